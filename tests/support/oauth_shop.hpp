@@ -24,35 +24,36 @@
 
 namespace tollgate::test {
 
-/// Fails the nth operation that it is asked to count, in a way that is chosen.
+/// Fails the nth of the operations that it counts, with `failure` or an exception.
 struct fault_plan {
     std::atomic<int> fail_at = 0;  // 0: none
-    std::atomic<int> seen = 0;
-    error what = unavailable("db-7 refused");
+    std::atomic<int> calls = 0;
+    error failure = unavailable("db-7 refused");
     bool throws = false;
 
     void start(int nth) {
         fail_at = nth;
-        seen = 0;
+        calls = 0;
     }
     [[nodiscard]] std::optional<error> next() {
-        if (++seen != fail_at) return std::nullopt;
+        if (++calls != fail_at) return std::nullopt;
         if (throws) throw std::runtime_error{"secret of db-7"};
-        return what;
+        return failure;
     }
 };
 
-/// A memory_store that fails when it is planned. Only what an authorization server asks for.
+/// A memory_store that fails as planned, with the functions that an authorization server needs.
 struct faulty_store {
     static constexpr bool blocking = false;
 
     memory_store rows;
     fault_plan faults;
-    std::function<void()> before_code;  ///< what somebody else does in the last moment
+    std::function<void()> before_code;  ///< runs just before a code is created
 
-    result<application_id> create_application(const new_application& made, std::size_t max) { return rows.create_application(made, max); }
+    result<application_id> create_application(const new_application& application,
+                                              std::size_t max) { return rows.create_application(application, max); }
     result<std::optional<application>> find_application(std::string_view client_id) {
-        if (auto why = faults.next()) return *why;
+        if (auto fault = faults.next()) return *fault;
         return rows.find_application(client_id);
     }
     result<std::vector<application>> applications_of(user_id owner) { return rows.applications_of(owner); }
@@ -64,72 +65,72 @@ struct faulty_store {
     }
     result<bool> remove_older_secret(user_id owner, application_id id) { return rows.remove_older_secret(owner, id); }
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) {
-        if (auto why = faults.next()) return *why;
+        if (auto fault = faults.next()) return *fault;
         return rows.find_oauth_token(token);
     }
-    result<bool> create_owner_token(const new_access_token& made) {
-        if (auto why = faults.next()) return *why;
-        return rows.create_owner_token(made);
+    result<bool> create_owner_token(const new_access_token& token) {
+        if (auto fault = faults.next()) return *fault;
+        return rows.create_owner_token(token);
     }
-    result<void> create_device_code(const new_device_code& made) {
-        if (auto why = faults.next()) return *why;
-        return rows.create_device_code(made);
+    result<void> create_device_code(const new_device_code& code) {
+        if (auto fault = faults.next()) return *fault;
+        return rows.create_device_code(code);
     }
     result<std::optional<device_code>> find_device_code(const digest& code) {
-        if (auto why = faults.next()) return *why;
+        if (auto fault = faults.next()) return *fault;
         return rows.find_device_code(code);
     }
-    result<bool> answer_device_code(const digest& user_code, device_code_state answer) {
-        if (auto why = faults.next()) return *why;
-        return rows.answer_device_code(user_code, answer);
+    result<bool> answer_device_code(const digest& user_code, device_code_state state) {
+        if (auto fault = faults.next()) return *fault;
+        return rows.answer_device_code(user_code, state);
     }
     result<bool> delete_application(user_id owner, application_id id) { return rows.delete_application(owner, id); }
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id of) {
-        if (auto why = faults.next()) return *why;
+        if (auto fault = faults.next()) return *fault;
         return rows.granted_scopes(user, of);
     }
-    result<code_result> create_code(const new_authorization_code& made) {
-        if (auto why = faults.next()) return *why;
+    result<code_result> create_code(const new_authorization_code& code) {
+        if (auto fault = faults.next()) return *fault;
         if (before_code) before_code();
-        return rows.create_code(made);
+        return rows.create_code(code);
     }
-    result<redeemed_code> redeem_code(const code_redemption& shown) {
-        if (auto why = faults.next()) return *why;
-        return rows.redeem_code(shown);
+    result<redeemed_code> redeem_code(const code_redemption& redemption) {
+        if (auto fault = faults.next()) return *fault;
+        return rows.redeem_code(redemption);
     }
-    result<refreshed_token> refresh_access_token(const token_refresh& shown) {
-        if (auto why = faults.next()) return *why;
-        return rows.refresh_access_token(shown);
+    result<refreshed_token> refresh_access_token(const token_refresh& refresh) {
+        if (auto fault = faults.next()) return *fault;
+        return rows.refresh_access_token(refresh);
     }
     result<void> revoke_oauth_token(application_id of, const digest& token) {
-        if (auto why = faults.next()) return *why;
+        if (auto fault = faults.next()) return *fault;
         return rows.revoke_oauth_token(of, token);
     }
     result<std::vector<grant>> grants_of(user_id user) { return rows.grants_of(user); }
     result<bool> revoke_grant(user_id user, application_id of) { return rows.revoke_grant(user, of); }
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
         swept_rows_max += rows_max;
-        if (auto why = faults.next()) return *why;
+        if (auto fault = faults.next()) return *fault;
         return rows.sweep_expired(now, rows_max);
     }
 
     std::atomic<std::size_t> swept_rows_max = 0;
 };
 
-/// Who a cookie stands for.
+/// Maps cookies to sessions.
 struct site_sessions {
     fault_plan* faults;
     std::map<std::string, session, std::less<>> known = {};
 
-    result<std::optional<session>> session_of(const http::request& asked, instant) {
-        if (auto why = faults->next()) return *why;
-        const auto found = known.find(asked.fields.find(http::field_id::cookie));
+    result<std::optional<session>> session_of(const http::request& request, instant) {
+        if (auto fault = faults->next()) return *fault;
+        const auto found = known.find(request.fields.find(http::field_id::cookie));
         return found == known.end() ? std::optional<session>{} : std::optional{found->second};
     }
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return "/login?next=" + percent_encode(return_to); }
 };
 
-/// The same, with a door of its own.
+/// With sign-in.
 struct entering_sessions : site_sessions {
     std::map<std::string, std::string, std::less<>> passwords = {{"ann", "open sesame"}};
     bool throttled = false;
@@ -137,14 +138,14 @@ struct entering_sessions : site_sessions {
     int signed_out = 0;
 
     result<sign_in_response> sign_in(const http::request&, const sign_in_attempt& attempt, instant, http::response& out) {
-        if (auto why = faults->next()) return *why;
+        if (auto fault = faults->next()) return *fault;
         if (throttled) return sign_in_response{sign_in_result::throttled, std::nullopt, seconds{90}};
         const auto found = passwords.find(attempt.login);
         if (found == passwords.end() || found->second != attempt.password) return sign_in_response{};
         out.add("Set-Cookie", "site=new; Path=/; HttpOnly; SameSite=Lax");
-        const session made{ann, "ann", "secret " + std::to_string(++entered)};
-        known.insert_or_assign("site=new", made);
-        return sign_in_response{sign_in_result::signed_in, made, seconds{0}};
+        const session session_of_user{ann, "ann", "secret " + std::to_string(++entered)};
+        known.insert_or_assign("site=new", session_of_user);
+        return sign_in_response{sign_in_result::signed_in, session_of_user, seconds{0}};
     }
     result<void> sign_out(const http::request&, instant, http::response&) {
         ++signed_out;
@@ -152,7 +153,7 @@ struct entering_sessions : site_sessions {
     }
 };
 
-/// Remembers what it was told. Any thread.
+/// Stores its records. Thread-safe.
 struct watching_observer {
     mutable std::mutex mutex = {};
     mutable std::vector<std::string> causes = {};
@@ -174,7 +175,7 @@ struct watching_observer {
     }
 };
 
-/// Any thread; no two of the first 2^32 fillings are alike.
+/// Thread-safe; the results of the first 2^32 calls are distinct.
 struct shared_random {
     std::atomic<std::uint32_t>* next;
     bool* works;
@@ -198,7 +199,7 @@ using parameter_list = std::vector<std::pair<std::string, std::string>>;
     return text;
 }
 
-/// `all` with these set to other values; an empty value takes a parameter out.
+/// `all` with these parameters changed; an empty value removes a parameter.
 [[nodiscard]] inline parameter_list with(parameter_list all, const parameter_list& changes) {
     for (const auto& [name, value] : changes) {
         std::erase_if(all, [&changed = name](const auto& each) { return each.first == changed; });
@@ -208,23 +209,23 @@ using parameter_list = std::vector<std::pair<std::string, std::string>>;
 }
 
 inline oauth_settings test_oauth_settings(std::string auth_url = "https://shop.example") {
-    oauth_settings made;
-    made.documentation_url = auth_url + "/docs/";
-    made.auth_url = std::move(auth_url);
-    made.services = shop_settings().services;
-    made.one_page_services = {"itemplatform"};
-    return made;
+    oauth_settings settings;
+    settings.documentation_url = auth_url + "/docs/";
+    settings.auth_url = std::move(auth_url);
+    settings.services = shop_settings().services;
+    settings.one_page_services = {"itemplatform"};
+    return settings;
 }
 
-/// A registered application, as it knows itself.
+/// A registered application with its credentials.
 struct registered_client {
     application_id id;
     std::string client_id;
     std::string client_secret;
 };
 
-[[nodiscard]] inline auto test_policies(fake_clock clock, shared_random random, watching_observer& seen, window_limiter& limiter) {
-    return default_policies().with_clock(clock).with_random(random).with_observer(std::ref(seen)).with_limiter(std::ref(limiter));
+[[nodiscard]] inline auto test_policies(fake_clock clock, shared_random random, watching_observer& observer, window_limiter& limiter) {
+    return default_policies().with_clock(clock).with_random(random).with_observer(std::ref(observer)).with_limiter(std::ref(limiter));
 }
 
 /// An authorization server with a store, sessions and a stopped clock; Ann is signed in with the cookie `site=ann`.
@@ -236,7 +237,7 @@ public:
     bool random_works = true;
     faulty_store store;
     Sessions sessions{};
-    watching_observer seen;
+    watching_observer observer;
     window_limiter limiter{{64, 64}};
     using policies = decltype(test_policies(std::declval<fake_clock>(), std::declval<shared_random>(), std::declval<watching_observer&>(),
                                             std::declval<window_limiter&>()));
@@ -245,7 +246,7 @@ public:
 
     explicit oauth_shop(oauth_settings settings = test_oauth_settings())
         : oauth{std::move(settings), sessions, store,
-                test_policies(fake_clock{&now}, shared_random{&entropy, &random_works}, seen, limiter)},
+                test_policies(fake_clock{&now}, shared_random{&entropy, &random_works}, observer, limiter)},
           app{register_client("App", "https://app.example/cb")} {
         sessions.faults = &store.faults;
         sessions.known.insert({"site=ann", session{ann, "ann", "only ann's browser knows"}});
@@ -273,33 +274,33 @@ public:
         return {*id, std::string{client_id.view()}, std::string{secret.view()}};
     }
 
-    http::response answer(sent& request) { return oauth.handle(request.asked()); }
-    http::response answer(sent&& request) { return oauth.handle(request.asked()); }
+    http::response handle(test_request& request) { return oauth.handle(request.view()); }
+    http::response handle(test_request&& request) { return oauth.handle(request.view()); }
 
     // The authorization page.
 
     static constexpr const char* page_path = "/en/user/oauth/";
 
-    [[nodiscard]] parameter_list asks() const {
+    [[nodiscard]] parameter_list parameters() const {
         return {{"response_type", "code"}, {"client_id", app.client_id}, {"scope", "sitesmaker:read,user:balance"}, {"state", "xyz"}};
     }
-    http::response open(const parameter_list& asked, std::string cookie = "site=ann", std::string path = page_path) {
-        return answer(sent{http::method::get, path + "?" + to_form(asked)}.field("Cookie", std::move(cookie)));
+    http::response open(const parameter_list& parameters, std::string cookie = "site=ann", std::string path = page_path) {
+        return handle(test_request{http::method::get, path + "?" + to_form(parameters)}.field("Cookie", std::move(cookie)));
     }
-    http::response press(const parameter_list& fields, std::string cookie = "site=ann", std::string path = page_path) {
-        return answer(sent{http::method::post, path}
+    http::response submit(const parameter_list& fields, std::string cookie = "site=ann", std::string path = page_path) {
+        return handle(test_request{http::method::post, path}
                           .field("Cookie", std::move(cookie))
                           .field("Sec-Fetch-Site", "same-origin")
                           .body(to_form(fields), "application/x-www-form-urlencoded"));
     }
 
-    /// A code for what was asked for, by way of the consent page.
-    std::string consent(const parameter_list& asked, std::string cookie = "site=ann");
+    /// The code for these parameters, through the consent page.
+    std::string consent(const parameter_list& parameters, std::string cookie = "site=ann");
 
     // The token endpoint.
 
     http::response post(std::string path, const parameter_list& fields) {
-        return answer(sent{http::method::post, std::move(path)}.body(to_form(fields), "application/x-www-form-urlencoded"));
+        return handle(test_request{http::method::post, std::move(path)}.body(to_form(fields), "application/x-www-form-urlencoded"));
     }
     [[nodiscard]] parameter_list exchange_of(std::string code) const {
         return {{"client_id", app.client_id}, {"client_secret", app.client_secret}, {"grant_type", "authorization_code"}, {"code", std::move(code)}};
@@ -308,7 +309,7 @@ public:
         return {{"client_id", app.client_id}, {"client_secret", app.client_secret}, {"grant_type", "refresh_token"}, {"refresh_token", std::move(token)}};
     }
 
-    /// A code that Ann gave the application, without a page.
+    /// A code that Ann granted to the application, without a page.
     std::string make_code(std::optional<std::string> challenge = std::nullopt, std::string_view scopes = "sitesmaker:read user:balance") {
         const auto code = *oauth::new_secret(secret_kind::authorization_code, shared_random{&entropy, &random_works});
         static_cast<void>(store.rows.create_code({.code_digest = digest_of(code),
@@ -323,27 +324,27 @@ public:
     }
 
     /// Whether an access token lets its holder in.
-    bool is_good(std::string_view access_token) {
+    bool accepts(std::string_view access_token) {
         const auto found = store.rows.find_access_token(digest_of(access_token));
         return found && *found && *(*found)->expires_at > now;
     }
 };
 
 /// The value of a JSON member; empty if there is none.
-[[nodiscard]] inline std::string member(const http::response& answer, std::string_view name) {
-    const auto read = http::parse_json_object(answer.body());
+[[nodiscard]] inline std::string member(const http::response& response, std::string_view name) {
+    const auto read = http::parse_json_object(response.body());
     const auto* found = read ? read->find(name) : nullptr;
     return found == nullptr ? "" : found->value;
 }
 
-[[nodiscard]] inline bool has_member(const http::response& answer, std::string_view name) {
-    const auto read = http::parse_json_object(answer.body());
+[[nodiscard]] inline bool has_member(const http::response& response, std::string_view name) {
+    const auto read = http::parse_json_object(response.body());
     return read && read->find(name) != nullptr;
 }
 
-/// The value of a query parameter of the address that a redirect leads to; none if there is no such parameter.
-[[nodiscard]] inline std::optional<std::string> returned(const http::response& answer, std::string_view name) {
-    const std::string_view location = answer.find("Location");
+/// The value of a query parameter in the URL of a redirect; none if there is no such parameter.
+[[nodiscard]] inline std::optional<std::string> returned(const http::response& response, std::string_view name) {
+    const std::string_view location = response.find("Location");
     const auto mark = location.find('?');
     if (mark == std::string_view::npos) return std::nullopt;
     const auto read = http::parse_form(location.substr(mark + 1));
@@ -374,10 +375,10 @@ public:
 }
 
 template <class Sessions>
-std::string oauth_shop<Sessions>::consent(const parameter_list& asked, std::string cookie) {
-    auto page = open(asked, cookie);
+std::string oauth_shop<Sessions>::consent(const parameter_list& parameters, std::string cookie) {
+    auto page = open(parameters, cookie);
     if (page.status() != http::status::ok) return returned(page, "code").value_or("");
-    return returned(press(with(hidden_fields(page), {{"decision", "allow"}}), cookie), "code").value_or("");
+    return returned(submit(with(hidden_fields(page), {{"decision", "allow"}}), cookie), "code").value_or("");
 }
 
 }  // namespace tollgate::test

@@ -13,17 +13,17 @@
 
 namespace tollgate::test {
 
-/// Lets in whoever has a cookie `who=LOGIN`; passwords are the login backwards.
+/// Signs in every cookie `who=LOGIN`; passwords are the login reversed.
 struct shop_sessions {
     std::map<std::string, user_id, std::less<>> logins{{"ann", ann}, {"bob", bob}};
-    std::optional<error> failure;  // what every function answers, if set
-    sign_in_response next_refusal{};   // of a wrong password
+    std::optional<error> failure;     // the result of every function, if set
+    sign_in_response next_refusal{};  // for a wrong password
     std::optional<ip_address> last_client;
     bool has_secrets = true;
 
-    result<std::optional<session>> session_of(const http::request& asked, instant) {
+    result<std::optional<session>> session_of(const http::request& http_request, instant) {
         if (failure) return *failure;
-        const auto cookie = asked.fields.find(http::field_id::cookie);
+        const auto cookie = http_request.fields.find(http::field_id::cookie);
         if (!cookie.starts_with("who=")) return std::optional<session>{};
         return find(cookie.substr(4));
     }
@@ -34,10 +34,10 @@ struct shop_sessions {
                                     http::response& out) {
         if (failure) return *failure;
         last_client = attempt.client;
-        const auto who = find(attempt.login);
-        if (!who || attempt.password != std::string{attempt.login.rbegin(), attempt.login.rend()}) return next_refusal;
-        out.add("Set-Cookie", *http::field_value::from("who=" + who->login + "; Path=/"));
-        return sign_in_response{sign_in_result::signed_in, who, {}};
+        const auto user = find(attempt.login);
+        if (!user || attempt.password != std::string{attempt.login.rbegin(), attempt.login.rend()}) return next_refusal;
+        out.add("Set-Cookie", *http::field_value::from("who=" + user->login + "; Path=/"));
+        return sign_in_response{sign_in_result::signed_in, user, {}};
     }
     result<void> sign_out(const http::request&, instant, http::response& out) {
         if (failure) return *failure;
@@ -84,29 +84,29 @@ public:
                               {}}});
     }
 
-    http::response answer(sent& request) { return pages.handle(request.asked()); }
+    http::response handle(test_request& request) { return pages.handle(request.view()); }
 
     http::response get(std::string target, std::string_view login = "ann") {
-        sent asked{http::method::get, std::move(target)};
-        if (!login.empty()) asked.field("Cookie", "who=" + std::string{login});
-        return answer(asked);
+        test_request request{http::method::get, std::move(target)};
+        if (!login.empty()) request.field("Cookie", "who=" + std::string{login});
+        return handle(request);
     }
 
-    /// With this login's form token, taken from the page itself.
+    /// With the form token of this login's page.
     http::response post(std::string path, std::string body, std::string_view login = "ann") {
         if (!login.empty())
             body.append(body.empty() ? "" : "&").append("form_token=").append(token_on(get(path, login)));
-        const auto answered = post_as_it_is(std::move(path), std::move(body), login);
-        // A new secret is on a page of its own, which is shown once.
-        const std::string location{answered.find("Location")};
-        return location.find("?shown=") == std::string::npos ? answered : get(location, login);
+        const auto response = post_unchanged(std::move(path), std::move(body), login);
+        // A new secret has its own page, which is shown once.
+        const std::string location{response.find("Location")};
+        return location.find("?shown=") == std::string::npos ? response : get(location, login);
     }
 
-    http::response post_as_it_is(std::string path, std::string body, std::string_view login = "ann") {
-        sent asked{http::method::post, std::move(path)};
-        if (!login.empty()) asked.field("Cookie", "who=" + std::string{login});
-        asked.body(std::move(body), "application/x-www-form-urlencoded");
-        return answer(asked);
+    http::response post_unchanged(std::string path, std::string body, std::string_view login = "ann") {
+        test_request request{http::method::post, std::move(path)};
+        if (!login.empty()) request.field("Cookie", "who=" + std::string{login});
+        request.body(std::move(body), "application/x-www-form-urlencoded");
+        return handle(request);
     }
 
     static std::string token_on(const http::response& page) {

@@ -21,23 +21,23 @@
 
 namespace tollgate::test {
 
-/// What an integrator has: a few users with balances and accounts.
+/// An integrator's user directory: a few users with balances and accounts.
 struct shop_directory {
     struct person {
-        balance has;
+        balance own_balance;
         std::map<std::string, std::vector<account>, std::less<>> accounts;
         std::optional<quota> own_quota;
     };
     std::map<user_id, person> people;
-    std::optional<error> failure;   // what every function answers, if set
-    bool throws = false;              // whether balance_of throws, as an integrator's code may
+    std::optional<error> failure;  // the result of every function, if set
+    bool throws = false;           // whether balance_of throws, as an integrator's code may
 
     result<balance> balance_of(user_id user) {
         if (throws) throw std::runtime_error{"a secret of the shop's database"};
         if (failure) return *failure;
         const auto found = people.find(user);
         if (found == people.end()) return not_found();
-        return found->second.has;
+        return found->second.own_balance;
     }
     result<std::vector<account>> accounts_of(user_id user, std::string_view service) {
         if (failure) return *failure;
@@ -58,81 +58,81 @@ inline constexpr user_id ann{1};
 inline constexpr user_id bob{2};
 
 inline api_settings shop_settings() {
-    api_settings made{.base_url = "https://shop.example/v1", .auth_url = "https://shop.example", .services = {}, .trusted_proxies = {},
-                      .documentation_url = "https://shop.example/docs/"};
-    static_cast<void>(made.services.add("sitesmaker", {"site.created", "site.published"}));
-    static_cast<void>(made.services.add("itemplatform", {"item.created"}));
-    return made;
+    api_settings settings{.base_url = "https://shop.example/v1", .auth_url = "https://shop.example", .services = {}, .trusted_proxies = {},
+                          .documentation_url = "https://shop.example/docs/"};
+    static_cast<void>(settings.services.add("sitesmaker", {"site.created", "site.published"}));
+    static_cast<void>(settings.services.add("itemplatform", {"item.created"}));
+    return settings;
 }
 
-/// A request as it would stand in a host's memory: owns what the views point to.
-class sent {
+/// A request that owns the text that its views refer to, as a server's buffer does.
+class test_request {
 public:
-    sent(http::method method, std::string target) : target_{std::move(target)} {
-        asked_.method = method;
-        asked_.method_name = to_text(method);
-        asked_.target = http::target::from(target_);
-        asked_.peer = ip_address::v4(192, 0, 2, 1);
+    test_request(http::method method, std::string target) : target_{std::move(target)} {
+        request_.method = method;
+        request_.method_name = to_text(method);
+        request_.target = http::target::from(target_);
+        request_.peer = ip_address::v4(192, 0, 2, 1);
         field("Host", "shop.example");
         field("User-Agent", "test");
     }
-    sent(const sent&) = delete;
-    sent& operator=(const sent&) = delete;
+    test_request(const test_request&) = delete;
+    test_request& operator=(const test_request&) = delete;
 
-    sent& field(std::string name, std::string value) {
+    test_request& field(std::string name, std::string value) {
         fields_.push_back({std::move(name), std::move(value)});
         return *this;
     }
-    sent& without(std::string_view name) {
+    test_request& without(std::string_view name) {
         std::erase_if(fields_, [name](const auto& each) { return ascii_iequals(each.first, name); });
         return *this;
     }
-    sent& from(ip_address peer) {
-        asked_.peer = peer;
+    test_request& from(ip_address peer) {
+        request_.peer = peer;
         return *this;
     }
-    sent& body(std::string bytes, std::string content_type = "application/json") {
+    test_request& body(std::string bytes, std::string content_type = "application/json") {
         body_ = std::move(bytes);
         if (!content_type.empty()) field("Content-Type", std::move(content_type));
         return *this;
     }
-    sent& too_large() {
-        asked_.body_state = http::body_state::too_large;
+    test_request& too_large() {
+        request_.body_state = http::body_state::too_large;
         return *this;
     }
-    /// The body has yet to arrive.
-    sent& pending(std::size_t bytes = 65536) {
+    /// The body has not arrived yet.
+    test_request& pending(std::size_t bytes = 65536) {
         field("Content-Length", std::to_string(bytes));
-        asked_.body_state = http::body_state::pending;
+        request_.body_state = http::body_state::pending;
         return *this;
     }
-    sent& arrived(std::string bytes) {
+    test_request& arrived(std::string bytes) {
         body_ = std::move(bytes);
-        asked_.body_state = http::body_state::complete;
+        request_.body_state = http::body_state::complete;
         return *this;
     }
-    sent& basic(std::string_view username, std::string_view secret) {
+    test_request& basic(std::string_view username, std::string_view secret) {
         return field("Authorization", "Basic " + base64_encode(std::string{username}.append(":").append(secret)));
     }
-    sent& bearer(std::string_view token) { return field("Authorization", std::string{"Bearer "}.append(token)); }
+    test_request& bearer(std::string_view token) { return field("Authorization", std::string{"Bearer "}.append(token)); }
 
-    const http::request& asked() {
-        asked_.fields.clear();
-        for (const auto& [name, value] : fields_) asked_.fields.add(name, value);
-        asked_.body = body_;
-        return asked_;
+    const http::request& view() {
+        request_.fields.clear();
+        for (const auto& [name, value] : fields_) request_.fields.add(name, value);
+        request_.body = body_;
+        return request_;
     }
 
 private:
     std::string target_;
     std::vector<std::pair<std::string, std::string>> fields_;
     std::string body_;
-    http::request asked_;
+    http::request request_;
 };
 
 inline constexpr auto keep_policies = [](auto all) { return all; };
 
-/// A whole shop: two users, a store, a stopped clock, and the API over them.
+/// An API with two users, a store and a stopped clock.
 template <class MakePolicies>
 class basic_shop {
 public:
@@ -169,24 +169,24 @@ public:
         static_cast<void>(random.fill(name_bytes));
         const auto secret = make_secret(secret_kind::personal_token, secret_bytes);
         const auto username = make_public_id(public_id_kind::username, name_bytes);
-        const auto made = store.create_personal_token(
+        const auto id = store.create_personal_token(
             {user, *token_username::from(username), digest_of(secret), "for tests", *scope_set::parse(scopes), now},
             limits::personal_tokens_per_user_max);
-        return {*made, std::string{username.view()}, std::string{secret.view()}};
+        return {*id, std::string{username.view()}, std::string{secret.view()}};
     }
 
     std::string access_token(user_id user, std::string_view scopes, seconds lifetime = seconds{3600}) {
         const counting_random random{&entropy, &random_works};
         std::array<std::byte, 32> bytes;
         static_cast<void>(random.fill(bytes));
-        const auto made = make_secret(secret_kind::access_token, bytes);
+        const auto access_token_secret = make_secret(secret_kind::access_token, bytes);
         static_cast<void>(store.create_access_token(
-            {user, application_id{1}, digest_of(made), *scope_set::parse(scopes), now, now + lifetime}));
-        return std::string{made.view()};
+            {user, application_id{1}, digest_of(access_token_secret), *scope_set::parse(scopes), now, now + lifetime}));
+        return std::string{access_token_secret.view()};
     }
 
-    http::response answer(sent& request) { return api.handle(request.asked()); }
-    http::response answer(sent&& request) { return api.handle(request.asked()); }
+    http::response handle(test_request& request) { return api.handle(request.view()); }
+    http::response handle(test_request&& request) { return api.handle(request.view()); }
 
     using policies = decltype(std::declval<MakePolicies>()(
         default_policies().with_clock(std::declval<fake_clock>()).with_random(std::declval<counting_random>())));

@@ -38,9 +38,9 @@ struct parts {
 
 template <class Service>
 http::status get(Service& service, std::string target) {
-    sent request{http::method::get, std::move(target)};
+    test_request request{http::method::get, std::move(target)};
     http::response response;
-    service.handle(request.asked(), response);
+    service.handle(request.view(), response);
     return response.status();
 }
 
@@ -50,9 +50,9 @@ struct red_theme : plain_theme {};
 
 TEST_CASE("a service without sessions is the API with documentation, one with sessions adds OAuth and pages",
           "[api][account_service]") {
-    parts given;
-    account_service api_alone{settings(), given.users, given.store, given.policies()};
-    account_service all{settings(), given.users, given.store, given.sessions, given.policies()};
+    parts setup;
+    account_service api_alone{settings(), setup.users, setup.store, setup.policies()};
+    account_service all{settings(), setup.users, setup.store, setup.sessions, setup.policies()};
     struct {
         const char* target;
         http::status api_alone;
@@ -70,28 +70,28 @@ TEST_CASE("a service without sessions is the API with documentation, one with se
     };
     for (const auto& row : rows) {
         CAPTURE(row.target);
-        given.now += std::chrono::hours{1};  // windows start again
+        setup.now += std::chrono::hours{1};  // windows start again
         CHECK(get(api_alone, row.target) == row.api_alone);
         CHECK(get(all, row.target) == row.all);
     }
-    sent below_en{http::method::get, "/en/nothing"};
-    CHECK(all.handle(below_en.asked()).body().find("<html") != std::string::npos);
-    CHECK(api_alone.handle(below_en.asked()).body().find("<html") == std::string::npos);
+    test_request below_en{http::method::get, "/en/nothing"};
+    CHECK(all.handle(below_en.view()).body().find("<html") != std::string::npos);
+    CHECK(api_alone.handle(below_en.view()).body().find("<html") == std::string::npos);
 }
 
-TEST_CASE("errors link to a page that the service answers, or to the operator's own", "[api][account_service]") {
-    parts given;
-    const auto link_in = [](http::response answer) {
-        const std::string_view body = answer.body();
+TEST_CASE("errors link to a page that the service serves, or to the operator's own", "[api][account_service]") {
+    parts setup;
+    const auto link_in = [](http::response response) {
+        const std::string_view body = response.body();
         const auto begin = body.find("\"documentation_url\":\"") + 21;
         return std::string{body.substr(begin, body.find('"', begin) - begin)};
     };
-    sent missing{http::method::get, "/v1/nowhere"};
-    sent token{http::method::post, "/user/oauth_token/"};
+    test_request missing{http::method::get, "/v1/nowhere"};
+    test_request token{http::method::post, "/user/oauth_token/"};
     {
-        account_service service{settings(), given.users, given.store, given.sessions, given.policies()};
+        account_service service{settings(), setup.users, setup.store, setup.sessions, setup.policies()};
         for (auto* each : {&missing, &token}) {
-            const auto link = link_in(service.handle(each->asked()));
+            const auto link = link_in(service.handle(each->view()));
             CAPTURE(link);
             REQUIRE(link.starts_with("https://shop.example/docs/"));
             CHECK(get(service, link.substr(20)) == http::status::ok);
@@ -100,23 +100,23 @@ TEST_CASE("errors link to a page that the service answers, or to the operator's 
     {
         auto own = settings();
         own.documentation_url = "https://developers.example.com/accounts.html";
-        account_service service{own, given.users, given.store, given.sessions, given.policies()};
-        for (auto* each : {&missing, &token}) CHECK(link_in(service.handle(each->asked())) == own.documentation_url);
+        account_service service{own, setup.users, setup.store, setup.sessions, setup.policies()};
+        for (auto* each : {&missing, &token}) CHECK(link_in(service.handle(each->view())) == own.documentation_url);
         own.documentation_url = "https://developers.example.com/accounts/";
-        account_service by_topic{own, given.users, given.store, given.sessions, given.policies()};
-        CHECK(link_in(by_topic.handle(missing.asked())) == "https://developers.example.com/accounts/errors/");
-        CHECK(link_in(by_topic.handle(token.asked())) == "https://developers.example.com/accounts/oauth/");
+        account_service by_topic{own, setup.users, setup.store, setup.sessions, setup.policies()};
+        CHECK(link_in(by_topic.handle(missing.view())) == "https://developers.example.com/accounts/errors/");
+        CHECK(link_in(by_topic.handle(token.view())) == "https://developers.example.com/accounts/oauth/");
     }
-    account_api alone{{.base_url = "https://api.example.com/v1/", .auth_url = "https://example.com"}, given.users, given.store,
+    account_api alone{{.base_url = "https://api.example.com/v1/", .auth_url = "https://example.com"}, setup.users, setup.store,
                       account_routes()};
-    CHECK(link_in(alone.handle(missing.asked())) == "https://api.example.com/v1/openapi.json");
-    account_service api_only{settings(), given.users, given.store, given.policies()};
-    sent description{http::method::get, "/v1/openapi.json"};
-    CHECK(api_only.handle(description.asked()).body().find("oauth") == std::string::npos);
+    CHECK(link_in(alone.handle(missing.view())) == "https://api.example.com/v1/openapi.json");
+    account_service api_only{settings(), setup.users, setup.store, setup.policies()};
+    test_request description{http::method::get, "/v1/openapi.json"};
+    CHECK(api_only.handle(description.view()).body().find("oauth") == std::string::npos);
 }
 
 TEST_CASE("auth_url is the origin of base_url unless it is given", "[api][account_service]") {
-    parts given;
+    parts setup;
     struct {
         const char* base_url;
         const char* auth_url;
@@ -129,22 +129,22 @@ TEST_CASE("auth_url is the origin of base_url unless it is given", "[api][accoun
         {"https://api.example.com/v1", "https://example.com", "https://example.com"},
     };
     for (const auto& row : rows) {
-        const account_service service{settings(row.base_url, row.auth_url), given.users, given.store};
+        const account_service service{settings(row.base_url, row.auth_url), setup.users, setup.store};
         CHECK(service.settings().auth_url == row.expected);
     }
     for (const char* wrong : {"", "api.example.com/v1", "ftp://api.example.com/v1", "/v1"}) {
         CAPTURE(wrong);
-        CHECK_THROWS_AS((account_service{settings(wrong), given.users, given.store}), std::invalid_argument);
-        CHECK_THROWS_AS((account_service{settings(wrong), given.users, given.store, given.sessions}), std::invalid_argument);
+        CHECK_THROWS_AS((account_service{settings(wrong), setup.users, setup.store}), std::invalid_argument);
+        CHECK_THROWS_AS((account_service{settings(wrong), setup.users, setup.store, setup.sessions}), std::invalid_argument);
     }
-    CHECK_THROWS_AS((account_service{settings("https://a.example/v1", "a.example"), given.users, given.store}), std::invalid_argument);
+    CHECK_THROWS_AS((account_service{settings("https://a.example/v1", "a.example"), setup.users, setup.store}), std::invalid_argument);
 }
 
 TEST_CASE("an invalid service is refused with a message", "[api][account_service]") {
-    parts given;
-    CHECK_THROWS_WITH((account_service{{.base_url = "https://a.example/v1", .services = {{"Shop", {"order.paid"}}}}, given.users, given.store}),
+    parts setup;
+    CHECK_THROWS_WITH((account_service{{.base_url = "https://a.example/v1", .services = {{"Shop", {"order.paid"}}}}, setup.users, setup.store}),
                       "tollgate: The service name 'Shop' is not 1 to 32 of a-z, 0-9 and '-'.");
-    CHECK_NOTHROW(account_service{{.base_url = "https://a.example/v1", .services = {{"shop", {"order.paid"}}}}, given.users, given.store});
+    CHECK_NOTHROW(account_service{{.base_url = "https://a.example/v1", .services = {{"shop", {"order.paid"}}}}, setup.users, setup.store});
 }
 
 namespace {
@@ -160,16 +160,16 @@ route_table refund_routes(std::string_view scope) {
 }  // namespace
 
 TEST_CASE("a scope of a service reaches routes, pages, documentation and metadata", "[api][account_service][scopes]") {
-    parts given;
-    given.users.people.insert({ann, {{ann, *decimal::parse("1"), *currency_code::from("EUR")}, {}, {}}});
-    auto with = settings();
-    with.services = {{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund <parcels>"}}}};
-    account_service service{with, given.users, given.store, given.sessions, given.policies(),
+    parts setup;
+    setup.users.people.insert({ann, {{ann, *decimal::parse("1"), *currency_code::from("EUR")}, {}, {}}});
+    auto own_settings = settings();
+    own_settings.services = {{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund <parcels>"}}}};
+    account_service service{own_settings, setup.users, setup.store, setup.sessions, setup.policies(),
                             account_routes() + refund_routes("parcel:refund")};
     const auto page = [&](std::string target) {
-        sent request{http::method::get, std::move(target)};
+        test_request request{http::method::get, std::move(target)};
         request.field("Cookie", "who=ann");
-        return service.handle(request.asked());
+        return service.handle(request.view());
     };
 
     struct {
@@ -184,30 +184,30 @@ TEST_CASE("a scope of a service reaches routes, pages, documentation and metadat
     };
     for (const auto& row : rows) {
         CAPTURE(row.granted);
-        const auto token = issue_personal_token(given.store, {ann, "test", *scope_set::parse(row.granted)}, given.now,
-                                                counting_random{&given.entropy, &given.random_works});
+        const auto token = issue_personal_token(setup.store, {ann, "test", *scope_set::parse(row.granted)}, setup.now,
+                                                counting_random{&setup.entropy, &setup.random_works});
         REQUIRE(token);
-        sent request{http::method::get, "/v1/parcel/refunds"};
+        test_request request{http::method::get, "/v1/parcel/refunds"};
         request.basic(token->username.view(), token->secret.view());
-        const auto response = service.handle(request.asked());
+        const auto response = service.handle(request.view());
         CHECK(response.status() == row.expected);
         if (row.expected == http::status::forbidden)
             CHECK(response.find("WWW-Authenticate").find("scope=\"parcel:refund\"") != std::string_view::npos);
-        sent accounts{http::method::get, "/v1/parcel/accounts"};
+        test_request accounts{http::method::get, "/v1/parcel/accounts"};
         accounts.basic(token->username.view(), token->secret.view());
         const bool reads = std::string_view{row.granted} == "parcel" || std::string_view{row.granted} == "parcel:read";
-        CHECK((service.handle(accounts.asked()).status() == http::status::ok) == reads);
+        CHECK((service.handle(accounts.view()).status() == http::status::ok) == reads);
     }
 
-    given.now += std::chrono::hours{1};  // a new window
+    setup.now += std::chrono::hours{1};  // a new window
     CHECK(has(page("/v1/openapi.json"), R"("parcel:refund":"Refund <parcels>")"));
     CHECK(has(page("/docs/scopes/"), "<code>parcel:refund</code></td><td>Refund &lt;parcels&gt;</td>"));
     CHECK(has(page("/.well-known/oauth-authorization-server"), "\"parcel:refund\""));
     CHECK(has(page("/en/user/settings/tokens/"), "value=\"parcel:refund\""));
     CHECK(has(page("/en/user/settings/tokens/"), "Refund &lt;parcels&gt;"));
 
-    const auto client = register_application(given.store, {.owner = bob, .name = "Courier", .website = "https://courier.example"},
-                                             given.now, counting_random{&given.entropy, &given.random_works});
+    const auto client = register_application(setup.store, {.owner = bob, .name = "Courier", .website = "https://courier.example"},
+                                             setup.now, counting_random{&setup.entropy, &setup.random_works});
     REQUIRE(client);
     const auto consent = [&](std::string_view scope) {
         return page("/en/user/oauth/?response_type=code&redirect_uri=https%3A%2F%2Fcourier.example%2F&client_id=" +
@@ -218,27 +218,27 @@ TEST_CASE("a scope of a service reaches routes, pages, documentation and metadat
 }
 
 TEST_CASE("a route that needs a scope which no service declares is refused", "[api][account_service][scopes]") {
-    parts given;
-    auto with = settings();
-    with.services = {{.name = "parcel", .scopes = {{"refund", "Refund parcels"}}}};
+    parts setup;
+    auto own_settings = settings();
+    own_settings.services = {{.name = "parcel", .scopes = {{"refund", "Refund parcels"}}}};
     for (const char* declared : {"parcel:refund", "parcel", "parcel:read", "user:balance"})
-        CHECK_NOTHROW(account_service{with, given.users, given.store, given.policies(), refund_routes(declared)});
+        CHECK_NOTHROW(account_service{own_settings, setup.users, setup.store, setup.policies(), refund_routes(declared)});
     for (const char* unknown : {"parcel:refnd", "parcel:", "shop", "", "user"}) {
         CAPTURE(unknown);
-        CHECK_THROWS_WITH((account_service{with, given.users, given.store, given.policies(), refund_routes(unknown)}),
+        CHECK_THROWS_WITH((account_service{own_settings, setup.users, setup.store, setup.policies(), refund_routes(unknown)}),
                           "tollgate: GET /parcel/refunds needs the scope '" + std::string{unknown} +
                               "', which no service of the settings declares");
     }
 }
 
 TEST_CASE("all parts share the policies: OAuth requests count for the API", "[api][account_service]") {
-    parts given;
+    parts setup;
     window_limiter limiter;
-    account_service service{settings(), given.users, given.store, given.sessions, given.policies().with_limiter(std::ref(limiter))};
+    account_service service{settings(), setup.users, setup.store, setup.sessions, setup.policies().with_limiter(std::ref(limiter))};
     const auto wrong_client = [&] {
-        sent request{http::method::post, "/user/oauth_token/"};
+        test_request request{http::method::post, "/user/oauth_token/"};
         request.body("grant_type=authorization_code&code=x&client_id=x&client_secret=x", "application/x-www-form-urlencoded");
-        return service.handle(request.asked()).status();
+        return service.handle(request.view()).status();
     };
     CHECK(get(service, "/v1/testservice/get") == http::status::ok);
     CHECK(wrong_client() == http::status::unauthorized);
@@ -246,27 +246,27 @@ TEST_CASE("all parts share the policies: OAuth requests count for the API", "[ap
 }
 
 TEST_CASE("a request without User-Agent is refused everywhere", "[api][account_service]") {
-    parts given;
-    account_service service{settings(), given.users, given.store, given.sessions, given.policies()};
-    sent expected{http::method::get, "/v1/testservice/get"};
-    const auto refusal = service.handle(expected.without("User-Agent").asked());
+    parts setup;
+    account_service service{settings(), setup.users, setup.store, setup.sessions, setup.policies()};
+    test_request expected{http::method::get, "/v1/testservice/get"};
+    const auto refusal = service.handle(expected.without("User-Agent").view());
     CHECK(refusal.status() == http::status::forbidden);
     for (const char* target : {"/en/user/sign_in/", "/docs/"}) {
         CAPTURE(target);
-        given.now += std::chrono::hours{1};
-        sent request{http::method::get, target};
-        const auto response = service.handle(request.without("User-Agent").asked());
+        setup.now += std::chrono::hours{1};
+        test_request request{http::method::get, target};
+        const auto response = service.handle(request.without("User-Agent").view());
         CHECK(response.status() == refusal.status());
         CHECK(response.body() == refusal.body());
     }
 }
 
-TEST_CASE("a service on a site leaves other paths to others", "[api][account_service]") {
-    parts given;
-    account_service service{settings("https://shop.example/account/v1", "https://shop.example/account"), given.users, given.store,
-                            given.sessions, given.policies()};
-    account_service api_alone{settings("https://shop.example/api/v1", "https://shop.example/api"), given.users, given.store,
-                              given.policies()};
+TEST_CASE("a service on a site handles only its own paths", "[api][account_service]") {
+    parts setup;
+    account_service service{settings("https://shop.example/account/v1", "https://shop.example/account"), setup.users, setup.store,
+                            setup.sessions, setup.policies()};
+    account_service api_alone{settings("https://shop.example/api/v1", "https://shop.example/api"), setup.users, setup.store,
+                              setup.policies()};
     struct {
         void handle(const http::request&, http::response& response) noexcept { response.set_status(http::status::no_content); }
         void handle(const http::refusal& refused, http::response& response) noexcept { response.set_status(refused.status); }
@@ -276,7 +276,7 @@ TEST_CASE("a service on a site leaves other paths to others", "[api][account_ser
                                "/account/.well-known/oauth-authorization-server", "/account/en/nothing", "/account/v1/nothing",
                                "/api/v1/testservice/get", "/api/docs/"}) {
         CAPTURE(served);
-        given.now += std::chrono::hours{1};
+        setup.now += std::chrono::hours{1};
         CHECK(get(site, served) != http::status::no_content);
     }
     for (const char* other : {"/", "/v1/testservice/get", "/docs/", "/accounts", "/api/en/user/sign_in/"}) {
@@ -286,30 +286,30 @@ TEST_CASE("a service on a site leaves other paths to others", "[api][account_ser
 }
 
 TEST_CASE("a request for a host that is not allowed is refused everywhere", "[api][account_service]") {
-    parts given;
-    auto with = settings();
-    with.allowed_hosts = http::allowed_hosts{{"shop.example"}};
-    account_service service{with, given.users, given.store, given.sessions, given.policies()};
+    parts setup;
+    auto own_settings = settings();
+    own_settings.allowed_hosts = http::allowed_hosts{{"shop.example"}};
+    account_service service{own_settings, setup.users, setup.store, setup.sessions, setup.policies()};
     for (const char* target : {"/v1/testservice/get", "/docs/", "/en/user/sign_in/"}) {
         CAPTURE(target);
-        given.now += std::chrono::hours{1};
+        setup.now += std::chrono::hours{1};
         CHECK(get(service, target) == http::status::ok);
-        sent elsewhere{http::method::get, target};
-        CHECK(service.handle(elsewhere.without("Host").field("Host", "evil.example").asked()).status() ==
+        test_request other_host{http::method::get, target};
+        CHECK(service.handle(other_host.without("Host").field("Host", "evil.example").view()).status() ==
               http::status::misdirected_request);
         http::handler_state state;
         http::response response;
-        CHECK(service.advance(elsewhere.asked(), response, state, http::thread_kind::io) == http::handle_step::done);
+        CHECK(service.advance(other_host.view(), response, state, http::thread_kind::io) == http::handle_step::done);
         CHECK(response.status() == http::status::misdirected_request);
     }
 }
 
 TEST_CASE("settings reach their part", "[api][account_service]") {
-    parts given;
-    auto with = settings();
-    with.oauth.one_page_services = {"sitesmaker"};
-    account_service one_page{with, given.users, given.store, given.sessions, given.policies()};
-    account_service none{settings(), given.users, given.store, given.sessions, given.policies(), account_routes(), red_theme{}};
+    parts setup;
+    auto own_settings = settings();
+    own_settings.oauth.one_page_services = {"sitesmaker"};
+    account_service one_page{own_settings, setup.users, setup.store, setup.sessions, setup.policies()};
+    account_service none{settings(), setup.users, setup.store, setup.sessions, setup.policies(), account_routes(), red_theme{}};
     const std::string target = "/en/sitesmaker/oauth/?response_type=code&client_id=x";
     CHECK(get(one_page, target) != http::status::not_found);
     CHECK(get(none, target) == http::status::not_found);

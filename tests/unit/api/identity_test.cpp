@@ -13,9 +13,9 @@ using http::status;
 
 namespace {
 
-std::string challenges(const http::response& answer) {
+std::string challenges(const http::response& response) {
     std::string all;
-    answer.for_each_field([&](std::string_view name, std::string_view value) {
+    response.for_each_field([&](std::string_view name, std::string_view value) {
         if (name == "WWW-Authenticate") all.append(value).append("\n");
     });
     return all;
@@ -29,16 +29,16 @@ TEST_CASE("the scheme is case-insensitive, the token is not", "[api][identity]")
     const auto access = shop.access_token(ann, "user:balance");
     const auto basic = base64_encode(token.username + ":" + token.secret);
     for (const char* scheme : {"Basic", "basic", "BASIC", "bAsIc"})
-        CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.field("Authorization", std::string{scheme} + " " + basic)).status() == status::ok);
+        CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.field("Authorization", std::string{scheme} + " " + basic)).status() == status::ok);
     for (const char* scheme : {"Bearer", "bearer", "BEARER"})
-        CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.field("Authorization", std::string{scheme} + "  " + access)).status() == status::ok);
+        CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.field("Authorization", std::string{scheme} + "  " + access)).status() == status::ok);
 
     auto other_case = access;
     for (char& c : other_case) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : ascii_lower(c);
-    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.bearer(other_case)).status() == status::unauthorized);
+    CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.bearer(other_case)).status() == status::unauthorized);
 }
 
-TEST_CASE("invalid credentials are a 401, whatever they look like", "[api][identity]") {
+TEST_CASE("invalid credentials of any form are a 401", "[api][identity]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     const auto access = shop.access_token(ann, "user:balance");
@@ -71,13 +71,13 @@ TEST_CASE("invalid credentials are a 401, whatever they look like", "[api][ident
     int tried = 0;
     for (const auto& value : values) {
         INFO(value.substr(0, 80));
-        // Each from an address of its own: bad credentials are counted against it.
+        // Each request has its own address, because bad credentials are counted against the address.
         const auto from = ip_address::v4(198, 51, 100, static_cast<std::uint8_t>(++tried));
-        const auto answer = shop.answer(sent{method::get, "/v1/user/balance"}.from(from).field("Authorization", value));
-        CHECK(answer.status() == status::unauthorized);
-        CHECK(challenges(answer) == "Basic realm=\"api\", charset=\"UTF-8\"\nBearer realm=\"api\", error=\"invalid_token\"\n");
-        // On an open route too: a program with a dead token learns it at once.
-        CHECK(shop.answer(sent{method::get, "/v1/testservice/get"}.from(from).field("Authorization", value)).status() ==
+        const auto response = shop.handle(test_request{method::get, "/v1/user/balance"}.from(from).field("Authorization", value));
+        CHECK(response.status() == status::unauthorized);
+        CHECK(challenges(response) == "Basic realm=\"api\", charset=\"UTF-8\"\nBearer realm=\"api\", error=\"invalid_token\"\n");
+        // An open route also refuses an invalid token, so that a program notices it at once.
+        CHECK(shop.handle(test_request{method::get, "/v1/testservice/get"}.from(from).field("Authorization", value)).status() ==
               status::unauthorized);
     }
 }
@@ -85,67 +85,67 @@ TEST_CASE("invalid credentials are a 401, whatever they look like", "[api][ident
 TEST_CASE("missing credentials are not an error, but insufficient", "[api][identity]") {
     auto shop = make_shop();
     for (const char* target : {"/v1/user/balance", "/v1/testservice/auth", "/v1/sitesmaker/accounts"}) {
-        const auto answer = shop.answer(sent{method::get, target});
-        CHECK(answer.status() == status::unauthorized);
-        CHECK(challenges(answer) == "Basic realm=\"api\", charset=\"UTF-8\"\nBearer realm=\"api\"\n");
+        const auto response = shop.handle(test_request{method::get, target});
+        CHECK(response.status() == status::unauthorized);
+        CHECK(challenges(response) == "Basic realm=\"api\", charset=\"UTF-8\"\nBearer realm=\"api\"\n");
     }
-    CHECK(shop.answer(sent{method::get, "/v1/user/balance?access_token=" + shop.access_token(ann, "user:balance")}).status() ==
+    CHECK(shop.handle(test_request{method::get, "/v1/user/balance?access_token=" + shop.access_token(ann, "user:balance")}).status() ==
           status::unauthorized);
 }
 
 TEST_CASE("two Authorization fields are a 400", "[api][identity]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
-    sent request{method::get, "/v1/user/balance"};
+    test_request request{method::get, "/v1/user/balance"};
     request.basic(token.username, token.secret).basic(token.username, token.secret);
-    const auto answer = shop.answer(request);
-    CHECK(answer.status() == status::bad_request);
-    CHECK(answer.find("X-RateLimit-Limit") == "60");
+    const auto response = shop.handle(request);
+    CHECK(response.status() == status::bad_request);
+    CHECK(response.find("X-RateLimit-Limit") == "60");
 }
 
 TEST_CASE("an access token works until it expires or is revoked", "[api][identity]") {
     auto shop = make_shop();
     const auto access = shop.access_token(ann, "user:balance", seconds{3600});
     shop.now += seconds{3600} - milliseconds{1};
-    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.bearer(access)).status() == status::ok);
+    CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.bearer(access)).status() == status::ok);
     shop.now += milliseconds{1};
-    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.bearer(access)).status() == status::unauthorized);
+    CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.bearer(access)).status() == status::unauthorized);
 
     const auto token = shop.personal_token(ann, "user:balance");
-    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::ok);
+    CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::ok);
     REQUIRE(shop.store.revoke_personal_token(token.id));
-    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::unauthorized);
+    CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::unauthorized);
 }
 
 TEST_CASE("tokens of deleted users are invalid", "[api][identity]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(bob, "user:balance");
     shop.users.people.erase(bob);
-    CHECK(shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::unauthorized);
+    CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::unauthorized);
 }
 
 TEST_CASE("an unavailable directory is a 503 without its cause", "[api][failure]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     shop.users.failure = unavailable("db-7.internal refused");
-    const auto answer = shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret));
-    CHECK(answer.status() == status::service_unavailable);
-    CHECK(answer.find("Retry-After") == "2");
-    CHECK(answer.find("X-RateLimit-Limit") == "60");
-    CHECK(answer.find("X-RateLimit-Remaining") == "60");
-    CHECK(answer.body().find("db-7") == std::string::npos);
-    CHECK(answer.body().find("documentation_url") != std::string::npos);
+    const auto response = shop.handle(test_request{method::get, "/v1/user/balance"}.basic(token.username, token.secret));
+    CHECK(response.status() == status::service_unavailable);
+    CHECK(response.find("Retry-After") == "2");
+    CHECK(response.find("X-RateLimit-Limit") == "60");
+    CHECK(response.find("X-RateLimit-Remaining") == "60");
+    CHECK(response.body().find("db-7") == std::string::npos);
+    CHECK(response.body().find("documentation_url") != std::string::npos);
 }
 
-TEST_CASE("no exception leaves handle", "[api][failure]") {
+TEST_CASE("handle does not throw", "[api][failure]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     shop.users.throws = true;
-    const auto answer = shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret));
-    CHECK(answer.status() == status::internal_server_error);
-    CHECK(answer.find("X-RateLimit-Remaining") == "999");
-    CHECK(answer.body().find("secret") == std::string::npos);
-    CHECK(answer.find("Content-Type") == "application/json");
+    const auto response = shop.handle(test_request{method::get, "/v1/user/balance"}.basic(token.username, token.secret));
+    CHECK(response.status() == status::internal_server_error);
+    CHECK(response.find("X-RateLimit-Remaining") == "999");
+    CHECK(response.body().find("secret") == std::string::npos);
+    CHECK(response.find("Content-Type") == "application/json");
 }
 
 TEST_CASE("scopes are enforced", "[api][scopes]") {
@@ -169,10 +169,10 @@ TEST_CASE("scopes are enforced", "[api][scopes]") {
     CAPTURE(each.granted, each.target);
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, each.granted);
-    const auto answer = shop.answer(sent{method::get, each.target}.basic(token.username, token.secret));
-    CHECK(answer.status() == each.expected);
+    const auto response = shop.handle(test_request{method::get, each.target}.basic(token.username, token.secret));
+    CHECK(response.status() == each.expected);
     if (each.expected == status::forbidden) {
-        CHECK(challenges(answer).starts_with("Bearer realm=\"api\", error=\"insufficient_scope\", scope=\""));
-        CHECK(answer.body().find("/docs/scopes/") != std::string::npos);
+        CHECK(challenges(response).starts_with("Bearer realm=\"api\", error=\"insufficient_scope\", scope=\""));
+        CHECK(response.body().find("/docs/scopes/") != std::string::npos);
     }
 }

@@ -26,7 +26,7 @@ api_settings shop_settings() {
     return settings;
 }
 
-/// What a reference such as `#/components/headers/Allow` leads to.
+/// The target of a reference such as `#/components/headers/Allow`.
 const json& follow(const json& document, const json& value) {
     if (!value.contains("$ref")) return value;
     const auto reference = value["$ref"].get<std::string>();
@@ -84,7 +84,7 @@ void check_security(const json& document, const json& operation) {
         }
 }
 
-/// What OpenAPI 3.1 asks of every document of ours.
+/// The requirements of OpenAPI 3.1 on every document of this API.
 void check_document(const json& document) {
     CHECK(document["openapi"] == "3.1.0");
     CHECK(document["info"]["title"].is_string());
@@ -195,7 +195,7 @@ TEST_CASE("OpenAPI names only what is mounted") {
     CHECK_FALSE(json::parse(make_openapi(settings, account_routes())).contains("externalDocs"));
 }
 
-TEST_CASE("each operation of the test service shows its own answer") {
+TEST_CASE("each operation of the test service shows its own response") {
     const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
     const auto example = [&](const char* path, const char* method) {
         return document["paths"][path][method]["responses"]["200"]["content"]["application/json"]["example"].dump();
@@ -218,7 +218,7 @@ TEST_CASE("own routes are described like built-in ones") {
     CHECK(scopes_of(put, "oauth") == std::set<std::string>{"sitesmaker", "itemplatform"});
 }
 
-TEST_CASE("an API without services has a document, too") {
+TEST_CASE("an API without services has a document") {
     api_settings settings;
     settings.base_url = "http://127.0.0.1:8080/api/v2/";
     settings.auth_url = "http://127.0.0.1:8080";

@@ -21,17 +21,17 @@ namespace {
 
 std::string balance_target() { return "/v1/user/balance"; }
 
-bool has_error_object(const http::response& answer) {
-    return answer.body().starts_with("{\"message\":\"") && answer.body().find("\"documentation_url\":\"https://shop.example/docs/") != std::string::npos;
+bool has_error_object(const http::response& response) {
+    return response.body().starts_with("{\"message\":\"") && response.body().find("\"documentation_url\":\"https://shop.example/docs/") != std::string::npos;
 }
 
-void check_window(const http::response& answer, const char* limit, const char* remaining) {
-    CHECK(answer.find("X-RateLimit-Limit") == limit);
-    CHECK(answer.find("X-RateLimit-Remaining") == remaining);
-    CHECK(answer.find("X-RateLimit-Reset").empty() == (std::string_view{remaining} != "0"));
+void check_window(const http::response& response, const char* limit, const char* remaining) {
+    CHECK(response.find("X-RateLimit-Limit") == limit);
+    CHECK(response.find("X-RateLimit-Remaining") == remaining);
+    CHECK(response.find("X-RateLimit-Reset").empty() == (std::string_view{remaining} != "0"));
 }
 
-/// Counts here or elsewhere, as it is told.
+/// Counts locally or may block, as configured.
 struct movable_limiter : unlimited {
     static constexpr bool blocking = true;
     bool is_elsewhere = false;
@@ -39,24 +39,24 @@ struct movable_limiter : unlimited {
 };
 
 bool needs_worker(auto& api) {
-    sent request{method::get, "/v1/testservice/get"};
+    test_request request{method::get, "/v1/testservice/get"};
     http::response response;
     http::handler_state state;
-    return api.advance(request.asked(), response, state, http::thread_kind::io) == http::handle_step::needs_worker;
+    return api.advance(request.view(), response, state, http::thread_kind::io) == http::handle_step::needs_worker;
 }
 
-/// Waits, as it says, whenever it is asked; how often that was, somebody else counts.
+/// Reports that each call may block, and counts the calls in `calls`.
 struct waiting_limiter {
     static constexpr bool blocking = true;
-    int* asked;
+    int* calls;
     verdict take(const limit_key& key, const quota& allowed, instant now) const noexcept { return peek(key, allowed, now); }
     verdict peek(const limit_key&, const quota& allowed, instant now) const noexcept {
-        ++*asked;
+        ++*calls;
         return {true, allowed.requests, 7, now};
     }
 };
 
-/// Trips over every request, before it is counted.
+/// Throws for every request, before it is counted.
 struct throwing_scheme {
     static constexpr std::string_view scheme = "Basic";
     static constexpr std::string_view challenge = "Basic realm=\"api\"";
@@ -71,12 +71,12 @@ TEST_CASE("an anonymous window has 60 requests; Retry-After is sent only when it
     auto shop = make_shop();
     shop.now += milliseconds{250};
     for (int i = 1; i <= 60; ++i) {
-        const auto answer = shop.answer(sent{method::get, "/v1/testservice/get"});
-        CHECK(answer.status() == http::status::ok);
-        check_window(answer, "60", std::to_string(60 - i).c_str());
+        const auto response = shop.handle(test_request{method::get, "/v1/testservice/get"});
+        CHECK(response.status() == http::status::ok);
+        check_window(response, "60", std::to_string(60 - i).c_str());
     }
     shop.now += seconds{10};
-    const auto refused = shop.answer(sent{method::get, "/v1/testservice/get"});
+    const auto refused = shop.handle(test_request{method::get, "/v1/testservice/get"});
     CHECK(refused.status() == http::status::too_many_requests);
     CHECK(has_error_object(refused));
     CHECK(refused.body().find("API rate limit exceeded") != std::string::npos);
@@ -86,9 +86,9 @@ TEST_CASE("an anonymous window has 60 requests; Retry-After is sent only when it
 
     // A refused request is not counted: the window ends when it would have ended anyway.
     shop.now = from_unix_milliseconds(1'700'003'600'249);
-    CHECK(shop.answer(sent{method::get, "/v1/testservice/get"}).status() == http::status::too_many_requests);
+    CHECK(shop.handle(test_request{method::get, "/v1/testservice/get"}).status() == http::status::too_many_requests);
     shop.now += milliseconds{1};
-    check_window(shop.answer(sent{method::get, "/v1/testservice/get"}), "60", "59");
+    check_window(shop.handle(test_request{method::get, "/v1/testservice/get"}), "60", "59");
 }
 
 TEST_CASE("a request without User-Agent is refused and counted on every path", "[api][agent]") {
@@ -97,19 +97,19 @@ TEST_CASE("a request without User-Agent is refused and counted on every path", "
     int left = 60;
     for (const char* target : {"/v1/user/balance", "/v1/testservice/get", "/nowhere", "/", "*"}) {
         for (const char* agent : {static_cast<const char*>(nullptr), "", " "}) {
-            sent request{method::get, target};
+            test_request request{method::get, target};
             request.without("User-Agent").basic(token.username, token.secret);
             if (agent != nullptr) request.field("User-Agent", agent);
-            const auto answer = shop.answer(request);
-            CHECK(answer.status() == http::status::forbidden);
-            CHECK(has_error_object(answer));
-            CHECK(answer.body().find("User-Agent") != std::string::npos);
-            check_window(answer, "60", std::to_string(--left).c_str());
+            const auto response = shop.handle(request);
+            CHECK(response.status() == http::status::forbidden);
+            CHECK(has_error_object(response));
+            CHECK(response.body().find("User-Agent") != std::string::npos);
+            check_window(response, "60", std::to_string(--left).c_str());
         }
     }
-    while (left-- > 0) shop.answer(sent{method::get, "/v1/testservice/get"});
-    sent request{method::get, "/v1/testservice/get"};
-    CHECK(shop.answer(request.without("User-Agent")).status() == http::status::too_many_requests);
+    while (left-- > 0) shop.handle(test_request{method::get, "/v1/testservice/get"});
+    test_request request{method::get, "/v1/testservice/get"};
+    CHECK(shop.handle(request.without("User-Agent")).status() == http::status::too_many_requests);
 }
 
 TEST_CASE("all tokens of a user share one window, which can be enlarged at once", "[api][limit]") {
@@ -117,107 +117,108 @@ TEST_CASE("all tokens of a user share one window, which can be enlarged at once"
     const auto first = shop.personal_token(ann, "user:balance");
     const auto second = shop.personal_token(ann, "user:balance");
     const auto third = shop.access_token(ann, "user:balance");
-    check_window(shop.answer(sent{method::get, balance_target()}.basic(first.username, first.secret)), "1000", "999");
-    check_window(shop.answer(sent{method::get, balance_target()}.basic(second.username, second.secret)), "1000", "998");
-    check_window(shop.answer(sent{method::get, balance_target()}.bearer(third)), "1000", "997");
+    check_window(shop.handle(test_request{method::get, balance_target()}.basic(first.username, first.secret)), "1000", "999");
+    check_window(shop.handle(test_request{method::get, balance_target()}.basic(second.username, second.secret)), "1000", "998");
+    check_window(shop.handle(test_request{method::get, balance_target()}.bearer(third)), "1000", "997");
 
     shop.users.people.at(ann).own_quota = quota{5000, std::chrono::hours{24}};
-    check_window(shop.answer(sent{method::get, balance_target()}.basic(first.username, first.secret)), "5000", "4996");
+    check_window(shop.handle(test_request{method::get, balance_target()}.basic(first.username, first.secret)), "5000", "4996");
 
     const auto other = shop.personal_token(bob, "user:balance");
-    check_window(shop.answer(sent{method::get, balance_target()}.basic(other.username, other.secret)), "1000", "999");
+    check_window(shop.handle(test_request{method::get, balance_target()}.basic(other.username, other.secret)), "1000", "999");
 }
 
-TEST_CASE("the thousandth request of a day is the last", "[api][limit]") {
+TEST_CASE("a user has 1,000 requests a day", "[api][limit]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
-    for (int i = 1; i < 1000; ++i) shop.answer(sent{method::get, balance_target()}.basic(token.username, token.secret));
-    const auto last = shop.answer(sent{method::get, balance_target()}.basic(token.username, token.secret));
+    for (int i = 1; i < 1000; ++i) shop.handle(test_request{method::get, balance_target()}.basic(token.username, token.secret));
+    const auto last = shop.handle(test_request{method::get, balance_target()}.basic(token.username, token.secret));
     CHECK(last.status() == http::status::ok);
     check_window(last, "1000", "0");
-    const auto refused = shop.answer(sent{method::get, balance_target()}.basic(token.username, token.secret));
+    const auto refused = shop.handle(test_request{method::get, balance_target()}.basic(token.username, token.secret));
     CHECK(refused.status() == http::status::too_many_requests);
     CHECK(refused.find("Retry-After") == "86400");
     shop.now += std::chrono::hours{24};
-    check_window(shop.answer(sent{method::get, balance_target()}.basic(token.username, token.secret)), "1000", "999");
+    check_window(shop.handle(test_request{method::get, balance_target()}.basic(token.username, token.secret)), "1000", "999");
 }
 
-TEST_CASE("a bad token counts against its address, not its owner, and a full address refuses no valid token", "[api][limit]") {
+TEST_CASE("a bad token counts against its address only, and a valid token works at an address without quota", "[api][limit]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     auto wrong = token.secret;
     wrong[10] = wrong[10] == 'a' ? 'b' : 'a';
     for (int i = 1; i <= 60; ++i) {
-        const auto answer = shop.answer(sent{method::get, balance_target()}.basic(token.username, wrong));
-        CHECK(answer.status() == http::status::unauthorized);
-        check_window(answer, "60", std::to_string(60 - i).c_str());
+        const auto response = shop.handle(test_request{method::get, balance_target()}.basic(token.username, wrong));
+        CHECK(response.status() == http::status::unauthorized);
+        check_window(response, "60", std::to_string(60 - i).c_str());
     }
-    CHECK(shop.answer(sent{method::get, balance_target()}.basic(token.username, wrong)).status() == http::status::too_many_requests);
-    check_window(shop.answer(sent{method::get, balance_target()}.basic(token.username, token.secret)), "1000", "999");
+    CHECK(shop.handle(test_request{method::get, balance_target()}.basic(token.username, wrong)).status() ==
+          http::status::too_many_requests);
+    check_window(shop.handle(test_request{method::get, balance_target()}.basic(token.username, token.secret)), "1000", "999");
 }
 
 TEST_CASE("addresses are counted separately, IPv6 by /64, mapped ones as IPv4", "[api][limit]") {
     auto shop = make_shop();
-    const auto ask = [&](const char* address) {
-        return std::string{shop.answer(sent{method::get, "/v1/testservice/get"}.from(*ip_address::parse(address)))
+    const auto remaining = [&](const char* address) {
+        return std::string{shop.handle(test_request{method::get, "/v1/testservice/get"}.from(*ip_address::parse(address)))
                                .find("X-RateLimit-Remaining")};
     };
-    CHECK(ask("192.0.2.7") == "59");
-    CHECK(ask("::ffff:192.0.2.7") == "58");
-    CHECK(ask("192.0.2.8") == "59");
-    CHECK(ask("2001:db8:0:1::1") == "59");
-    CHECK(ask("2001:db8:0:1:ffff::2") == "58");
-    CHECK(ask("2001:db8:0:2::1") == "59");
+    CHECK(remaining("192.0.2.7") == "59");
+    CHECK(remaining("::ffff:192.0.2.7") == "58");
+    CHECK(remaining("192.0.2.8") == "59");
+    CHECK(remaining("2001:db8:0:1::1") == "59");
+    CHECK(remaining("2001:db8:0:1:ffff::2") == "58");
+    CHECK(remaining("2001:db8:0:2::1") == "59");
 }
 
 TEST_CASE("a forwarded address is used only behind a trusted proxy", "[api][limit]") {
     auto settings = shop_settings();
     settings.trusted_proxies = {*ip_network::parse("10.0.0.0/8"), *ip_network::parse("fd00::/8")};
     auto shop = make_shop(std::move(settings));
-    const auto ask = [&](const char* peer, const char* forwarded_for) {
-        return std::string{shop.answer(sent{method::get, "/v1/testservice/get"}
+    const auto remaining = [&](const char* peer, const char* forwarded_for) {
+        return std::string{shop.handle(test_request{method::get, "/v1/testservice/get"}
                                            .from(*ip_address::parse(peer))
                                            .field("X-Forwarded-For", forwarded_for))
                                .find("X-RateLimit-Remaining")};
     };
-    CHECK(ask("192.0.2.9", "203.0.113.1") == "59");
-    CHECK(ask("192.0.2.9", "203.0.113.2") == "58");
-    CHECK(ask("10.1.1.1", "203.0.113.3") == "59");
-    CHECK(ask("10.1.1.2", "203.0.113.99, 203.0.113.3, 10.9.9.9") == "58");
-    CHECK(ask("fd00::1", "203.0.113.3") == "57");
+    CHECK(remaining("192.0.2.9", "203.0.113.1") == "59");
+    CHECK(remaining("192.0.2.9", "203.0.113.2") == "58");
+    CHECK(remaining("10.1.1.1", "203.0.113.3") == "59");
+    CHECK(remaining("10.1.1.2", "203.0.113.99, 203.0.113.3, 10.9.9.9") == "58");
+    CHECK(remaining("fd00::1", "203.0.113.3") == "57");
 }
 
 TEST_CASE("refusals of the server have the Error object and the address's window, uncounted", "[api][refusal]") {
     auto shop = make_shop();
-    shop.answer(sent{method::get, "/v1/testservice/get"});
+    shop.handle(test_request{method::get, "/v1/testservice/get"});
     for (const auto status : {http::status::bad_request, http::status::request_timeout, http::status::uri_too_long,
                               http::status::header_fields_too_large, http::status::service_unavailable}) {
-        http::response answer;
-        shop.api.handle(http::refusal{status, "A sentence.", ip_address::v4(192, 0, 2, 1)}, answer);
-        CHECK(answer.status() == status);
-        CHECK(has_error_object(answer));
-        CHECK(answer.body().find("A sentence.") != std::string::npos);
-        check_window(answer, "60", "59");
-        CHECK(answer.find("Retry-After").empty() == (status != http::status::service_unavailable));
+        http::response response;
+        shop.api.handle(http::refusal{status, "A sentence.", ip_address::v4(192, 0, 2, 1)}, response);
+        CHECK(response.status() == status);
+        CHECK(has_error_object(response));
+        CHECK(response.body().find("A sentence.") != std::string::npos);
+        check_window(response, "60", "59");
+        CHECK(response.find("Retry-After").empty() == (status != http::status::service_unavailable));
     }
 }
 
 TEST_CASE("refusals and exceptions never wait for a limiter", "[api][limit][refusal]") {
-    int asked = 0;
+    int calls = 0;
     basic_shop shop{[&](auto all) {
-        return std::move(all).with_limiter(waiting_limiter{&asked}).with_authenticators(throwing_scheme{});
+        return std::move(all).with_limiter(waiting_limiter{&calls}).with_authenticators(throwing_scheme{});
     }};
     http::response refused;
     shop.api.handle(http::refusal{http::status::bad_request, "A sentence.", ip_address::v4(192, 0, 2, 1)}, refused);
     CHECK(has_error_object(refused));
     check_window(refused, "60", "60");
-    const auto thrown = shop.answer(sent{method::get, balance_target()}.basic("a", "b"));
+    const auto thrown = shop.handle(test_request{method::get, balance_target()}.basic("a", "b"));
     CHECK(thrown.status() == http::status::internal_server_error);
     check_window(thrown, "60", "60");
-    CHECK(asked == 0);
-    // One that is counted is, as it is called where it may wait.
-    CHECK(shop.answer(sent{method::get, "/v1/testservice/get"}).find("X-RateLimit-Remaining") == "7");
-    CHECK(asked == 1);
+    CHECK(calls == 0);
+    // A request that is counted calls the limiter where it may block.
+    CHECK(shop.handle(test_request{method::get, "/v1/testservice/get"}).find("X-RateLimit-Remaining") == "7");
+    CHECK(calls == 1);
 }
 
 TEST_CASE("without other blocking parts, requests block if the limiter may", "[api][limit]") {
@@ -230,32 +231,32 @@ TEST_CASE("without other blocking parts, requests block if the limiter may", "[a
         STATIC_REQUIRE(decltype(shop.api)::blocking);
         CHECK(needs_worker(shop.api) == is_elsewhere);
     }
-    auto here = make_shop();
-    CHECK_FALSE(needs_worker(here.api));
+    auto non_blocking = make_shop();
+    CHECK_FALSE(needs_worker(non_blocking.api));
 }
 
 namespace {
 
-/// Two exports a minute for a user besides the window of all requests, nothing for the demonstration, and anonymous clients by
-/// route; it writes down whom it saw.
+/// Bounds exports to two a minute per user besides the window of all requests, the demonstration not at all, and anonymous clients by
+/// route. Records the requests it gets.
 struct route_limiter {
     window_limiter counted{{64, 64}};
-    struct seen {
+    struct seen_request {
         std::string route;
         http::method method{};
         std::optional<user_id> user;
         ip_address client;
     };
-    mutable std::vector<seen> requests;
+    mutable std::vector<seen_request> requests;
 
     verdict take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
     verdict peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
-    limit_windows windows_of(const limited_request& asked) const noexcept {
-        requests.push_back({std::string{asked.route}, asked.method,
-                            asked.caller ? std::optional{asked.caller->user} : std::nullopt, asked.client});
-        if (asked.route == "/testservice/get") return {};
-        if (asked.route == "/user/balance") return {{asked.key, asked.allowed}, {asked.key.in("balances"), {2, seconds{60}}}};
-        return {{asked.key, asked.allowed}};
+    limit_windows windows_of(const limited_request& request) const noexcept {
+        requests.push_back({std::string{request.route}, request.method,
+                            request.caller ? std::optional{request.caller->user} : std::nullopt, request.client});
+        if (request.route == "/testservice/get") return {};
+        if (request.route == "/user/balance") return {{request.key, request.allowed}, {request.key.in("balances"), {2, seconds{60}}}};
+        return {{request.key, request.allowed}};
     }
 };
 static_assert(request_limiter<route_limiter>);
@@ -268,9 +269,9 @@ TEST_CASE("a limiter names windows by route and caller, and its refusal has the 
     basic_shop shop{[&](auto all) { return std::move(all).with_limiter(std::ref(limiter)); }};
     const auto token = shop.personal_token(ann, "user:balance");
     const auto get = [&](std::string target, bool with_token = true) {
-        sent request{method::get, std::move(target)};
+        test_request request{method::get, std::move(target)};
         if (with_token) request.basic(token.username, token.secret);
-        return shop.api.handle(request.asked());
+        return shop.api.handle(request.view());
     };
 
     check_window(get(balance_target()), "2", "1");
@@ -291,8 +292,8 @@ TEST_CASE("a limiter names windows by route and caller, and its refusal has the 
     check_window(get("/v1/testservice/get", false), "60", "60");
     check_window(get("/v1/nowhere", false), "60", "59");
     CHECK(get("/v1/nowhere", false).status() == http::status::not_found);
-    sent wrong_method{method::delete_, balance_target()};
-    CHECK(shop.api.handle(wrong_method.asked()).status() == http::status::method_not_allowed);
+    test_request wrong_method{method::delete_, balance_target()};
+    CHECK(shop.api.handle(wrong_method.view()).status() == http::status::method_not_allowed);
 
     const auto& saw = limiter.requests;
     REQUIRE(saw.size() == 11);
@@ -306,16 +307,16 @@ TEST_CASE("a limiter names windows by route and caller, and its refusal has the 
     CHECK(saw[10].route == "/user/balance");
 }
 
-TEST_CASE("of several windows none is counted while one is used up", "[api][rate_limit]") {
+TEST_CASE("if one of several windows is used up, none is counted", "[api][rate_limit]") {
     route_limiter limiter;
     auto settings = shop_settings();
     settings.user_quota = {1, std::chrono::hours{1}};
     basic_shop shop{[&](auto all) { return std::move(all).with_limiter(std::ref(limiter)); }, settings};
     const auto token = shop.personal_token(ann, "user:balance");
     const auto get = [&](std::string target) {
-        sent request{method::get, std::move(target)};
+        test_request request{method::get, std::move(target)};
         request.basic(token.username, token.secret);
-        return shop.api.handle(request.asked());
+        return shop.api.handle(request.view());
     };
     check_window(get("/v1/testservice/auth"), "1", "0");
     const auto refused = get(balance_target());
@@ -326,7 +327,7 @@ TEST_CASE("of several windows none is counted while one is used up", "[api][rate
     check_window(get(balance_target()), "1", "0");  // in "balances" one is left, but in the window of all requests none
 }
 
-TEST_CASE("an endpoint refuses with 429 by itself", "[api][rate_limit]") {
+TEST_CASE("an endpoint can refuse with 429", "[api][rate_limit]") {
     instant now = from_unix_seconds(1'700'000'000);
     shop_directory users;
     memory_store store;
@@ -334,16 +335,16 @@ TEST_CASE("an endpoint refuses with 429 by itself", "[api][rate_limit]") {
     const auto worded = [](api_call& call) -> result<void> { return too_many_requests(call.now() - seconds{5}, "One export at a time."); };
     account_api api{shop_settings(), users, store, default_policies().with_clock(fake_clock{&now}),
                     route_table{on_get<"/busy">(open_to_all, busy), on_get<"/worded">(open_to_all, worded)}};
-    sent first{method::get, "/v1/busy"};
-    const auto refused = api.handle(first.asked());
+    test_request first{method::get, "/v1/busy"};
+    const auto refused = api.handle(first.view());
     CHECK(refused.status() == http::status::too_many_requests);
     CHECK(refused.find("Retry-After") == "30");
     check_window(refused, "60", "59");
     CHECK(has_error_object(refused));
     CHECK(refused.body().find("/docs/rate-limits/") != std::string::npos);
-    sent second{method::get, "/v1/worded"};
-    CHECK(api.handle(second.asked()).find("Retry-After") == "1");
-    CHECK(api.handle(second.asked()).body().find("One export at a time.") != std::string::npos);
+    test_request second{method::get, "/v1/worded"};
+    CHECK(api.handle(second.view()).find("Retry-After") == "1");
+    CHECK(api.handle(second.view()).body().find("One export at a time.") != std::string::npos);
 }
 
 TEST_CASE("a route bounds its bodies, before they arrive", "[api][routing]") {
@@ -356,9 +357,9 @@ TEST_CASE("a route bounds its bodies, before they arrive", "[api][routing]") {
                     route_table{on_post<"/small">(open_to_all, receive, {.request_body = {R"({"type":"object"})"}, .request_body_bytes_max = 4}),
                                 on_post<"/usual">(open_to_all, receive)} +
                         openapi_routes()};
-    const auto advance = [&](sent& request, http::handler_state& state) {
+    const auto advance = [&](test_request& request, http::handler_state& state) {
         http::response response;
-        const auto step = api.advance(request.asked(), response, state, http::thread_kind::io);
+        const auto step = api.advance(request.view(), response, state, http::thread_kind::io);
         return step == http::handle_step::needs_body ? http::status{} : response.status();
     };
     struct {
@@ -373,17 +374,17 @@ TEST_CASE("a route bounds its bodies, before they arrive", "[api][routing]") {
     };
     for (const auto& row : rows) {
         CAPTURE(row.target, row.declared);
-        sent request{method::post, row.target};
+        test_request request{method::post, row.target};
         request.field("Content-Type", "application/json").pending(row.declared);
         http::handler_state state;
         CHECK(advance(request, state) == row.expected);
         CHECK(state.body_bytes_max() == row.bound);
     }
     CHECK(calls == 0);
-    sent whole{method::post, "/v1/small"};
-    CHECK(api.handle(whole.body("{}  ").asked()).status() == http::status::ok);
-    sent larger{method::post, "/v1/small"};
-    CHECK(api.handle(larger.body("{}   ").asked()).status() == http::status::content_too_large);
+    test_request whole{method::post, "/v1/small"};
+    CHECK(api.handle(whole.body("{}  ").view()).status() == http::status::ok);
+    test_request larger{method::post, "/v1/small"};
+    CHECK(api.handle(larger.body("{}   ").view()).status() == http::status::content_too_large);
     CHECK(calls == 1);
     CHECK(api.openapi().find("At most 4 bytes.") != std::string::npos);
 }

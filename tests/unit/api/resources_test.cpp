@@ -28,29 +28,29 @@ TEST_CASE("a balance keeps its digits", "[api][balance]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, all_scopes);
     const auto* digits = GENERATE("10000000000000000.01", "0.10", "-3.5", "0", "7");
-    shop.users.people.at(ann).has.amount = *decimal::parse(digits);
-    const auto answer = shop.answer(sent{method::get, "/v1/user/balance"}.basic(token.username, token.secret));
-    CHECK(answer.status() == status::ok);
-    CHECK(answer.body() == std::string{"{\"id\":1,\"balance\":"} + digits + ",\"currency\":\"EUR\"}");
-    CHECK(answer.find("Content-Type") == "application/json");
-    CHECK(answer.find("Cache-Control") == "no-store");
+    shop.users.people.at(ann).own_balance.amount = *decimal::parse(digits);
+    const auto response = shop.handle(test_request{method::get, "/v1/user/balance"}.basic(token.username, token.secret));
+    CHECK(response.status() == status::ok);
+    CHECK(response.body() == std::string{"{\"id\":1,\"balance\":"} + digits + ",\"currency\":\"EUR\"}");
+    CHECK(response.find("Content-Type") == "application/json");
+    CHECK(response.find("Cache-Control") == "no-store");
 }
 
 TEST_CASE("accounts are a bare array of one service's accounts", "[api][accounts]") {
     auto shop = make_shop();
     const auto anns = shop.personal_token(ann, all_scopes);
     const auto bobs = shop.personal_token(bob, all_scopes);
-    CHECK(shop.answer(sent{method::get, "/v1/sitesmaker/accounts"}.basic(anns.username, anns.secret)).body() ==
+    CHECK(shop.handle(test_request{method::get, "/v1/sitesmaker/accounts"}.basic(anns.username, anns.secret)).body() ==
           R"([{"id":1,"name":"Ann's site","admin":true},{"id":2,"name":"Another \"one\"","admin":false}])");
-    CHECK(shop.answer(sent{method::get, "/v1/itemplatform/accounts"}.basic(anns.username, anns.secret)).body() ==
+    CHECK(shop.handle(test_request{method::get, "/v1/itemplatform/accounts"}.basic(anns.username, anns.secret)).body() ==
           R"([{"id":1,"name":"Ann's items","admin":false}])");
-    CHECK(shop.answer(sent{method::get, "/v1/itemplatform/accounts"}.basic(bobs.username, bobs.secret)).body() == "[]");
+    CHECK(shop.handle(test_request{method::get, "/v1/itemplatform/accounts"}.basic(bobs.username, bobs.secret)).body() == "[]");
 }
 
 TEST_CASE("a hook is created, listed and deleted with the read scope alone", "[api][hooks]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "sitesmaker:read");
-    const auto created = shop.answer(sent{method::post, "/v1/sitesmaker/1/hooks"}
+    const auto created = shop.handle(test_request{method::post, "/v1/sitesmaker/1/hooks"}
                                          .basic(token.username, token.secret)
                                          .body(hook_body("site.created", "https://example.com/a?b=c%20d&e='f'")));
     REQUIRE(created.status() == status::created);
@@ -59,21 +59,21 @@ TEST_CASE("a hook is created, listed and deleted with the read scope alone", "[a
     CHECK(created.find("X-Hook-Secret").starts_with("whsec_"));
     CHECK(created.find("X-Hook-Secret").size() == 50);
 
-    const auto listed = shop.answer(sent{method::get, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret));
+    const auto listed = shop.handle(test_request{method::get, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret));
     CHECK(json::parse(listed.body()) == json::parse(R"([{"id":)" + id["id"].dump() +
                                                     R"(,"event":"site.created","source":"api","type":"webhook",
         "url":"https://example.com/a?b=c%20d&e='f'","date_created":"2023-11-14T22:13:20Z"}])"));
     CHECK(listed.find("X-Hook-Secret").empty());
-    CHECK(shop.answer(sent{method::get, "/v1/sitesmaker/2/hooks"}.basic(token.username, token.secret)).body() == "[]");
+    CHECK(shop.handle(test_request{method::get, "/v1/sitesmaker/2/hooks"}.basic(token.username, token.secret)).body() == "[]");
 
     const auto target = "/v1/sitesmaker/hooks/" + id["id"].dump();
-    const auto deleted = shop.answer(sent{method::delete_, target}.basic(token.username, token.secret).body("{}", "text/plain"));
+    const auto deleted = shop.handle(test_request{method::delete_, target}.basic(token.username, token.secret).body("{}", "text/plain"));
     CHECK(deleted.status() == status::no_content);
     CHECK(deleted.body().empty());
     CHECK(deleted.find("Content-Type").empty());
     CHECK(deleted.find("X-RateLimit-Limit") == "1000");
-    CHECK(shop.answer(sent{method::delete_, target}.basic(token.username, token.secret)).status() == status::not_found);
-    CHECK(shop.answer(sent{method::get, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret)).body() == "[]");
+    CHECK(shop.handle(test_request{method::delete_, target}.basic(token.username, token.secret)).status() == status::not_found);
+    CHECK(shop.handle(test_request{method::get, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret)).body() == "[]");
 }
 
 TEST_CASE("objects of other users are not found", "[api][ownership]") {
@@ -82,17 +82,17 @@ TEST_CASE("objects of other users are not found", "[api][ownership]") {
     const auto* account = GENERATE("3", "99", "0", "-1", "01", "+1", "1.0", "9223372036854775808", "9223372036854775807", "x", "1e0");
     CAPTURE(account);
     const auto target = std::string{"/v1/sitesmaker/"} + account + "/hooks";
-    const auto unknown = shop.answer(sent{method::get, "/v1/sitesmaker/98/hooks"}.basic(token.username, token.secret));
-    const auto listed = shop.answer(sent{method::get, target}.basic(token.username, token.secret));
+    const auto unknown = shop.handle(test_request{method::get, "/v1/sitesmaker/98/hooks"}.basic(token.username, token.secret));
+    const auto listed = shop.handle(test_request{method::get, target}.basic(token.username, token.secret));
     CHECK(listed.status() == status::not_found);
     CHECK(listed.body() == unknown.body());
-    const auto created = shop.answer(
-        sent{method::post, target}.basic(token.username, token.secret).body(hook_body("site.created", "https://example.com/")));
+    const auto created = shop.handle(
+        test_request{method::post, target}.basic(token.username, token.secret).body(hook_body("site.created", "https://example.com/")));
     CHECK(created.status() == status::not_found);
     CHECK(created.body() == unknown.body());
     CHECK(created.find("X-Hook-Secret").empty());
-    const auto deleted = shop.answer(
-        sent{method::delete_, std::string{"/v1/sitesmaker/hooks/"} + account}.basic(token.username, token.secret));
+    const auto deleted = shop.handle(
+        test_request{method::delete_, std::string{"/v1/sitesmaker/hooks/"} + account}.basic(token.username, token.secret));
     CHECK(deleted.status() == status::not_found);
     CHECK(deleted.body() == unknown.body());
 }
@@ -101,15 +101,19 @@ TEST_CASE("hooks of other users and services cannot be deleted", "[api][ownershi
     auto shop = make_shop();
     const auto anns = shop.personal_token(ann, all_scopes);
     const auto bobs = shop.personal_token(bob, all_scopes);
-    const auto created = shop.answer(sent{method::post, "/v1/sitesmaker/3/hooks"}
+    const auto created = shop.handle(test_request{method::post, "/v1/sitesmaker/3/hooks"}
                                          .basic(bobs.username, bobs.secret)
                                          .body(hook_body("site.created", "https://example.com/")));
     REQUIRE(created.status() == status::created);
     const auto id = json::parse(created.body())["id"].dump();
-    CHECK(shop.answer(sent{method::delete_, "/v1/sitesmaker/hooks/" + id}.basic(anns.username, anns.secret)).status() == status::not_found);
-    CHECK(shop.answer(sent{method::delete_, "/v1/itemplatform/hooks/" + id}.basic(bobs.username, bobs.secret)).status() == status::not_found);
-    CHECK(json::parse(shop.answer(sent{method::get, "/v1/sitesmaker/3/hooks"}.basic(bobs.username, bobs.secret)).body()).size() == 1);
-    CHECK(shop.answer(sent{method::delete_, "/v1/sitesmaker/hooks/" + id}.basic(bobs.username, bobs.secret)).status() == status::no_content);
+    CHECK(shop.handle(test_request{method::delete_, "/v1/sitesmaker/hooks/" + id}.basic(anns.username, anns.secret)).status() ==
+          status::not_found);
+    CHECK(shop.handle(test_request{method::delete_, "/v1/itemplatform/hooks/" + id}.basic(bobs.username, bobs.secret)).status() ==
+          status::not_found);
+    CHECK(json::parse(shop.handle(test_request{method::get, "/v1/sitesmaker/3/hooks"}.basic(bobs.username, bobs.secret)).body()).size() ==
+          1);
+    CHECK(shop.handle(test_request{method::delete_, "/v1/sitesmaker/hooks/" + id}.basic(bobs.username, bobs.secret)).status() ==
+          status::no_content);
 }
 
 TEST_CASE("an invalid member is a 422 that names it", "[api][hooks]") {
@@ -142,10 +146,11 @@ TEST_CASE("an invalid member is a 422 that names it", "[api][hooks]") {
     CAPTURE(each.body);
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, all_scopes);
-    const auto answer = shop.answer(sent{method::post, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret).body(each.body));
-    CHECK(answer.status() == status::unprocessable_content);
-    CHECK(json::parse(answer.body())["message"].get<std::string>().find(each.named) != std::string::npos);
-    CHECK(shop.answer(sent{method::get, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret)).body() == "[]");
+    const auto response = shop.handle(test_request{method::post, "/v1/sitesmaker/1/hooks"}.basic(token.username,
+                                                                                                 token.secret).body(each.body));
+    CHECK(response.status() == status::unprocessable_content);
+    CHECK(json::parse(response.body())["message"].get<std::string>().find(each.named) != std::string::npos);
+    CHECK(shop.handle(test_request{method::get, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret)).body() == "[]");
 }
 
 TEST_CASE("the length of a target URL is bounded", "[api][hooks]") {
@@ -153,7 +158,7 @@ TEST_CASE("the length of a target URL is bounded", "[api][hooks]") {
     const auto token = shop.personal_token(ann, all_scopes);
     const std::string start = "https://example.com/";
     const auto create = [&](std::size_t bytes) {
-        return shop.answer(sent{method::post, "/v1/sitesmaker/1/hooks"}
+        return shop.handle(test_request{method::post, "/v1/sitesmaker/1/hooks"}
                                .basic(token.username, token.secret)
                                .body(hook_body("site.created", start + std::string(bytes - start.size(), 'x'))))
             .status();
@@ -166,7 +171,7 @@ TEST_CASE("hooks per account and event are bounded; duplicates count", "[api][ho
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, all_scopes);
     const auto create = [&](const char* account, const char* event) {
-        return shop.answer(sent{method::post, std::string{"/v1/sitesmaker/"} + account + "/hooks"}
+        return shop.handle(test_request{method::post, std::string{"/v1/sitesmaker/"} + account + "/hooks"}
                                .basic(token.username, token.secret)
                                .body(hook_body(event, "https://example.com/")))
             .status();
@@ -186,9 +191,9 @@ TEST_CASE("a body that is not a JSON object is a 400", "[api][body]") {
         R"({"event":"site.created","target_url":"https://example.com/","x":{"a":1,"a":2}})", "{\"event\":\"\xff\"}", "{'event':1}",
         std::string(100'000, '['), "{\"a\":" + std::string(100, '[') + std::string(100, ']') + "}", "\xef\xbb\xbf" + good);
     CAPTURE(body.substr(0, 80));
-    const auto answer = shop.answer(sent{method::post, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret).body(body));
-    CHECK(answer.status() == status::bad_request);
-    CHECK(shop.answer(sent{method::post, "/v1/sitesmaker/1/hooks"}
+    const auto response = shop.handle(test_request{method::post, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret).body(body));
+    CHECK(response.status() == status::bad_request);
+    CHECK(shop.handle(test_request{method::post, "/v1/sitesmaker/1/hooks"}
                           .basic(token.username, token.secret)
                           .body(" " + good.substr(0, good.size() - 1) + ",\"unknown\":[1,{}]}\n"))
               .status() == status::created);
@@ -198,7 +203,7 @@ TEST_CASE("a body must declare JSON", "[api][body]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, all_scopes);
     const auto post = [&](const char* content_type) {
-        return shop.answer(sent{method::post, "/v1/sitesmaker/1/hooks"}
+        return shop.handle(test_request{method::post, "/v1/sitesmaker/1/hooks"}
                                .basic(token.username, token.secret)
                                .body(hook_body("site.created", "https://example.com/"), content_type))
             .status();
@@ -210,23 +215,27 @@ TEST_CASE("a body must declare JSON", "[api][body]") {
         CHECK(post(bad) == status::unsupported_media_type);
 }
 
-TEST_CASE("refusals come in order, the cheapest first", "[api][order]") {
+TEST_CASE("checks run in order, the cheapest first", "[api][order]") {
     auto shop = make_shop();
     const auto reads = shop.personal_token(ann, "user:balance");
     const auto good = shop.personal_token(ann, all_scopes);
-    // Everything is wrong with each request; what is mended from row to row brings the next refusal to light.
-    const auto answer = [&](sent&& request) { return shop.answer(request).status(); };
-    CHECK(answer(std::move(sent{method::put, "/v1/nowhere"}.bearer("x").too_large())) == status::not_found);
-    CHECK(answer(std::move(sent{method::put, "/v1/sitesmaker/1/hooks"}.bearer("x").too_large())) == status::method_not_allowed);
-    CHECK(answer(std::move(sent{method::post, "/v1/sitesmaker/1/hooks"}.bearer("x").too_large())) == status::unauthorized);
-    CHECK(answer(std::move(sent{method::post, "/v1/sitesmaker/1/hooks"}.basic(reads.username, reads.secret).too_large())) == status::forbidden);
-    CHECK(answer(std::move(sent{method::post, "/v1/sitesmaker/1/hooks"}.basic(good.username, good.secret).too_large())) ==
+    // Every part of each request is invalid; each row corrects one part and gets the next error.
+    const auto status_of = [&](test_request&& request) { return shop.handle(request).status(); };
+    CHECK(status_of(std::move(test_request{method::put, "/v1/nowhere"}.bearer("x").too_large())) == status::not_found);
+    CHECK(status_of(std::move(test_request{method::put, "/v1/sitesmaker/1/hooks"}.bearer("x").too_large())) == status::method_not_allowed);
+    CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/1/hooks"}.bearer("x").too_large())) == status::unauthorized);
+    CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/1/hooks"}.basic(reads.username, reads.secret).too_large())) ==
+          status::forbidden);
+    CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/1/hooks"}.basic(good.username, good.secret).too_large())) ==
           status::content_too_large);
-    CHECK(answer(std::move(sent{method::post, "/v1/sitesmaker/9/hooks"}.basic(good.username, good.secret).body("{", "text/plain"))) ==
+    CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/9/hooks"}.basic(good.username, good.secret).body("{",
+                                                                                                                          "text/plain"))) ==
           status::unsupported_media_type);
-    CHECK(answer(std::move(sent{method::post, "/v1/sitesmaker/9/hooks"}.basic(good.username, good.secret).body("{"))) == status::bad_request);
-    CHECK(answer(std::move(sent{method::post, "/v1/sitesmaker/9/hooks"}.basic(good.username, good.secret).body("{}"))) == status::not_found);
-    CHECK(answer(std::move(sent{method::post, "/v1/sitesmaker/1/hooks"}.basic(good.username, good.secret).body("{}"))) ==
+    CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/9/hooks"}.basic(good.username, good.secret).body("{"))) ==
+          status::bad_request);
+    CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/9/hooks"}.basic(good.username, good.secret).body("{}"))) ==
+          status::not_found);
+    CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/1/hooks"}.basic(good.username, good.secret).body("{}"))) ==
           status::unprocessable_content);
 }
 
@@ -234,10 +243,10 @@ TEST_CASE("without random bytes no hook is created", "[api][failure]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, all_scopes);
     shop.random_works = false;
-    const auto answer = shop.answer(sent{method::post, "/v1/sitesmaker/1/hooks"}
+    const auto response = shop.handle(test_request{method::post, "/v1/sitesmaker/1/hooks"}
                                         .basic(token.username, token.secret)
                                         .body(hook_body("site.created", "https://example.com/")));
-    CHECK(answer.status() == status::internal_server_error);
-    CHECK(answer.find("X-Hook-Secret").empty());
-    CHECK(shop.answer(sent{method::get, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret)).body() == "[]");
+    CHECK(response.status() == status::internal_server_error);
+    CHECK(response.find("X-Hook-Secret").empty());
+    CHECK(shop.handle(test_request{method::get, "/v1/sitesmaker/1/hooks"}.basic(token.username, token.secret)).body() == "[]");
 }

@@ -11,7 +11,7 @@ using namespace tollgate::test;
 using http::method;
 using http::status;
 
-TEST_CASE("an unknown path is a 404, however it is spelt", "[api][routing]") {
+TEST_CASE("every spelling of an unknown path is a 404", "[api][routing]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance sitesmaker itemplatform");
     const auto* target = GENERATE("/v1/sitesmaker/accounts/", "/v1//sitesmaker/accounts", "/v2/sitesmaker/accounts", "/v1", "/v1/",
@@ -19,20 +19,20 @@ TEST_CASE("an unknown path is a 404, however it is spelt", "[api][routing]") {
                                   "/v1/testservice/accounts", "/v1/testservice/1/hooks", "/v1/unknown/accounts", "/v1/Sitesmaker/accounts",
                                   "/V1/user/balance", "/v1/user/balance/x", "//v1/user/balance", "/../v1/user/balance");
     CAPTURE(target);
-    const auto answer = shop.answer(sent{method::get, target}.basic(token.username, token.secret));
-    CHECK(answer.status() == status::not_found);
-    CHECK(answer.find("X-RateLimit-Limit") == "1000");
+    const auto response = shop.handle(test_request{method::get, target}.basic(token.username, token.secret));
+    CHECK(response.status() == status::not_found);
+    CHECK(response.find("X-RateLimit-Limit") == "1000");
 }
 
 TEST_CASE("the query is not part of the path", "[api][routing]") {
     auto shop = make_shop();
-    CHECK(shop.answer(sent{method::get, "/v1/testservice/get?x=/y"}).status() == status::ok);
-    CHECK(shop.answer(sent{method::get, "/v1/testservice/get?"}).status() == status::ok);
+    CHECK(shop.handle(test_request{method::get, "/v1/testservice/get?x=/y"}).status() == status::ok);
+    CHECK(shop.handle(test_request{method::get, "/v1/testservice/get?"}).status() == status::ok);
 }
 
 TEST_CASE("another method on a known path is a 405 with Allow", "[api][routing]") {
     auto shop = make_shop();
-    const auto other = [&](method m, const char* target) { return shop.answer(sent{m, target}); };
+    const auto other = [&](method m, const char* target) { return shop.handle(test_request{m, target}); };
     const auto balance = other(method::post, "/v1/user/balance");
     CHECK(balance.status() == status::method_not_allowed);
     CHECK(balance.find("Allow") == "GET, HEAD, OPTIONS");
@@ -47,50 +47,50 @@ TEST_CASE("an unknown method is a 501 on every path, and is counted", "[api][rou
     unsigned left = 60;
     for (const char* target : {"/v1/user/balance", "/v1/nowhere", "/v1/sitesmaker/1/hooks", "*"}) {
         CAPTURE(target);
-        const auto answer = shop.answer(sent{method::other, target});
-        CHECK(answer.status() == status::not_implemented);
-        CHECK(answer.body().find("\"documentation_url\"") != std::string::npos);
-        CHECK(answer.find("X-RateLimit-Remaining") == std::to_string(--left));
+        const auto response = shop.handle(test_request{method::other, target});
+        CHECK(response.status() == status::not_implemented);
+        CHECK(response.body().find("\"documentation_url\"") != std::string::npos);
+        CHECK(response.find("X-RateLimit-Remaining") == std::to_string(--left));
     }
-    CHECK(shop.answer(sent{method::other, "/v1/testservice/get"}.bearer("x")).status() == status::not_implemented);
+    CHECK(shop.handle(test_request{method::other, "/v1/testservice/get"}.bearer("x")).status() == status::not_implemented);
 }
 
 TEST_CASE("OPTIONS is a 204 with Allow, or a 404 on unknown paths", "[api][routing]") {
     auto shop = make_shop();
-    const auto answer = shop.answer(sent{method::options, "/v1/sitesmaker/1/hooks"});
-    CHECK(answer.status() == status::no_content);
-    CHECK(answer.find("Allow") == "GET, HEAD, POST, OPTIONS");
-    CHECK(answer.find("X-RateLimit-Limit") == "60");
-    CHECK(answer.body().empty());
-    const auto all = shop.answer(sent{method::options, "*"});
+    const auto response = shop.handle(test_request{method::options, "/v1/sitesmaker/1/hooks"});
+    CHECK(response.status() == status::no_content);
+    CHECK(response.find("Allow") == "GET, HEAD, POST, OPTIONS");
+    CHECK(response.find("X-RateLimit-Limit") == "60");
+    CHECK(response.body().empty());
+    const auto all = shop.handle(test_request{method::options, "*"});
     CHECK(all.status() == status::no_content);
     CHECK(all.find("Allow") == "GET, HEAD, POST, DELETE, OPTIONS");
     CHECK(all.find("X-RateLimit-Remaining") == "58");
-    CHECK(shop.answer(sent{method::options, "/v1/*"}).status() == status::not_found);
-    CHECK(shop.answer(sent{method::options, "/v1/nowhere"}).status() == status::not_found);
-    CHECK(shop.answer(sent{method::options, "/v1/unknown/accounts"}).status() == status::not_found);
+    CHECK(shop.handle(test_request{method::options, "/v1/*"}).status() == status::not_found);
+    CHECK(shop.handle(test_request{method::options, "/v1/nowhere"}).status() == status::not_found);
+    CHECK(shop.handle(test_request{method::options, "/v1/unknown/accounts"}).status() == status::not_found);
 }
 
 TEST_CASE("HEAD is handled as GET; the server omits the body", "[api][routing]") {
     auto shop = make_shop();
-    const auto head = shop.answer(sent{method::head, "/v1/testservice/get"});
+    const auto head = shop.handle(test_request{method::head, "/v1/testservice/get"});
     CHECK(head.status() == status::ok);
     CHECK(head.find("Content-Type") == "application/json");
-    CHECK(shop.answer(sent{method::head, "/v1/sitesmaker/hooks/1"}).status() == status::method_not_allowed);
+    CHECK(shop.handle(test_request{method::head, "/v1/sitesmaker/hooks/1"}).status() == status::method_not_allowed);
 }
 
 TEST_CASE("the demonstration paths return an array of strings", "[api][demonstration]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "");
-    const auto is_array = [](const http::response& answer) {
-        return answer.status() == status::ok && answer.body().starts_with("[\"") && answer.body().ends_with("\"]");
+    const auto is_array = [](const http::response& response) {
+        return response.status() == status::ok && response.body().starts_with("[\"") && response.body().ends_with("\"]");
     };
-    CHECK(is_array(shop.answer(sent{method::get, "/v1/testservice/get"})));
-    CHECK(is_array(shop.answer(sent{method::post, "/v1/testservice/post"})));
-    CHECK(is_array(shop.answer(sent{method::post, "/v1/testservice/post"}.body("{\"a\":1}"))));
-    CHECK(is_array(shop.answer(sent{method::get, "/v1/testservice/auth"}.basic(token.username, token.secret))));
-    CHECK(is_array(shop.answer(sent{method::get, "/v1/testservice/auth"}.bearer(shop.access_token(bob, "")))));
-    CHECK(shop.answer(sent{method::get, "/v1/testservice/auth"}).status() == status::unauthorized);
+    CHECK(is_array(shop.handle(test_request{method::get, "/v1/testservice/get"})));
+    CHECK(is_array(shop.handle(test_request{method::post, "/v1/testservice/post"})));
+    CHECK(is_array(shop.handle(test_request{method::post, "/v1/testservice/post"}.body("{\"a\":1}"))));
+    CHECK(is_array(shop.handle(test_request{method::get, "/v1/testservice/auth"}.basic(token.username, token.secret))));
+    CHECK(is_array(shop.handle(test_request{method::get, "/v1/testservice/auth"}.bearer(shop.access_token(bob, "")))));
+    CHECK(shop.handle(test_request{method::get, "/v1/testservice/auth"}).status() == status::unauthorized);
 }
 
 TEST_CASE("a base URL may have any path", "[api][routing]") {
@@ -100,7 +100,7 @@ TEST_CASE("a base URL may have any path", "[api][routing]") {
         auto settings = shop_settings();
         settings.base_url = base;
         auto shop = make_shop(std::move(settings));
-        CHECK(shop.answer(sent{method::get, target}).status() == status::ok);
+        CHECK(shop.handle(test_request{method::get, target}).status() == status::ok);
     }
     auto settings = shop_settings();
     settings.base_url = "api.example/v1";

@@ -26,8 +26,8 @@ service_catalog catalog() {
 }
 
 authorization_request judge(const std::string& query) {
-    const auto sent = std::get<parameters>(parameters::from_form(query));
-    return std::get<authorization_request>(oauth::judge_request_of(registered(), sent, catalog()));
+    const auto parsed = std::get<parameters>(parameters::from_form(query));
+    return std::get<authorization_request>(oauth::judge_request_of(registered(), parsed, catalog()));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ TEST_CASE("a request survives the round trip through a query", "[oauth][request]
     }
 }
 
-TEST_CASE("an encoded state that no form can bring is none", "[oauth][request]") {
+TEST_CASE("an encoded state that a form cannot send is ignored", "[oauth][request]") {
     const std::string base = "client_id=tgi_app&response_type=code&scope=user:balance";
     CHECK(judge(base + "&encoded_state=%250A%25C3%25A4").state == "\n\xc3\xa4");
     for (const char* state : {"a%25ad", "%25C3", "%25", "%25zz"}) {

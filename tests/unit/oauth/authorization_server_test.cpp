@@ -24,23 +24,23 @@ namespace {
 constexpr const char* one_page = "/en/itemplatform/oauth/";
 constexpr const char* revocation_path = "/user/oauth_revoke/";
 
-/// Waits, as they say, whenever they are asked.
+/// A limiter that reports that every call may block.
 struct store_elsewhere : faulty_store {
     static constexpr bool blocking = true;
 };
 struct limiter_elsewhere {
     static constexpr bool blocking = true;
-    int asked = 0;
+    int calls = 0;
     verdict take(const limit_key& key, const quota& allowed, instant now) noexcept { return peek(key, allowed, now); }
     verdict peek(const limit_key&, const quota& allowed, instant now) noexcept {
-        ++asked;
+        ++calls;
         return {true, allowed.requests, 7, now};
     }
 };
 
 using entering_shop = oauth_shop<entering_sessions>;
 
-/// What a browser sends back of the cookie that came with a page.
+/// The cookie of a page, as a browser sends it back.
 std::string cookie_of(const http::response& page) {
     const auto set = page.find("Set-Cookie");
     return std::string{set.substr(0, set.find(';'))};
@@ -60,24 +60,24 @@ TEST_CASE("an application revokes its tokens", "[oauth][revocation]") {
     for (const char* path : {"/user/oauth_revoke/", "/user/oauth_revoke"}) {
         const auto first = shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));
         const auto second = shop.post("/user/oauth_token/", shop.refresh_of(member(first, "refresh_token")));
-        // An access token goes alone, whatever the hint says.
-        const auto answer = shop.post(path, with(revocation(member(first, "access_token")), {{"token_type_hint", "refresh_token"}}));
-        CHECK(answer.status() == status::ok);
-        CHECK(answer.body() == "{}");
-        CHECK(answer.find("Content-Type") == "application/json");
-        CHECK(answer.find("Cache-Control") == "no-store");
-        CHECK(answer.find("X-RateLimit-Remaining") == "60");
-        CHECK_FALSE(shop.is_good(member(first, "access_token")));
-        CHECK(shop.is_good(member(second, "access_token")));
-        // A refresh token takes along what was made with it.
+        // An access token is revoked alone, whatever the hint says.
+        const auto response = shop.post(path, with(revocation(member(first, "access_token")), {{"token_type_hint", "refresh_token"}}));
+        CHECK(response.status() == status::ok);
+        CHECK(response.body() == "{}");
+        CHECK(response.find("Content-Type") == "application/json");
+        CHECK(response.find("Cache-Control") == "no-store");
+        CHECK(response.find("X-RateLimit-Remaining") == "60");
+        CHECK_FALSE(shop.accepts(member(first, "access_token")));
+        CHECK(shop.accepts(member(second, "access_token")));
+        // A refresh token is revoked with the tokens that were issued with it.
         CHECK(shop.post(path, revocation(member(first, "refresh_token"))).status() == status::ok);
-        CHECK_FALSE(shop.is_good(member(second, "access_token")));
+        CHECK_FALSE(shop.accepts(member(second, "access_token")));
         CHECK(member(shop.post("/user/oauth_token/", shop.refresh_of(member(first, "refresh_token"))), "error") == "invalid_grant");
-        // Again, and what never was.
+        // Repeated, and for a token that never existed.
         for (const auto& token : {member(first, "refresh_token"), member(first, "access_token"), std::string{"tga_x"}, shop.app.client_secret, std::string(5000, 'x')})
             CHECK(shop.post(path, revocation(token)).status() == status::ok);
     }
-    CHECK(shop.answer(sent{method::post, revocation_path}.body(R"({"client_id":")" + shop.app.client_id + R"(","client_secret":")" +
+    CHECK(shop.handle(test_request{method::post, revocation_path}.body(R"({"client_id":")" + shop.app.client_id + R"(","client_secret":")" +
                                                       shop.app.client_secret + R"(","token":"x"})"))
               .status() == status::ok);
 }
@@ -89,7 +89,7 @@ TEST_CASE("an application cannot revoke another's token", "[oauth][revocation]")
     for (const char* name : {"access_token", "refresh_token"})
         CHECK(shop.post(revocation_path, {{"client_id", other.client_id}, {"client_secret", other.client_secret}, {"token", member(tokens, name)}})
                   .status() == status::ok);
-    CHECK(shop.is_good(member(tokens, "access_token")));
+    CHECK(shop.accepts(member(tokens, "access_token")));
     CHECK(shop.post("/user/oauth_token/", shop.refresh_of(member(tokens, "refresh_token"))).status() == status::ok);
 }
 
@@ -106,22 +106,22 @@ TEST_CASE("revocation requires a token and the right secret", "[oauth][revocatio
     CHECK(wrong.find("X-RateLimit-Remaining") == "59");
     for (int nth = 1; nth <= 2; ++nth) {
         shop.store.faults.start(nth);
-        const auto answer = shop.post(revocation_path, good);
-        CHECK(answer.status() == status::service_unavailable);
-        CHECK(answer.find("Retry-After") == "2");
-        CHECK(member(answer, "error") == "temporarily_unavailable");
+        const auto response = shop.post(revocation_path, good);
+        CHECK(response.status() == status::service_unavailable);
+        CHECK(response.find("Retry-After") == "2");
+        CHECK(member(response, "error") == "temporarily_unavailable");
     }
-    CHECK(shop.is_good(member(tokens, "access_token")));
+    CHECK(shop.accepts(member(tokens, "access_token")));
     CHECK(shop.post(revocation_path, good).status() == status::ok);
 }
 
 TEST_CASE("metadata lists all endpoints", "[oauth][metadata]") {
     oauth_shop shop;
-    const auto answer = shop.answer(sent{method::get, "/.well-known/oauth-authorization-server"});
-    CHECK(answer.status() == status::ok);
-    CHECK(answer.find("Content-Type") == "application/json");
-    CHECK(answer.find("X-RateLimit-Remaining") == "60");
-    CHECK(answer.body() ==
+    const auto response = shop.handle(test_request{method::get, "/.well-known/oauth-authorization-server"});
+    CHECK(response.status() == status::ok);
+    CHECK(response.find("Content-Type") == "application/json");
+    CHECK(response.find("X-RateLimit-Remaining") == "60");
+    CHECK(response.body() ==
           R"({"issuer":"https://shop.example",)"
           R"("authorization_endpoint":"https://shop.example/en/user/oauth/",)"
           R"("token_endpoint":"https://shop.example/user/oauth_token/",)"
@@ -140,11 +140,11 @@ TEST_CASE("metadata lists all endpoints", "[oauth][metadata]") {
           R"("authorization_response_iss_parameter_supported":true,)"
           R"("service_documentation":"https://shop.example/docs/",)"
           R"("ui_locales_supported":["en","de"]})");
-    CHECK(shop.answer(sent{method::head, "/.well-known/oauth-authorization-server"}).status() == status::ok);
-    const auto options = shop.answer(sent{method::options, "/.well-known/oauth-authorization-server"});
+    CHECK(shop.handle(test_request{method::head, "/.well-known/oauth-authorization-server"}).status() == status::ok);
+    const auto options = shop.handle(test_request{method::options, "/.well-known/oauth-authorization-server"});
     CHECK(options.status() == status::no_content);
     CHECK(options.find("Allow") == "GET, HEAD, OPTIONS");
-    const auto posted = shop.answer(sent{method::post, "/.well-known/oauth-authorization-server"});
+    const auto posted = shop.handle(test_request{method::post, "/.well-known/oauth-authorization-server"});
     CHECK(posted.status() == status::method_not_allowed);
     CHECK(posted.find("Allow") == "GET, HEAD, OPTIONS");
 }
@@ -153,17 +153,17 @@ TEST_CASE("an auth_url may have a path and a trailing slash", "[oauth]") {
     for (const char* url : {"https://shop.example/account", "https://shop.example/account/", "https://shop.example/account//"}) {
         oauth_shop shop{test_oauth_settings(url)};
         for (const char* path : {"/account/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/account"}) {
-            const auto answer = shop.answer(sent{method::get, path});
-            CHECK(member(answer, "issuer") == "https://shop.example/account");
-            CHECK(member(answer, "token_endpoint") == "https://shop.example/account/user/oauth_token/");
+            const auto response = shop.handle(test_request{method::get, path});
+            CHECK(member(response, "issuer") == "https://shop.example/account");
+            CHECK(member(response, "token_endpoint") == "https://shop.example/account/user/oauth_token/");
         }
-        CHECK(shop.answer(sent{method::get, "/.well-known/oauth-authorization-server"}).status() == status::not_found);
+        CHECK(shop.handle(test_request{method::get, "/.well-known/oauth-authorization-server"}).status() == status::not_found);
         CHECK(shop.post("/account/user/oauth_token/", shop.exchange_of(shop.make_code())).status() == status::ok);
         CHECK(shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code())).status() == status::not_found);
         CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
-        const auto page = shop.open(shop.asks(), "site=ann", "/account/en/user/oauth/");
+        const auto page = shop.open(shop.parameters(), "site=ann", "/account/en/user/oauth/");
         CHECK(page.body().find("action=\"/account/en/user/oauth/\"") != std::string::npos);
-        CHECK(returned(shop.press(with(hidden_fields(page), {{"decision", "allow"}}), "site=ann", "/account/en/user/oauth/"), "iss") ==
+        CHECK(returned(shop.submit(with(hidden_fields(page), {{"decision", "allow"}}), "site=ann", "/account/en/user/oauth/"), "iss") ==
               "https://shop.example/account");
     }
     for (const char* url : {"", "shop.example", "ftp://shop.example", "https://shop.example?x", "https://shop.example#x"})
@@ -177,7 +177,7 @@ TEST_CASE("it provides its mounts for a site", "[oauth]") {
     for (const auto& [path, type] : {std::pair{"/favicon.ico", "image/svg+xml"}, {"/en/icon-", "image/svg+xml"},
                                      {"/en/style-", "text/css; charset=utf-8"}, {"/en/copy-", "text/javascript; charset=utf-8"}}) {
         CHECK(mounts.back().starts_with(path));
-        CHECK(shop.answer(sent{method::get, mounts.back()}).find("Content-Type") == type);
+        CHECK(shop.handle(test_request{method::get, mounts.back()}).find("Content-Type") == type);
         mounts.pop_back();
     }
     std::sort(mounts.begin(), mounts.end());
@@ -187,7 +187,7 @@ TEST_CASE("it provides its mounts for a site", "[oauth]") {
                                              "/user/oauth_token"});
     http::site site{http::mounted(shop.oauth)};
     http::response out;
-    site.handle(sent{method::get, "/.well-known/oauth-authorization-server"}.asked(), out);
+    site.handle(test_request{method::get, "/.well-known/oauth-authorization-server"}.view(), out);
     CHECK(out.status() == status::ok);
 }
 
@@ -196,44 +196,44 @@ TEST_CASE("an unknown path is a 404, as a page for browsers", "[oauth]") {
     for (const char* path : {"/", "/user/oauth_token/x", "/user/oauth_token//", "/user/Oauth_token/", "/user/%6fauth_token/", "/user//oauth_token/",
                              "/user/x/../oauth_token/", "/.well-known/oauth-authorization-server/x", "/user/oauth_token%2F"}) {
         CAPTURE(path);
-        const auto answer = shop.answer(sent{method::get, path});
-        CHECK(answer.status() == status::not_found);
-        CHECK(answer.find("Content-Type") == "application/json");
-        CHECK(member(answer, "message") == "Not Found");
-        CHECK(answer.find("X-RateLimit-Remaining") == "60");
+        const auto response = shop.handle(test_request{method::get, path});
+        CHECK(response.status() == status::not_found);
+        CHECK(response.find("Content-Type") == "application/json");
+        CHECK(member(response, "message") == "Not Found");
+        CHECK(response.find("X-RateLimit-Remaining") == "60");
     }
     for (const char* path : {"/en/user/oauth/x", "/en/user/oauth//", "/en/sitesmaker/oauth/", "/en/style-x.css"}) {
         CAPTURE(path);
-        const auto answer = shop.answer(sent{method::get, path});
-        CHECK(answer.status() == status::not_found);
-        CHECK(answer.find("Content-Type") == "text/html; charset=utf-8");
-        CHECK(answer.find("X-RateLimit-Remaining").empty());
+        const auto response = shop.handle(test_request{method::get, path});
+        CHECK(response.status() == status::not_found);
+        CHECK(response.find("Content-Type") == "text/html; charset=utf-8");
+        CHECK(response.find("X-RateLimit-Remaining").empty());
     }
 }
 
-TEST_CASE("a missing User-Agent is a 403 on every path, and counted", "[oauth][agent]") {
+TEST_CASE("a missing User-Agent is a 403 on every path and is counted", "[oauth][agent]") {
     oauth_shop shop;
     int left = 60;
     for (const char* path : {"/user/oauth_token/", "/user/oauth_revoke/", "/en/user/oauth/", "/en/itemplatform/oauth/",
                              "/.well-known/oauth-authorization-server", "/nowhere"}) {
         for (const char* agent : {"", " ", static_cast<const char*>(nullptr)}) {
-            sent request{method::post, path};
+            test_request request{method::post, path};
             request.without("User-Agent");
             if (agent != nullptr) request.field("User-Agent", agent);
-            const auto answer = shop.answer(request);
-            CHECK(answer.status() == status::forbidden);
-            CHECK(answer.find("X-RateLimit-Remaining") == std::to_string(--left));
-            CHECK(member(answer, "message") == "Send one User-Agent header that names your program.");
-            CHECK(member(answer, "documentation_url") == "https://shop.example/docs/requests/");
+            const auto response = shop.handle(request);
+            CHECK(response.status() == status::forbidden);
+            CHECK(response.find("X-RateLimit-Remaining") == std::to_string(--left));
+            CHECK(member(response, "message") == "Send one User-Agent header that names your program.");
+            CHECK(member(response, "documentation_url") == "https://shop.example/docs/requests/");
         }
     }
-    while (left-- > 0) shop.answer(sent{method::get, "/"}.without("User-Agent"));
-    const auto refused = shop.answer(sent{method::get, "/"}.without("User-Agent"));
+    while (left-- > 0) shop.handle(test_request{method::get, "/"}.without("User-Agent"));
+    const auto refused = shop.handle(test_request{method::get, "/"}.without("User-Agent"));
     CHECK(refused.status() == status::too_many_requests);
     CHECK(refused.find("Retry-After") == "3600");
     CHECK(refused.find("X-RateLimit-Reset") == "2023-11-14T23:13:20Z");
-    // Nobody else at that address is kept from anything.
-    CHECK(shop.open(shop.asks()).status() == status::ok);
+    // Other requests from that address are not affected.
+    CHECK(shop.open(shop.parameters()).status() == status::ok);
     CHECK(shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code())).status() == status::ok);
 }
 
@@ -242,8 +242,8 @@ TEST_CASE("a trusted proxy names the client whose window is used", "[oauth][limi
     settings.trusted_proxies = {*ip_network::parse("192.0.2.0/24")};
     oauth_shop shop{std::move(settings)};
     const auto wrong_from = [&](const char* client) {
-        const auto answer = shop.answer(sent{method::post, "/user/oauth_token/"}.field("X-Forwarded-For", client));
-        return std::string{answer.find("X-RateLimit-Remaining")};
+        const auto response = shop.handle(test_request{method::post, "/user/oauth_token/"}.field("X-Forwarded-For", client));
+        return std::string{response.find("X-RateLimit-Remaining")};
     };
     CHECK(wrong_from("198.51.100.1") == "59");
     CHECK(wrong_from("198.51.100.1") == "58");
@@ -261,22 +261,22 @@ TEST_CASE("refusals have the format of other errors and are not counted", "[oaut
         CHECK(out.find("X-RateLimit-Remaining") == "60");
         CHECK(out.find("Retry-After") == (each == status::service_unavailable ? "2" : ""));
     }
-    CHECK(shop.seen.refusals == 4);
+    CHECK(shop.observer.refusals == 4);
 }
 
 TEST_CASE("the observer sees every response", "[oauth]") {
     oauth_shop shop;
     shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));
     shop.post("/user/oauth_token/", {});
-    shop.answer(sent{method::get, "/nowhere"});
-    shop.answer(sent{method::get, "/"}.without("User-Agent"));
-    CHECK(shop.seen.requests == std::vector<std::string>{"200", "401", "404", "403"});
+    shop.handle(test_request{method::get, "/nowhere"});
+    shop.handle(test_request{method::get, "/"}.without("User-Agent"));
+    CHECK(shop.observer.requests == std::vector<std::string>{"200", "401", "404", "403"});
 }
 
 TEST_CASE("sign-in and consent on one page", "[oauth][one_page]") {
     entering_shop shop;
     for (const char* path : {"/en/itemplatform/oauth/", "/en/itemplatform/oauth"}) {
-        const auto page = shop.open(shop.asks(), "", path);
+        const auto page = shop.open(shop.parameters(), "", path);
         CHECK(page.status() == status::ok);
         CHECK(page.body().find("<h1>Authorize App?</h1>") != std::string::npos);
         CHECK(page.body().find("name=\"login\"") != std::string::npos);
@@ -285,37 +285,37 @@ TEST_CASE("sign-in and consent on one page", "[oauth][one_page]") {
         CHECK(page.find("Set-Cookie").starts_with("__Host-tollgate_form=tgw_"));
         CHECK(page.find("Set-Cookie").ends_with("; Path=/; Secure; HttpOnly; SameSite=Lax"));
 
-        const auto answer = shop.press(sign_in_with(page, "open sesame"), cookie_of(page), path);
-        CHECK(answer.status() == status::see_other);
-        CHECK(answer.find("Set-Cookie").starts_with("site=new"));
-        CHECK(returned(answer, "state") == "xyz");
-        CHECK(shop.post("/user/oauth_token/", shop.exchange_of(returned(answer, "code").value_or(""))).status() == status::ok);
+        const auto response = shop.submit(sign_in_with(page, "open sesame"), cookie_of(page), path);
+        CHECK(response.status() == status::see_other);
+        CHECK(response.find("Set-Cookie").starts_with("site=new"));
+        CHECK(returned(response, "state") == "xyz");
+        CHECK(shop.post("/user/oauth_token/", shop.exchange_of(returned(response, "code").value_or(""))).status() == status::ok);
         CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
     }
 }
 
 TEST_CASE("a wrong password is reported at its field", "[oauth][one_page]") {
     entering_shop shop;
-    const auto page = shop.open(shop.asks(), "", one_page);
+    const auto page = shop.open(shop.parameters(), "", one_page);
     const auto cookie = cookie_of(page);
-    const auto wrong = shop.press(sign_in_with(page, "open <barley>"), cookie, one_page);
+    const auto wrong = shop.submit(sign_in_with(page, "open <barley>"), cookie, one_page);
     CHECK(wrong.status() == status::unprocessable_content);
     CHECK(wrong.body().find("Error: Authorize App?") != std::string::npos);
     CHECK(wrong.body().find("value=\"ann\"") != std::string::npos);
     CHECK(wrong.body().find("barley") == std::string::npos);
     CHECK(wrong.body().find("Incorrect username or password") != std::string::npos);
     CHECK(wrong.find("Set-Cookie").empty());
-    // The page goes on from there.
-    CHECK(returned(shop.press(sign_in_with(wrong, "open sesame"), cookie, one_page), "code"));
+    // The page with the error can be submitted again.
+    CHECK(returned(shop.submit(sign_in_with(wrong, "open sesame"), cookie, one_page), "code"));
 
-    const auto missing = shop.press(with(sign_in_with(page, "x"), {{"password", ""}}), cookie, one_page);
+    const auto missing = shop.submit(with(sign_in_with(page, "x"), {{"password", ""}}), cookie, one_page);
     CHECK(missing.status() == status::unprocessable_content);
     CHECK(missing.body().find("Enter your password.") != std::string::npos);
-    const auto nothing = shop.press(with(sign_in_with(page, "x"), {{"login", ""}}), cookie, one_page);
-    CHECK(nothing.status() == status::see_other);  // taken for the form of somebody who has signed out since: the page comes again
+    const auto nothing = shop.submit(with(sign_in_with(page, "x"), {{"login", ""}}), cookie, one_page);
+    CHECK(nothing.status() == status::see_other);  // treated as the form of a user who has signed out since: the page is shown again
     CHECK(nothing.find("Location").starts_with("/en/itemplatform/oauth/?"));
     shop.sessions.throttled = true;
-    const auto throttled = shop.press(sign_in_with(page, "open sesame"), cookie, one_page);
+    const auto throttled = shop.submit(sign_in_with(page, "open sesame"), cookie, one_page);
     CHECK(throttled.status() == status::too_many_requests);
     CHECK(throttled.find("Retry-After") == "90");
     CHECK(throttled.body().find("90 seconds") != std::string::npos);
@@ -324,7 +324,7 @@ TEST_CASE("a wrong password is reported at its field", "[oauth][one_page]") {
 
 TEST_CASE("a sign-in form without a valid token is a 403", "[oauth][one_page][csrf]") {
     entering_shop shop;
-    const auto page = shop.open(shop.asks(), "", one_page);
+    const auto page = shop.open(shop.parameters(), "", one_page);
     const auto good = sign_in_with(page, "open sesame");
     const auto token = std::find_if(good.begin(), good.end(), [](const auto& each) { return each.first == "form_token"; })->second;
     const std::string other_mac = token.substr(0, token.find('.') + 1) + (token.ends_with('A') ? "B" : "A") + token.substr(token.find('.') + 2);
@@ -333,115 +333,115 @@ TEST_CASE("a sign-in form without a valid token is a 403", "[oauth][one_page][cs
         CAPTURE(made_up);
         for (const char* decision : {"allow", "deny"}) {
             const auto fields = with(sign_in_with(page, "open sesame", decision), {{"form_token", made_up}});
-            CHECK(shop.press(fields, cookie_of(page), one_page).status() == status::forbidden);
+            CHECK(shop.submit(fields, cookie_of(page), one_page).status() == status::forbidden);
         }
     }
-    // A token of another browser, of none, and of a form about something else.
-    CHECK(shop.press(good, "", one_page).status() == status::forbidden);
-    CHECK(shop.press(good, "__Host-tollgate_form=", one_page).status() == status::forbidden);
-    CHECK(shop.press(good, cookie_of(shop.open(shop.asks(), "", one_page)), one_page).status() == status::forbidden);
-    CHECK(shop.press(with(good, {{"state", "other"}}), cookie_of(page), one_page).status() == status::forbidden);
+    // A token of another browser, no token, and a token for another purpose.
+    CHECK(shop.submit(good, "", one_page).status() == status::forbidden);
+    CHECK(shop.submit(good, "__Host-tollgate_form=", one_page).status() == status::forbidden);
+    CHECK(shop.submit(good, cookie_of(shop.open(shop.parameters(), "", one_page)), one_page).status() == status::forbidden);
+    CHECK(shop.submit(with(good, {{"state", "other"}}), cookie_of(page), one_page).status() == status::forbidden);
     CHECK(shop.sessions.entered == 0);
-    CHECK(returned(shop.press(good, cookie_of(page), one_page), "code"));
+    CHECK(returned(shop.submit(good, cookie_of(page), one_page), "code"));
 }
 
 TEST_CASE("a browser keeps the cookie of its forms with sign-in", "[oauth][one_page][csrf]") {
     entering_shop shop;
-    const auto first = shop.open(shop.asks(), "", one_page);
-    const auto second = shop.open(shop.asks(), cookie_of(first), one_page);
+    const auto first = shop.open(shop.parameters(), "", one_page);
+    const auto second = shop.open(shop.parameters(), cookie_of(first), one_page);
     CHECK(second.find("Set-Cookie").empty());
     for (const auto& page : {first, second})
-        CHECK(returned(shop.press(sign_in_with(page, "open sesame"), cookie_of(first), one_page), "code"));
-    // What is no secret of ours is replaced.
-    CHECK_FALSE(cookie_of(shop.open(shop.asks(), "__Host-tollgate_form=guessable", one_page)).empty());
+        CHECK(returned(shop.submit(sign_in_with(page, "open sesame"), cookie_of(first), one_page), "code"));
+    // A cookie that is not a valid secret is replaced.
+    CHECK_FALSE(cookie_of(shop.open(shop.parameters(), "__Host-tollgate_form=guessable", one_page)).empty());
 }
 
-TEST_CASE("denying needs no password", "[oauth][one_page]") {
+TEST_CASE("a user denies without a password", "[oauth][one_page]") {
     entering_shop shop;
-    const auto page = shop.open(shop.asks(), "", one_page);
+    const auto page = shop.open(shop.parameters(), "", one_page);
     const auto fields = to_form(with(hidden_fields(page), {{"decision", "deny"}})) + "&login=&password=";
-    const auto answer = shop.answer(
-        sent{method::post, one_page}.field("Cookie", cookie_of(page)).body(fields, "application/x-www-form-urlencoded"));
-    CHECK(returned(answer, "error") == "access_denied");
-    CHECK(returned(answer, "state") == "xyz");
-    CHECK(shop.press(sign_in_with(page, "open sesame", ""), cookie_of(page), one_page).status() == status::bad_request);
+    const auto response = shop.handle(
+        test_request{method::post, one_page}.field("Cookie", cookie_of(page)).body(fields, "application/x-www-form-urlencoded"));
+    CHECK(returned(response, "error") == "access_denied");
+    CHECK(returned(response, "state") == "xyz");
+    CHECK(shop.submit(sign_in_with(page, "open sesame", ""), cookie_of(page), one_page).status() == status::bad_request);
     CHECK(shop.sessions.entered == 0);
 }
 
-TEST_CASE("the combined page is never skipped, and asks signed-in users for no password", "[oauth][one_page]") {
+TEST_CASE("the combined page is never skipped, and needs no password from signed-in users", "[oauth][one_page]") {
     entering_shop shop;
-    CHECK_FALSE(shop.consent(shop.asks()).empty());
-    CHECK(shop.open(shop.asks()).status() == status::see_other);
-    const auto page = shop.open(shop.asks(), "site=ann", one_page);
+    CHECK_FALSE(shop.consent(shop.parameters()).empty());
+    CHECK(shop.open(shop.parameters()).status() == status::see_other);
+    const auto page = shop.open(shop.parameters(), "site=ann", one_page);
     CHECK(page.status() == status::ok);
     CHECK(page.body().find("type=\"password\"") == std::string::npos);
     CHECK(page.body().find("Signed in as ann") != std::string::npos);
     const auto fields = with(hidden_fields(page), {{"decision", "allow"}});
-    CHECK(returned(shop.press(fields, "site=ann", one_page), "code"));
-    CHECK(shop.press(with(fields, {{"form_token", ""}}), "site=ann", one_page).status() == status::forbidden);
-    // Signed out meanwhile: the page comes again, now with the sign-in.
-    const auto out = shop.press(fields, "", one_page);
+    CHECK(returned(shop.submit(fields, "site=ann", one_page), "code"));
+    CHECK(shop.submit(with(fields, {{"form_token", ""}}), "site=ann", one_page).status() == status::forbidden);
+    // Signed out in the meantime: the page is shown again, with sign-in.
+    const auto out = shop.submit(fields, "", one_page);
     CHECK(out.status() == status::see_other);
     CHECK(out.find("Location").starts_with("/en/itemplatform/oauth/?"));
-    CHECK(shop.answer(sent{method::get, std::string{out.find("Location")}}).body().find("type=\"password\"") != std::string::npos);
+    CHECK(shop.handle(test_request{method::get, std::string{out.find("Location")}}).body().find("type=\"password\"") != std::string::npos);
 }
 
 TEST_CASE("a sign-in form submitted twice issues one code", "[oauth][one_page]") {
     entering_shop shop;
-    const auto page = shop.open(shop.asks(), "", one_page);
-    const auto first = shop.press(sign_in_with(page, "open sesame"), cookie_of(page), one_page);
-    const auto second = shop.press(sign_in_with(page, "open sesame"), cookie_of(page), one_page);
+    const auto page = shop.open(shop.parameters(), "", one_page);
+    const auto first = shop.submit(sign_in_with(page, "open sesame"), cookie_of(page), one_page);
+    const auto second = shop.submit(sign_in_with(page, "open sesame"), cookie_of(page), one_page);
     CHECK(returned(first, "code"));
     CHECK(first.find("Location") == second.find("Location"));
     CHECK(shop.post("/user/oauth_token/", shop.exchange_of(*returned(first, "code"))).status() == status::ok);
-    CHECK(shop.press(sign_in_with(page, "open sesame"), cookie_of(page), one_page).status() == status::conflict);
-    const auto other_page = shop.open(shop.asks(), "", one_page);
-    CHECK(returned(shop.press(sign_in_with(other_page, "open sesame"), cookie_of(other_page), one_page), "code") != returned(first, "code"));
+    CHECK(shop.submit(sign_in_with(page, "open sesame"), cookie_of(page), one_page).status() == status::conflict);
+    const auto other_page = shop.open(shop.parameters(), "", one_page);
+    CHECK(returned(shop.submit(sign_in_with(other_page, "open sesame"), cookie_of(other_page), one_page), "code") != returned(first, "code"));
 }
 
-TEST_CASE("a form from a clock that is ahead, or an old one, gets a new code each time", "[oauth][one_page]") {
+TEST_CASE("a form with a time in the future, or an old form, gets a new code each time", "[oauth][one_page]") {
     entering_shop shop;
-    const auto page = shop.open(shop.asks(), "", one_page);
-    const auto press = [&] { return returned(shop.press(sign_in_with(page, "open sesame"), cookie_of(page), one_page), "code"); };
-    CHECK(press() == press());
+    const auto page = shop.open(shop.parameters(), "", one_page);
+    const auto submit = [&] { return returned(shop.submit(sign_in_with(page, "open sesame"), cookie_of(page), one_page), "code"); };
+    CHECK(submit() == submit());
     shop.now -= seconds{1};
-    CHECK(press() != press());
+    CHECK(submit() != submit());
     shop.now += seconds{limits::spent_code_seconds + 1};
-    CHECK(press() != press());
+    CHECK(submit() != submit());
 }
 
-TEST_CASE("a form for a page is refused by its head before its body is awaited", "[oauth][page]") {
+TEST_CASE("a form for a page is refused by its head before its body arrives", "[oauth][page]") {
     entering_shop shop;
     for (const char* path : {one_page, "/en/user/oauth/", "/en/user/device/"}) {
         for (const bool from_elsewhere : {false, true}) {
-            sent asked{method::post, path};
-            asked.field("Content-Type", "application/x-www-form-urlencoded").pending();
-            if (from_elsewhere) asked.field("Sec-Fetch-Site", "cross-site");
+            test_request request{method::post, path};
+            request.field("Content-Type", "application/x-www-form-urlencoded").pending();
+            if (from_elsewhere) request.field("Sec-Fetch-Site", "cross-site");
             http::response response;
             http::handler_state state;
-            const auto step = http::advance(shop.oauth, asked.asked(), response, state, http::thread_kind::worker);
+            const auto step = http::advance(shop.oauth, request.view(), response, state, http::thread_kind::worker);
             CHECK(step == (from_elsewhere ? http::handle_step::done : http::handle_step::needs_body));
             if (from_elsewhere) CHECK(response.status() == status::forbidden);
         }
     }
 }
 
-TEST_CASE("a form for a page over the limit or of another type is refused before its body is awaited", "[oauth][page]") {
+TEST_CASE("a form for a page over the limit or of another type is refused before its body arrives", "[oauth][page]") {
     auto settings = test_oauth_settings();
     settings.page_requests = {1, std::chrono::hours{1}};
     entering_shop shop{std::move(settings)};
     for (const auto& [type, expected] : {std::pair{"text/plain", status::unsupported_media_type},
                                          std::pair{"application/x-www-form-urlencoded", status::too_many_requests}}) {
-        sent asked{method::post, one_page};
-        asked.field("Content-Type", type).pending();
+        test_request request{method::post, one_page};
+        request.field("Content-Type", type).pending();
         http::response response;
         http::handler_state state;
-        CHECK(http::advance(shop.oauth, asked.asked(), response, state, http::thread_kind::worker) == http::handle_step::done);
+        CHECK(http::advance(shop.oauth, request.view(), response, state, http::thread_kind::worker) == http::handle_step::done);
         CHECK(response.status() == expected);
     }
 }
 
-TEST_CASE("a client whose Authorization field cannot be right is refused before its body is awaited", "[oauth][token]") {
+TEST_CASE("a client whose Authorization field is malformed is refused before its body arrives", "[oauth][token]") {
     entering_shop shop;
     const auto basic = [](const std::string& text) { return "Basic " + base64_encode(text); };
     const std::string id{shop.app.client_id}, secret{shop.app.client_secret};
@@ -456,12 +456,12 @@ TEST_CASE("a client whose Authorization field cannot be right is refused before 
                             row{{basic(id + ":" + secret)}, {}}, row{{basic(id + ":")}, {}}, row{{}, {}}}) {
         for (const char* path : {"/user/oauth_token/", "/user/oauth_revoke/", "/user/oauth_introspect/", "/user/oauth_device/"}) {
             CAPTURE(path, each.lines);
-            sent asked{method::post, path};
-            asked.field("Content-Type", "application/json").pending();
-            for (const auto& line : each.lines) asked.field("Authorization", line);
+            test_request request{method::post, path};
+            request.field("Content-Type", "application/json").pending();
+            for (const auto& line : each.lines) request.field("Authorization", line);
             http::response response;
             http::handler_state state;
-            const auto step = http::advance(shop.oauth, asked.asked(), response, state, http::thread_kind::worker);
+            const auto step = http::advance(shop.oauth, request.view(), response, state, http::thread_kind::worker);
             CHECK(step == (each.refused ? http::handle_step::done : http::handle_step::needs_body));
             if (each.refused) CHECK(response.status() == *each.refused);
             CHECK(!response.find("WWW-Authenticate").empty() == (each.refused == status::unauthorized));
@@ -471,43 +471,43 @@ TEST_CASE("a client whose Authorization field cannot be right is refused before 
 
 TEST_CASE("another site cannot sign a user in", "[oauth][one_page]") {
     entering_shop shop;
-    const auto fields = sign_in_with(shop.open(shop.asks(), "", one_page), "open sesame");
+    const auto fields = sign_in_with(shop.open(shop.parameters(), "", one_page), "open sesame");
     for (const auto& [name, value] : {std::pair{"Sec-Fetch-Site", "cross-site"}, std::pair{"Origin", "https://evil.example"}})
-        CHECK(shop.answer(sent{method::post, one_page}.field(name, value).body(to_form(fields), "application/x-www-form-urlencoded")).status() ==
+        CHECK(shop.handle(test_request{method::post, one_page}.field(name, value).body(to_form(fields), "application/x-www-form-urlencoded")).status() ==
               status::forbidden);
     CHECK(shop.sessions.entered == 0);
 }
 
 TEST_CASE("a failure during sign-in is a page or is redirected to the application", "[oauth][one_page][failure]") {
     entering_shop shop;
-    const auto page = shop.open(shop.asks(), "", one_page);
+    const auto page = shop.open(shop.parameters(), "", one_page);
     // The application, the password, the code.
     for (int nth = 1; nth <= 3; ++nth) {
         CAPTURE(nth);
         shop.store.faults.start(nth);
-        const auto answer = shop.press(sign_in_with(page, "open sesame"), cookie_of(page), one_page);
+        const auto response = shop.submit(sign_in_with(page, "open sesame"), cookie_of(page), one_page);
         if (nth < 3) {
-            CHECK(answer.status() == status::service_unavailable);
-            CHECK(answer.find("Retry-After") == "2");
-            CHECK(answer.find("Set-Cookie").empty());
+            CHECK(response.status() == status::service_unavailable);
+            CHECK(response.find("Retry-After") == "2");
+            CHECK(response.find("Set-Cookie").empty());
         } else {
-            CHECK(returned(answer, "error") == "temporarily_unavailable");
-            CHECK(answer.find("Set-Cookie").starts_with("site=new"));
+            CHECK(returned(response, "error") == "temporarily_unavailable");
+            CHECK(response.find("Set-Cookie").starts_with("site=new"));
         }
     }
     shop.store.faults.start(0);
     shop.random_works = false;
-    CHECK(shop.open(shop.asks(), "", one_page).status() == status::internal_server_error);
+    CHECK(shop.open(shop.parameters(), "", one_page).status() == status::internal_server_error);
 }
 
-TEST_CASE("with sessions from elsewhere the combined page is shown without sign-in", "[oauth][one_page]") {
+TEST_CASE("with external sessions the combined page is shown without sign-in", "[oauth][one_page]") {
     oauth_shop shop;
-    CHECK(shop.open(shop.asks(), "", one_page).find("Location").starts_with("/login?next=%2Fen%2Fitemplatform%2Foauth%2F%3F"));
-    CHECK_FALSE(shop.consent(shop.asks()).empty());
-    const auto page = shop.open(shop.asks(), "site=ann", one_page);
+    CHECK(shop.open(shop.parameters(), "", one_page).find("Location").starts_with("/login?next=%2Fen%2Fitemplatform%2Foauth%2F%3F"));
+    CHECK_FALSE(shop.consent(shop.parameters()).empty());
+    const auto page = shop.open(shop.parameters(), "site=ann", one_page);
     CHECK(page.status() == status::ok);
-    CHECK(returned(shop.press(with(hidden_fields(page), {{"decision", "allow"}}), "site=ann", one_page), "code"));
-    CHECK(shop.press(with(sign_in_with(page, "open sesame"), {{"form_token", ""}}), "", one_page).status() == status::forbidden);
+    CHECK(returned(shop.submit(with(hidden_fields(page), {{"decision", "allow"}}), "site=ann", one_page), "code"));
+    CHECK(shop.submit(with(sign_in_with(page, "open sesame"), {{"form_token", ""}}), "", one_page).status() == status::forbidden);
 }
 
 TEST_CASE("only password checks may block when the store does not", "[oauth]") {
@@ -515,9 +515,9 @@ TEST_CASE("only password checks may block when the store does not", "[oauth]") {
     entering_shop entering;
     STATIC_REQUIRE_FALSE(decltype(shop.oauth)::blocking);
     STATIC_REQUIRE(decltype(entering.oauth)::blocking);
-    CHECK(entering.oauth.may_block(sent{method::post, one_page}.asked()));
-    CHECK_FALSE(entering.oauth.may_block(sent{method::get, one_page}.asked()));
-    CHECK_FALSE(entering.oauth.may_block(sent{method::post, "/user/oauth_token/"}.asked()));
+    CHECK(entering.oauth.may_block(test_request{method::post, one_page}.view()));
+    CHECK_FALSE(entering.oauth.may_block(test_request{method::get, one_page}.view()));
+    CHECK_FALSE(entering.oauth.may_block(test_request{method::post, "/user/oauth_token/"}.view()));
 }
 
 TEST_CASE("requests without a store or limiter call never wait", "[oauth][metadata]") {
@@ -526,39 +526,39 @@ TEST_CASE("requests without a store or limiter call never wait", "[oauth][metada
     limiter_elsewhere limiter;
     authorization_server oauth{test_oauth_settings(), sessions, store, default_policies().with_limiter(std::ref(limiter))};
     const char* metadata = "/.well-known/oauth-authorization-server";
-    const auto blocks = [&](sent&& request) { return oauth.may_block(request.asked()); };
+    const auto blocks = [&](test_request&& request) { return oauth.may_block(request.view()); };
 
-    for (const auto each : {method::get, method::head, method::options, method::post}) CHECK_FALSE(blocks(sent{each, metadata}));
-    CHECK_FALSE(blocks(sent{method::get, "/nothing"}));
+    for (const auto each : {method::get, method::head, method::options, method::post}) CHECK_FALSE(blocks(test_request{each, metadata}));
+    CHECK_FALSE(blocks(test_request{method::get, "/nothing"}));
     for (const auto& style : oauth.mounts())
-        if (style.ends_with(".css")) CHECK_FALSE(blocks(sent{method::get, style}));
+        if (style.ends_with(".css")) CHECK_FALSE(blocks(test_request{method::get, style}));
     for (const char* path : {"/user/oauth_token/", revocation_path, oauth_shop<>::page_path, one_page}) {
-        CHECK(blocks(sent{method::post, path}));
-        CHECK(blocks(sent{method::get, path}));
+        CHECK(blocks(test_request{method::post, path}));
+        CHECK(blocks(test_request{method::get, path}));
     }
 
-    sent asks{method::get, metadata};
-    const auto answer = oauth.handle(asks.asked());
-    CHECK(answer.status() == status::ok);
-    CHECK(answer.find("X-RateLimit-Limit") == "60");
-    CHECK(answer.find("X-RateLimit-Remaining") == "60");
+    test_request request{method::get, metadata};
+    const auto response = oauth.handle(request.view());
+    CHECK(response.status() == status::ok);
+    CHECK(response.find("X-RateLimit-Limit") == "60");
+    CHECK(response.find("X-RateLimit-Remaining") == "60");
     http::response refused;
     oauth.handle(http::refusal{status::bad_request, "A sentence.", ip_address::v4(192, 0, 2, 1)}, refused);
     CHECK(refused.status() == status::bad_request);
     CHECK(refused.find("X-RateLimit-Remaining") == "60");
-    CHECK(limiter.asked == 0);
+    CHECK(limiter.calls == 0);
 
-    // One without an agent is counted, and so waits.
-    sent nameless{method::get, metadata};
+    // A request without User-Agent is counted, and so may block.
+    test_request nameless{method::get, metadata};
     nameless.without("User-Agent");
-    CHECK(oauth.may_block(nameless.asked()));
-    CHECK(oauth.handle(nameless.asked()).find("X-RateLimit-Remaining") == "7");
-    CHECK(limiter.asked == 1);
-    sent wrong{method::post, "/user/oauth_token/"};
-    CHECK(oauth.handle(wrong.asked()).find("X-RateLimit-Remaining") == "7");
+    CHECK(oauth.may_block(nameless.view()));
+    CHECK(oauth.handle(nameless.view()).find("X-RateLimit-Remaining") == "7");
+    CHECK(limiter.calls == 1);
+    test_request wrong{method::post, "/user/oauth_token/"};
+    CHECK(oauth.handle(wrong.view()).find("X-RateLimit-Remaining") == "7");
 }
 
-TEST_CASE("pages, passwords and the token endpoint have workers of their own", "[oauth]") {
+TEST_CASE("pages, passwords and the token endpoint have separate workers", "[oauth]") {
     using http::work_kind;
     struct row {
         method verb;
@@ -575,10 +575,10 @@ TEST_CASE("pages, passwords and the token endpoint have workers of their own", "
                             row{method::post, "/user/oauth_token/", work_kind::token_endpoint},
                             row{method::post, revocation_path, work_kind::token_endpoint}}) {
         CAPTURE(each.path);
-        sent request{each.verb, each.path};
+        test_request request{each.verb, each.path};
         http::response response;
         http::handler_state state;
-        CHECK(oauth.advance(request.asked(), response, state, http::thread_kind::io) == http::handle_step::needs_worker);
+        CHECK(oauth.advance(request.view(), response, state, http::thread_kind::io) == http::handle_step::needs_worker);
         CHECK(state.waits_for() == each.waits_for);
     }
 }

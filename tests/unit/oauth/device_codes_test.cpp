@@ -8,7 +8,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("a user code has eight letters that nobody mixes up", "[oauth][device]") {
+TEST_CASE("a user code has eight letters that are hard to confuse", "[oauth][device]") {
     std::array<std::byte, 8> bytes{};
     CHECK(oauth::make_user_code(bytes) == "BBBB-BBBB");
     bytes[7] = std::byte{19};
@@ -20,7 +20,7 @@ TEST_CASE("a user code has eight letters that nobody mixes up", "[oauth][device]
     CHECK(oauth::user_code_letters.find_first_of("AEIOUY01") == std::string_view::npos);
 }
 
-TEST_CASE("a user code is read however it is typed", "[oauth][device]") {
+TEST_CASE("a user code is accepted in any case and with any separators", "[oauth][device]") {
     for (const char* typed : {"BCDF-GHJK", "bcdf-ghjk", "BCDFGHJK", " bcdf ghjk ", "b-c-d-f-g-h-j-k", "BCDF\tGHJK--"})
         CHECK(oauth::parse_user_code(typed) == "BCDF-GHJK");
     for (const std::string& typed : {std::string{}, std::string{"BCDF-GHJ"}, std::string{"BCDF-GHJKL"}, std::string{"ABCD-FGHJ"},

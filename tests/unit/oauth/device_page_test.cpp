@@ -35,12 +35,12 @@ struct device_shop : oauth_shop<> {
                                            {"device_code", member(requested, "device_code")}});
     }
     http::response type(const std::string& code, std::string cookie = "site=ann") {
-        return press(with(hidden_fields(open({}, cookie, page)), {{"user_code", code}}), cookie, page);
+        return submit(with(hidden_fields(open({}, cookie, page)), {{"user_code", code}}), cookie, page);
     }
     http::response decide(const http::response& question, std::string decision, std::string cookie = "site=ann") {
-        return press(with(hidden_fields(question), {{"decision", std::move(decision)}}), cookie, page);
+        return submit(with(hidden_fields(question), {{"decision", std::move(decision)}}), cookie, page);
     }
-    http::response answer_user(const http::response& requested, std::string decision, std::string cookie = "site=ann") {
+    http::response submit_decision(const http::response& requested, std::string decision, std::string cookie = "site=ann") {
         return decide(type(member(requested, "user_code"), cookie), std::move(decision), cookie);
     }
 };
@@ -48,7 +48,7 @@ struct device_shop : oauth_shop<> {
 
 }  // namespace
 
-TEST_CASE("a device gets tokens when its user has allowed it", "[oauth][device]") {
+TEST_CASE("a device gets tokens after its user allows it", "[oauth][device]") {
     device_shop shop;
     const auto requested = shop.request();
     REQUIRE(requested.status() == status::ok);
@@ -75,33 +75,33 @@ TEST_CASE("a device gets tokens when its user has allowed it", "[oauth][device]"
     shop.now += seconds{5};
     const auto tokens = shop.poll(requested);
     REQUIRE(tokens.status() == status::ok);
-    CHECK(shop.is_good(member(tokens, "access_token")));
+    CHECK(shop.accepts(member(tokens, "access_token")));
     CHECK(member(tokens, "scope") == "sitesmaker:read user:balance");
     CHECK(is_well_formed(secret_kind::refresh_token, member(tokens, "refresh_token")));
     CHECK((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value());
 
     shop.now += seconds{5};
     CHECK(member(shop.poll(requested), "error") == "invalid_grant");  // a code works once
-    CHECK_FALSE(shop.is_good(member(tokens, "access_token")));
-    CHECK(shop.seen.causes.empty());
+    CHECK_FALSE(shop.accepts(member(tokens, "access_token")));
+    CHECK(shop.observer.causes.empty());
 }
 
-TEST_CASE("a device is told that its user has denied, and nothing after its end", "[oauth][device]") {
+TEST_CASE("a device learns that its user denied, and gets no result after expiry", "[oauth][device]") {
     device_shop shop;
     const auto denied = shop.request(), expired = shop.request(), late = shop.request();
-    CHECK(has(shop.answer_user(denied, "deny"), "Access denied"));
+    CHECK(has(shop.submit_decision(denied, "deny"), "Access denied"));
     CHECK(member(shop.poll(denied), "error") == "access_denied");
     CHECK(member(shop.poll(denied), "error") == "slow_down");
     CHECK_FALSE((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value());
 
-    CHECK(has(shop.answer_user(late, "allow"), "The device is connected"));
+    CHECK(has(shop.submit_decision(late, "allow"), "The device is connected"));
     shop.now += seconds{600};
     CHECK(member(shop.poll(expired), "error") == "expired_token");
     CHECK(shop.type(member(expired, "user_code")).status() == status::unprocessable_content);
     CHECK(member(shop.poll(late), "error") == "expired_token");
 }
 
-TEST_CASE("a device that asks too often is told to slow down", "[oauth][device]") {
+TEST_CASE("a device that polls too often gets slow_down", "[oauth][device]") {
     device_shop shop;
     const auto requested = shop.request(), other = shop.request();
     CHECK(member(shop.poll(requested), "error") == "authorization_pending");
@@ -110,11 +110,11 @@ TEST_CASE("a device that asks too often is told to slow down", "[oauth][device]"
         shop.now += seconds{1};
     }
     CHECK(member(shop.poll(other), "error") == "authorization_pending");
-    shop.now += seconds{1};  // the network may take one of five
+    shop.now += seconds{1};  // of the five seconds, one is tolerated for network delay
     CHECK(member(shop.poll(requested), "error") == "authorization_pending");
 }
 
-TEST_CASE("a device's request that cannot be", "[oauth][device]") {
+TEST_CASE("invalid device requests are refused", "[oauth][device]") {
     device_shop shop;
     const auto error_of = [&](const parameter_list& fields) { return member(shop.post("/user/oauth_device/", fields), "error"); };
     const parameter_list good{{"client_id", shop.app.client_id}, {"scope", "user:balance"}};
@@ -147,7 +147,7 @@ TEST_CASE("a device's request that cannot be", "[oauth][device]") {
     CHECK(poll("") == "invalid_request");
 }
 
-TEST_CASE("one address asks for so many device codes, and no more", "[oauth][device][limits]") {
+TEST_CASE("device codes are bounded per address", "[oauth][device][limits]") {
     auto settings = test_oauth_settings();
     settings.device_requests = {2, seconds{60}};
     device_shop shop{settings};
@@ -159,7 +159,7 @@ TEST_CASE("one address asks for so many device codes, and no more", "[oauth][dev
     CHECK(shop.request().status() == status::ok);
 }
 
-TEST_CASE("an IPv6 network asks for so many device codes, and no more", "[oauth][device][limits]") {
+TEST_CASE("device codes are bounded per IPv6 network", "[oauth][device][limits]") {
     auto settings = test_oauth_settings();
     settings.device_requests = {2, seconds{60}};
     settings.device_requests_of_site = {3, seconds{60}};
@@ -167,11 +167,11 @@ TEST_CASE("an IPv6 network asks for so many device codes, and no more", "[oauth]
     device_shop shop{settings};
     const auto from = [&](std::string_view address) {
         const parameter_list fields{{"client_id", shop.app.client_id}, {"scope", "user:balance"}};
-        sent request{method::post, "/user/oauth_device/"};
+        test_request request{method::post, "/user/oauth_device/"};
         request.from(*ip_address::parse(address)).body(to_form(fields), "application/x-www-form-urlencoded");
-        return shop.answer(request).status();
+        return shop.handle(request).status();
     };
-    for (const auto& [address, answer] : std::vector<std::pair<std::string_view, status>>{
+    for (const auto& [address, expected] : std::vector<std::pair<std::string_view, status>>{
              {"2001:db8:1:100::1", status::ok},
              {"2001:db8:1:100::2", status::ok},
              {"2001:db8:1:100::3", status::too_many_requests},  // the /64; not counted for the others
@@ -187,19 +187,19 @@ TEST_CASE("an IPv6 network asks for so many device codes, and no more", "[oauth]
              {"203.0.113.2", status::ok},
              {"203.0.113.3", status::ok},
              {"203.0.113.4", status::ok},
-             {"203.0.113.5", status::ok},  // each IPv4 address has an owner of its own
+             {"203.0.113.5", status::ok},  // each IPv4 address is a separate client
          }) {
         CAPTURE(address);
-        CHECK(from(address) == answer);
+        CHECK(from(address) == expected);
     }
 }
 
-TEST_CASE("one user types so many wrong codes, and no more", "[oauth][device][limits]") {
+TEST_CASE("wrong user codes are bounded per user", "[oauth][device][limits]") {
     auto settings = test_oauth_settings();
     settings.user_code_attempts = {3, seconds{600}};
     device_shop shop{settings};
     const auto code = member(shop.request(), "user_code");
-    CHECK(shop.type("nonsense").status() == status::unprocessable_content);  // no guess
+    CHECK(shop.type("nonsense").status() == status::unprocessable_content);  // no valid code, so not counted as a guess
     for (int i = 0; i < 3; ++i) {
         const auto wrong = shop.type("BBBB-BBBB");
         CHECK(wrong.status() == status::unprocessable_content);
@@ -214,17 +214,17 @@ TEST_CASE("one user types so many wrong codes, and no more", "[oauth][device][li
     CHECK(shop.type(member(shop.request(), "user_code")).status() == status::ok);
 }
 
-TEST_CASE("a code is answered once, and by whom it was asked", "[oauth][device]") {
+TEST_CASE("a device code is decided once, by the user who saw the question", "[oauth][device]") {
     device_shop shop;
     const auto requested = shop.request();
     const auto question = shop.type(member(requested, "user_code"));
     CHECK(shop.decide(question, "allow", "site=bob").status() == status::forbidden);
-    CHECK(shop.press(with(hidden_fields(question), {{"decision", "allow"}, {"user_code", member(shop.request(), "user_code")}}),
-                     "site=ann", page)
+    CHECK(shop.submit(with(hidden_fields(question), {{"decision", "allow"}, {"user_code", member(shop.request(), "user_code")}}),
+                      "site=ann", page)
               .status() == status::forbidden);
     const auto first_form = hidden_fields(shop.open({}, "site=ann", page));
-    CHECK(shop.press(with(first_form, {{"user_code", member(requested, "user_code")}, {"decision", "allow"}}), "site=ann", page)
-              .status() == status::forbidden);  // nobody has seen the question
+    CHECK(shop.submit(with(first_form, {{"user_code", member(requested, "user_code")}, {"decision", "allow"}}), "site=ann", page)
+              .status() == status::forbidden);  // the user has not seen the question
     CHECK(member(shop.poll(requested), "error") == "authorization_pending");
     CHECK(has(shop.decide(question, "allow"), "The device is connected"));
     CHECK(shop.decide(question, "deny").status() == status::unprocessable_content);
@@ -232,17 +232,17 @@ TEST_CASE("a code is answered once, and by whom it was asked", "[oauth][device]"
     CHECK(shop.poll(requested).status() == status::ok);
 }
 
-TEST_CASE("whoever is not signed in signs in first, and keeps the code", "[oauth][device]") {
+TEST_CASE("a user who is not signed in signs in first and keeps the code", "[oauth][device]") {
     device_shop shop;
     const auto led = shop.open({{"user_code", "bcdfghjk"}}, "", page);
     CHECK(led.status() == status::see_other);
     CHECK(has(shop.open({{"user_code", "BCDF-GHJK"}}, "site=ann", page), "value=\"BCDF-GHJK\""));
     CHECK(std::string{led.find("Location")}.find("BCDF-GHJK") != std::string::npos);
-    CHECK(shop.press({{"user_code", "BCDF-GHJK"}}, "site=ann", page).status() == status::forbidden);
-    CHECK(shop.answer(sent{method::delete_, page}).status() == status::method_not_allowed);
+    CHECK(shop.submit({{"user_code", "BCDF-GHJK"}}, "site=ann", page).status() == status::forbidden);
+    CHECK(shop.handle(test_request{method::delete_, page}).status() == status::method_not_allowed);
 }
 
-TEST_CASE("where the store fails the page says so, and trying again helps", "[oauth][device]") {
+TEST_CASE("a store failure is shown on the page, and a retry succeeds", "[oauth][device]") {
     device_shop shop;
     const auto requested = shop.request();
     const auto question = shop.type(member(requested, "user_code"));

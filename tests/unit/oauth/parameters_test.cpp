@@ -16,24 +16,24 @@ namespace {
 parameters form(std::string_view text) { return std::get<parameters>(parameters::from_form(text)); }
 
 std::variant<parameters, failure> body(std::string_view text, std::string_view content_type) {
-    http::request asked;
-    asked.method = http::method::post;
-    asked.body = text;
-    if (!content_type.empty()) asked.fields.add("Content-Type", content_type);
-    return parameters::from_body(asked);
+    http::request request;
+    request.method = http::method::post;
+    request.body = text;
+    if (!content_type.empty()) request.fields.add("Content-Type", content_type);
+    return parameters::from_body(request);
 }
 
 }  // namespace
 
 TEST_CASE("a parameter without a value counts as missing", "[oauth][parameters]") {
-    const auto sent = form("a=1&b=&c&d=%20");
-    CHECK(sent.find("a") == "1");
-    CHECK_FALSE(sent.find("b"));
-    CHECK_FALSE(sent.find("c"));
-    CHECK(sent.find("d") == " ");
-    CHECK_FALSE(sent.find("e"));
-    CHECK(sent.holds("b"));
-    CHECK_FALSE(sent.holds("e"));
+    const auto parsed = form("a=1&b=&c&d=%20");
+    CHECK(parsed.find("a") == "1");
+    CHECK_FALSE(parsed.find("b"));
+    CHECK_FALSE(parsed.find("c"));
+    CHECK(parsed.find("d") == " ");
+    CHECK_FALSE(parsed.find("e"));
+    CHECK(parsed.holds("b"));
+    CHECK_FALSE(parsed.holds("e"));
 }
 
 TEST_CASE("a repeated parameter is reported by name", "[oauth][parameters]") {

@@ -11,7 +11,7 @@ using namespace tollgate;
 TEST_CASE("a redirect URL equals the registered one byte for byte, except for a loopback port", "[oauth][redirect]") {
     struct row {
         const char* registered;
-        const char* sent;
+        const char* requested;
         bool matches;
     };
     const auto each = GENERATE(values<row>({
@@ -56,17 +56,17 @@ TEST_CASE("a redirect URL equals the registered one byte for byte, except for a 
         {"http://[::1]/cb", "http://[::1%25eth0]:49152/cb", false},
         {"http://127.0.0.1/cb", "http://127.0.0.1:49152/cb#x", false},
     }));
-    CAPTURE(each.registered, each.sent);
-    CHECK(oauth::matches_registered(each.registered, each.sent) == each.matches);
+    CAPTURE(each.registered, each.requested);
+    CHECK(oauth::matches_registered(each.registered, each.requested) == each.matches);
 }
 
 TEST_CASE("without a registered redirect URL, the origin must be the website's", "[oauth][redirect]") {
     CHECK(oauth::matches_website("https://app.example/about", "https://app.example/cb?x=1"));
     CHECK(oauth::matches_website("https://app.example", "https://app.example:443/cb"));
-    for (const char* sent : {"http://app.example/cb", "https://app.example:444/cb", "https://www.app.example/cb", "https://app.example.evil/",
-                             "https://app.example/cb#x", "https://u@app.example/cb", "https://app.example./cb",
-                             "https://app.example.:443/cb", "https://app.example.?x", "//app.example/cb", "/cb", ""})
-        CHECK_FALSE(oauth::matches_website("https://app.example/about", sent));
+    for (const char* requested : {"http://app.example/cb", "https://app.example:444/cb", "https://www.app.example/cb", "https://app.example.evil/",
+                                  "https://app.example/cb#x", "https://u@app.example/cb", "https://app.example./cb",
+                                  "https://app.example.:443/cb", "https://app.example.?x", "//app.example/cb", "/cb", ""})
+        CHECK_FALSE(oauth::matches_website("https://app.example/about", requested));
 }
 
 TEST_CASE("the redirect URL is chosen from the registered and the requested one", "[oauth][redirect]") {
@@ -83,11 +83,11 @@ TEST_CASE("the redirect URL is chosen from the registered and the requested one"
     CHECK_FALSE(oauth::choose_redirect(client, "https://app.example/other"));
 
     client.redirect_urls = {"https://app.example/a", "http://127.0.0.1/b", "com.app.example:/c"};
-    for (const char* sent : {"https://app.example/a", "http://127.0.0.1:49152/b", "com.app.example:/c"})
-        CHECK(oauth::choose_redirect(client, sent) == sent);
-    for (const char* sent : {"https://app.example/", "https://app.example:8443/a", "http://127.0.0.1:49152/a", "com.app.example:/d",
-                             "com.app.example://c", "COM.app.example:/c"})
-        CHECK_FALSE(oauth::choose_redirect(client, sent));
+    for (const char* requested : {"https://app.example/a", "http://127.0.0.1:49152/b", "com.app.example:/c"})
+        CHECK(oauth::choose_redirect(client, requested) == requested);
+    for (const char* requested : {"https://app.example/", "https://app.example:8443/a", "http://127.0.0.1:49152/a", "com.app.example:/d",
+                                  "com.app.example://c", "COM.app.example:/c"})
+        CHECK_FALSE(oauth::choose_redirect(client, requested));
     CHECK_FALSE(oauth::choose_redirect(client, std::nullopt));  // of several none is the one
 }
 

@@ -20,19 +20,19 @@ constexpr const char* token = "/user/oauth_token/";
 constexpr const char* verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 constexpr const char* challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/// What every failure carries, whatever it is.
-void check_failure(const http::response& answer, status expected, std::string_view error) {
-    CHECK(answer.status() == expected);
-    CHECK(member(answer, "error") == error);
-    CHECK_FALSE(member(answer, "error_description").empty());
-    CHECK_FALSE(member(answer, "message").empty());
-    CHECK(member(answer, "documentation_url").starts_with("https://shop.example/docs/"));
-    CHECK_FALSE(has_member(answer, "access_token"));
-    CHECK(answer.find("Content-Type") == "application/json");
-    CHECK(answer.find("Cache-Control") == "no-store");
-    CHECK(answer.find("Pragma") == "no-cache");
-    CHECK_FALSE(answer.find("X-RateLimit-Limit").empty());
-    CHECK_FALSE(answer.find("X-RateLimit-Remaining").empty());
+/// The parts that every failure has.
+void check_failure(const http::response& response, status expected, std::string_view error) {
+    CHECK(response.status() == expected);
+    CHECK(member(response, "error") == error);
+    CHECK_FALSE(member(response, "error_description").empty());
+    CHECK_FALSE(member(response, "message").empty());
+    CHECK(member(response, "documentation_url").starts_with("https://shop.example/docs/"));
+    CHECK_FALSE(has_member(response, "access_token"));
+    CHECK(response.find("Content-Type") == "application/json");
+    CHECK(response.find("Cache-Control") == "no-store");
+    CHECK(response.find("Pragma") == "no-cache");
+    CHECK_FALSE(response.find("X-RateLimit-Limit").empty());
+    CHECK_FALSE(response.find("X-RateLimit-Remaining").empty());
 }
 
 }  // namespace
@@ -40,65 +40,65 @@ void check_failure(const http::response& answer, status expected, std::string_vi
 TEST_CASE("a code is exchanged for an access and a refresh token", "[oauth][token]") {
     oauth_shop shop;
     for (const char* path : {"/user/oauth_token/", "/user/oauth_token"}) {
-        const auto answer = shop.post(path, shop.exchange_of(shop.make_code()));
-        CHECK(answer.status() == status::ok);
-        CHECK(answer.find("Content-Type") == "application/json");
-        CHECK(answer.find("Cache-Control") == "no-store");
-        CHECK(answer.find("Pragma") == "no-cache");
-        CHECK(answer.find("X-RateLimit-Limit") == "60");
-        CHECK(answer.find("X-RateLimit-Remaining") == "60");
-        CHECK(answer.find("X-RateLimit-Reset").empty());
-        CHECK(is_well_formed(secret_kind::access_token, member(answer, "access_token")));
-        CHECK(is_well_formed(secret_kind::refresh_token, member(answer, "refresh_token")));
-        CHECK(member(answer, "expires_in") == "3600");
-        CHECK(member(answer, "token_type") == "bearer");
-        CHECK(member(answer, "scope") == "sitesmaker:read user:balance");
-        CHECK(shop.is_good(member(answer, "access_token")));
+        const auto response = shop.post(path, shop.exchange_of(shop.make_code()));
+        CHECK(response.status() == status::ok);
+        CHECK(response.find("Content-Type") == "application/json");
+        CHECK(response.find("Cache-Control") == "no-store");
+        CHECK(response.find("Pragma") == "no-cache");
+        CHECK(response.find("X-RateLimit-Limit") == "60");
+        CHECK(response.find("X-RateLimit-Remaining") == "60");
+        CHECK(response.find("X-RateLimit-Reset").empty());
+        CHECK(is_well_formed(secret_kind::access_token, member(response, "access_token")));
+        CHECK(is_well_formed(secret_kind::refresh_token, member(response, "refresh_token")));
+        CHECK(member(response, "expires_in") == "3600");
+        CHECK(member(response, "token_type") == "bearer");
+        CHECK(member(response, "scope") == "sitesmaker:read user:balance");
+        CHECK(shop.accepts(member(response, "access_token")));
         shop.now += seconds{3600};
-        CHECK_FALSE(shop.is_good(member(answer, "access_token")));
+        CHECK_FALSE(shop.accepts(member(response, "access_token")));
     }
 }
 
 TEST_CASE("parameters are a form or JSON, credentials in the body or Basic", "[oauth][token]") {
     oauth_shop shop;
-    const auto basic = [&](sent& request, const std::string& id, const std::string& secret) -> sent& {
+    const auto basic = [&](test_request& request, const std::string& id, const std::string& secret) -> test_request& {
         return request.field("Authorization", "bAsIc " + base64_encode(id + ":" + secret));
     };
     const auto in_json = [&](const std::string& code) {
         return R"({"client_id":")" + shop.app.client_id + R"(","client_secret":")" + shop.app.client_secret +
                R"(","grant_type":"authorization_code","code":")" + code + R"(","state":null,"other":5})";
     };
-    CHECK(shop.answer(sent{method::post, token}.body(in_json(shop.make_code()))).status() == status::ok);
-    CHECK(shop.answer(sent{method::post, token}.body(in_json(shop.make_code()), "Application/JSON; charset=utf-8")).status() ==
+    CHECK(shop.handle(test_request{method::post, token}.body(in_json(shop.make_code()))).status() == status::ok);
+    CHECK(shop.handle(test_request{method::post, token}.body(in_json(shop.make_code()), "Application/JSON; charset=utf-8")).status() ==
           status::ok);
 
-    const auto bare = [&] { return to_form({{"grant_type", "authorization_code"}, {"code", shop.make_code()}}); };
+    const auto code_body = [&] { return to_form({{"grant_type", "authorization_code"}, {"code", shop.make_code()}}); };
     constexpr const char* form_type = "application/x-www-form-urlencoded; charset=utf-8";
-    sent over_basic{method::post, token};
-    CHECK(shop.answer(basic(over_basic, shop.app.client_id, shop.app.client_secret).body(bare(), form_type)).status() == status::ok);
-    // Encoded before they were joined, as RFC 6749 section 2.3.1 has it; here all of it.
-    sent encoded{method::post, token};
+    test_request over_basic{method::post, token};
+    CHECK(shop.handle(basic(over_basic, shop.app.client_id, shop.app.client_secret).body(code_body(), form_type)).status() == status::ok);
+    // Percent-encoded before they are joined, as in RFC 6749 section 2.3.1; here every byte.
+    test_request encoded{method::post, token};
     std::string all_encoded;
     for (char c : shop.app.client_secret) all_encoded.append("%").append(hex_encode({&c, 1}));
-    CHECK(shop.answer(basic(encoded, shop.app.client_id, all_encoded).body(bare(), form_type)).status() == status::ok);
-    sent both{method::post, token};
-    CHECK(shop.answer(basic(both, shop.app.client_id, shop.app.client_secret).body(to_form(shop.exchange_of(shop.make_code())), form_type))
+    CHECK(shop.handle(basic(encoded, shop.app.client_id, all_encoded).body(code_body(), form_type)).status() == status::ok);
+    test_request both{method::post, token};
+    CHECK(shop.handle(basic(both, shop.app.client_id, shop.app.client_secret).body(to_form(shop.exchange_of(shop.make_code())), form_type))
               .status() == status::ok);
-    sent id_in_both{method::post, token};
-    CHECK(shop.answer(basic(id_in_both, shop.app.client_id, shop.app.client_secret)
-                          .body(bare() + "&client_id=" + shop.app.client_id, form_type))
+    test_request id_in_both{method::post, token};
+    CHECK(shop.handle(basic(id_in_both, shop.app.client_id, shop.app.client_secret)
+                          .body(code_body() + "&client_id=" + shop.app.client_id, form_type))
               .status() == status::ok);
 
     const auto other = shop.register_client("Other", std::nullopt);
-    sent differing{method::post, token};
-    check_failure(shop.answer(basic(differing, other.client_id, other.client_secret)
+    test_request differing{method::post, token};
+    check_failure(shop.handle(basic(differing, other.client_id, other.client_secret)
                                   .body(to_form(shop.exchange_of(shop.make_code())), form_type)),
                   status::bad_request, "invalid_request");
-    sent twice{method::post, token};
+    test_request twice{method::post, token};
     basic(twice, shop.app.client_id, shop.app.client_secret);
-    check_failure(shop.answer(basic(twice, shop.app.client_id, shop.app.client_secret).body(bare(), form_type)), status::bad_request,
+    check_failure(shop.handle(basic(twice, shop.app.client_id, shop.app.client_secret).body(code_body(), form_type)), status::bad_request,
                   "invalid_request");
-    // None of these is a failed authentication: nothing was counted.
+    // None of these is a failed authentication: nothing is counted.
     CHECK(shop.post(token, {}).find("X-RateLimit-Remaining") == "59");
 }
 
@@ -127,15 +127,15 @@ TEST_CASE("malformed requests are refused", "[oauth][token]") {
                                                              {form + "&client_id=" + shop.app.client_id, "application/x-www-form-urlencoded"},
                                                              {form + "&a%22b=1&a%22b=2", "application/x-www-form-urlencoded"}}) {
         CAPTURE(body, content_type);
-        const auto answer = shop.answer(sent{method::post, token}.body(body, content_type));
-        check_failure(answer, status::bad_request, "invalid_request");
-        CHECK(answer.find("X-RateLimit-Remaining") == "60");
-        CHECK(member(answer, "error_description").find_first_of("\"\\") == std::string::npos);
+        const auto response = shop.handle(test_request{method::post, token}.body(body, content_type));
+        check_failure(response, status::bad_request, "invalid_request");
+        CHECK(response.find("X-RateLimit-Remaining") == "60");
+        CHECK(member(response, "error_description").find_first_of("\"\\") == std::string::npos);
     }
-    sent large{method::post, token};
-    check_failure(shop.answer(large.too_large().body("", "application/x-www-form-urlencoded")), status::content_too_large, "invalid_request");
-    // RFC 8707 lets `resource` be repeated; a query is not looked at.
-    CHECK(shop.answer(sent{method::post, "/user/oauth_token/?grant_type=refresh_token"}.body(
+    test_request large{method::post, token};
+    check_failure(shop.handle(large.too_large().body("", "application/x-www-form-urlencoded")), status::content_too_large, "invalid_request");
+    // RFC 8707 allows a repeated `resource`; the query is ignored.
+    CHECK(shop.handle(test_request{method::post, "/user/oauth_token/?grant_type=refresh_token"}.body(
                                          form + "&resource=a&resource=b", "application/x-www-form-urlencoded"))
               .status() == status::ok);
 }
@@ -166,7 +166,7 @@ TEST_CASE("a missing or unsupported parameter has its error code", "[oauth][toke
         CAPTURE(to_form(changes));
         check_failure(shop.post(token, with(exchange, changes)), status::bad_request, error);
     }
-    // None of it used the code up. `state` is the application's own business.
+    // None of these used the code. `state` is ignored here.
     CHECK(shop.post(token, with(exchange, {{"redirect_uri", "https://app.example/cb"}, {"state", "anything"}})).status() == status::ok);
 }
 
@@ -183,21 +183,21 @@ TEST_CASE("a wrong secret is a 401 and leaves the code unchanged", "[oauth][toke
                                                            {{"client_id", std::string("a\0b", 3)}},
                                                            {{"client_id", other.client_id}}}) {
         CAPTURE(to_form(changes).substr(0, 100));
-        const auto answer = shop.post(token, with(exchange, changes));
-        check_failure(answer, status::unauthorized, "invalid_client");
-        // A challenge is for whoever used the Authorization field.
-        CHECK(answer.find("WWW-Authenticate").empty());
+        const auto response = shop.post(token, with(exchange, changes));
+        check_failure(response, status::unauthorized, "invalid_client");
+        // Only a client that used the Authorization field gets a challenge.
+        CHECK(response.find("WWW-Authenticate").empty());
     }
     for (const std::string& credentials : {"Basic " + base64_encode(shop.app.client_id + ":" + other.client_secret),
                                           "Basic " + base64_encode(shop.app.client_id), std::string{"Basic !"}, std::string{"Basic"},
                                           "Basic " + base64_encode(shop.app.client_id + ":%zz"),
                                           "Bearer " + shop.app.client_secret, std::string{""}}) {
         CAPTURE(credentials);
-        const auto answer = shop.answer(sent{method::post, token}
+        const auto response = shop.handle(test_request{method::post, token}
                                             .field("Authorization", credentials)
                                             .body("grant_type=authorization_code", "application/x-www-form-urlencoded"));
-        check_failure(answer, status::unauthorized, "invalid_client");
-        CHECK(answer.find("WWW-Authenticate") == "Basic realm=\"oauth\"");
+        check_failure(response, status::unauthorized, "invalid_client");
+        CHECK(response.find("WWW-Authenticate") == "Basic realm=\"oauth\"");
     }
     CHECK(shop.post(token, exchange).status() == status::ok);
 }
@@ -210,14 +210,14 @@ TEST_CASE("a code works once, and reuse revokes its tokens", "[oauth][token]") {
     const auto refreshed = shop.post(token, shop.refresh_of(member(first, "refresh_token")));
     REQUIRE(refreshed.status() == status::ok);
     const auto other = shop.post(token, shop.exchange_of(shop.make_code()));
-    CHECK(shop.is_good(member(first, "access_token")));
-    CHECK(shop.is_good(member(refreshed, "access_token")));
+    CHECK(shop.accepts(member(first, "access_token")));
+    CHECK(shop.accepts(member(refreshed, "access_token")));
 
     check_failure(shop.post(token, exchange), status::bad_request, "invalid_grant");
-    CHECK_FALSE(shop.is_good(member(first, "access_token")));
-    CHECK_FALSE(shop.is_good(member(refreshed, "access_token")));
+    CHECK_FALSE(shop.accepts(member(first, "access_token")));
+    CHECK_FALSE(shop.accepts(member(refreshed, "access_token")));
     check_failure(shop.post(token, shop.refresh_of(member(first, "refresh_token"))), status::bad_request, "invalid_grant");
-    CHECK(shop.is_good(member(other, "access_token")));
+    CHECK(shop.accepts(member(other, "access_token")));
     CHECK(shop.post(token, shop.refresh_of(member(other, "refresh_token"))).status() == status::ok);
 }
 
@@ -230,10 +230,10 @@ TEST_CASE("a code is valid for its application, for one minute", "[oauth][token]
     shop.now += seconds{60} - milliseconds{1};
     const auto still_good = shop.post(token, exchange);
     CHECK(still_good.status() == status::ok);
-    // What another application tries with a spent code takes nothing back.
+    // Another application's request with a redeemed code revokes nothing.
     check_failure(shop.post(token, with(exchange, {{"client_id", other.client_id}, {"client_secret", other.client_secret}})),
                   status::bad_request, "invalid_grant");
-    CHECK(shop.is_good(member(still_good, "access_token")));
+    CHECK(shop.accepts(member(still_good, "access_token")));
 
     const auto late = shop.exchange_of(shop.make_code());
     shop.now += seconds{60};
@@ -243,9 +243,9 @@ TEST_CASE("a code is valid for its application, for one minute", "[oauth][token]
 TEST_CASE("invalid_grant names the reason", "[oauth][token]") {
     oauth_shop shop;
     const auto description = [&](const parameter_list& fields) {
-        const auto answer = shop.post(token, fields);
-        check_failure(answer, status::bad_request, "invalid_grant");
-        return member(answer, "error_description");
+        const auto response = shop.post(token, fields);
+        check_failure(response, status::bad_request, "invalid_grant");
+        return member(response, "error_description");
     };
     const auto code = shop.make_code(challenge);
     const auto exchange = with(shop.exchange_of(code), {{"code_verifier", verifier}});
@@ -279,10 +279,10 @@ TEST_CASE("values that no store could hold are refused without a store call", "[
     for (const std::string& odd : {std::string{"https://app.example/cb\0", 23}, std::string{"https://app.example/\xc3\xbc"}, std::string{"a b"}}) {
         shop.store.faults.start(2);  // the application is looked up, the code is not
         check_failure(shop.post(token, with(exchange, {{"redirect_uri", odd}})), status::bad_request, "invalid_grant");
-        CHECK(shop.store.faults.seen == 1);
+        CHECK(shop.store.faults.calls == 1);
         shop.store.faults.start(1);
         check_failure(shop.post(token, with(exchange, {{"client_id", odd}})), status::unauthorized, "invalid_client");
-        CHECK(shop.store.faults.seen == 0);
+        CHECK(shop.store.faults.calls == 0);
     }
     shop.store.faults.start(0);
     CHECK(shop.post(token, exchange).status() == status::ok);
@@ -303,20 +303,20 @@ TEST_CASE("a refresh token issues access tokens repeatedly", "[oauth][token][ref
     const auto refresh = shop.refresh_of(member(first, "refresh_token"));
     std::vector<std::string> tokens{member(first, "access_token")};
     for (int i = 0; i < 3; ++i) {
-        const auto answer = shop.post(token, refresh);
-        CHECK(answer.status() == status::ok);
-        CHECK_FALSE(has_member(answer, "refresh_token"));
-        CHECK(member(answer, "scope") == "sitesmaker:read user:balance");
-        CHECK(member(answer, "expires_in") == "3600");
-        CHECK(member(answer, "token_type") == "bearer");
-        tokens.push_back(member(answer, "access_token"));
+        const auto response = shop.post(token, refresh);
+        CHECK(response.status() == status::ok);
+        CHECK_FALSE(has_member(response, "refresh_token"));
+        CHECK(member(response, "scope") == "sitesmaker:read user:balance");
+        CHECK(member(response, "expires_in") == "3600");
+        CHECK(member(response, "token_type") == "bearer");
+        tokens.push_back(member(response, "access_token"));
     }
-    for (const auto& each : tokens) CHECK(shop.is_good(each));
+    for (const auto& each : tokens) CHECK(shop.accepts(each));
 
     const auto narrower = shop.post(token, with(refresh, {{"scope", "user:balance"}}));
     CHECK(narrower.status() == status::ok);
     CHECK(member(narrower, "scope") == "user:balance");
-    // The token itself is as wide as before.
+    // The refresh token keeps its scopes.
     CHECK(member(shop.post(token, refresh), "scope") == "sitesmaker:read user:balance");
     check_failure(shop.post(token, with(refresh, {{"scope", "user:balance sitesmaker"}})), status::bad_request, "invalid_scope");
     check_failure(shop.post(token, with(refresh, {{"scope", "itemplatform:read"}})), status::bad_request, "invalid_scope");
@@ -353,16 +353,16 @@ TEST_CASE("a deleted or revoked application cannot refresh", "[oauth][token]") {
     oauth_shop shop;
     const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
     REQUIRE(*shop.store.revoke_grant(ann, shop.app.id));
-    CHECK_FALSE(shop.is_good(member(first, "access_token")));
+    CHECK_FALSE(shop.accepts(member(first, "access_token")));
     check_failure(shop.post(token, shop.refresh_of(member(first, "refresh_token"))), status::bad_request, "invalid_grant");
 
     const auto again = shop.post(token, shop.exchange_of(shop.make_code()));
     REQUIRE(again.status() == status::ok);
     REQUIRE(*shop.store.delete_application(bob, shop.app.id));
-    CHECK_FALSE(shop.is_good(member(again, "access_token")));
+    CHECK_FALSE(shop.accepts(member(again, "access_token")));
     const auto refresh = shop.refresh_of(member(again, "refresh_token"));
     check_failure(shop.post(token, refresh), status::bad_request, "invalid_grant");
-    // Of no other request can it be said that there was anything.
+    // No other request shows whether the token existed.
     check_failure(shop.post(token, with(refresh, {{"refresh_token", "x"}})), status::unauthorized, "invalid_client");
     check_failure(shop.post(token, with(refresh, {{"client_secret", "x"}})), status::unauthorized, "invalid_client");
     check_failure(shop.post(token, with(refresh, {{"grant_type", "authorization_code"}})), status::unauthorized,
@@ -371,7 +371,7 @@ TEST_CASE("a deleted or revoked application cannot refresh", "[oauth][token]") {
                   status::unauthorized, "invalid_client");
 }
 
-TEST_CASE("another application's secret is wrong, also for a refresh", "[oauth][token]") {
+TEST_CASE("another application's secret is refused, also for a refresh", "[oauth][token]") {
     oauth_shop shop;
     const auto issued = shop.post(token, shop.exchange_of(shop.make_code()));
     const auto other = shop.register_client("Other", "https://other.example/cb");
@@ -392,20 +392,20 @@ TEST_CASE("lifetimes are configurable", "[oauth][token]") {
     auto settings = test_oauth_settings();
     settings.access_token_lifetime = seconds{5};
     oauth_shop shop{std::move(settings)};
-    const auto answer = shop.post(token, shop.exchange_of(shop.make_code()));
-    CHECK(member(answer, "expires_in") == "5");
+    const auto response = shop.post(token, shop.exchange_of(shop.make_code()));
+    CHECK(member(response, "expires_in") == "5");
     shop.now += seconds{5};
-    CHECK_FALSE(shop.is_good(member(answer, "access_token")));
+    CHECK_FALSE(shop.accepts(member(response, "access_token")));
 }
 
 TEST_CASE("only failed authentication is counted, and correct secrets are never refused", "[oauth][token][limits]") {
     oauth_shop shop;
     const auto wrong = [&] { return shop.post(token, with(shop.exchange_of(shop.make_code()), {{"client_secret", "x"}})); };
     for (int left = 59; left >= 0; --left) {
-        const auto answer = wrong();
-        check_failure(answer, status::unauthorized, "invalid_client");
-        CHECK(answer.find("X-RateLimit-Remaining") == std::to_string(left));
-        CHECK(answer.find("X-RateLimit-Reset").empty() == (left != 0));
+        const auto response = wrong();
+        check_failure(response, status::unauthorized, "invalid_client");
+        CHECK(response.find("X-RateLimit-Remaining") == std::to_string(left));
+        CHECK(response.find("X-RateLimit-Reset").empty() == (left != 0));
         CHECK(shop.post(token, shop.exchange_of(shop.make_code())).find("X-RateLimit-Remaining") == std::to_string(left));
     }
     const auto refused = wrong();
@@ -421,8 +421,9 @@ TEST_CASE("only failed authentication is counted, and correct secrets are never 
     CHECK(served.find("X-RateLimit-Remaining") == "0");
     CHECK(served.find("X-RateLimit-Reset") == "2023-11-14T23:13:20Z");
     CHECK(shop.post(token, with(shop.exchange_of(shop.make_code()), {{"code", ""}})).status() == status::bad_request);
-    // From elsewhere it goes on.
-    CHECK(shop.answer(sent{method::post, token}.from(ip_address::v4(198, 51, 100, 1)).body("", "")).status() == status::unauthorized);
+    // Other addresses are not affected.
+    CHECK(shop.handle(test_request{method::post, token}.from(ip_address::v4(198, 51, 100, 1)).body("", "")).status() ==
+          status::unauthorized);
     shop.now += seconds{3600};
     CHECK(wrong().find("X-RateLimit-Remaining") == "59");
 }
@@ -431,11 +432,11 @@ TEST_CASE("other methods are a 405", "[oauth][token]") {
     oauth_shop shop;
     for (const char* path : {"/user/oauth_token/", "/user/oauth_token", "/user/oauth_revoke/", "/user/oauth_revoke"}) {
         for (const auto each : {method::get, method::head, method::put, method::delete_, method::patch, method::other}) {
-            const auto answer = shop.answer(sent{each, path});
-            check_failure(answer, http::refused_method_status(each), "invalid_request");
-            CHECK(answer.find("Allow") == "POST, OPTIONS");
+            const auto response = shop.handle(test_request{each, path});
+            check_failure(response, http::refused_method_status(each), "invalid_request");
+            CHECK(response.find("Allow") == "POST, OPTIONS");
         }
-        const auto options = shop.answer(sent{method::options, path});
+        const auto options = shop.handle(test_request{method::options, path});
         CHECK(options.status() == status::no_content);
         CHECK(options.find("Allow") == "POST, OPTIONS");
         CHECK(options.body().empty());
@@ -443,16 +444,16 @@ TEST_CASE("other methods are a 405", "[oauth][token]") {
     }
 }
 
-TEST_CASE("an encoded body is told to come without its coding", "[oauth][token]") {
+TEST_CASE("an encoded body is refused with Accept-Encoding: identity", "[oauth][token]") {
     oauth_shop shop;
     for (const char* path : {"/user/oauth_token/", "/user/oauth_revoke/"}) {
-        const auto answer = shop.answer(sent{method::post, path}
+        const auto response = shop.handle(test_request{method::post, path}
                                             .field("Content-Encoding", "gzip")
                                             .body("\x1f\x8b", "application/x-www-form-urlencoded"));
-        check_failure(answer, status::unsupported_media_type, "invalid_request");
-        CHECK(answer.find("Accept-Encoding") == "identity");
-        CHECK(answer.body().find("Content-Encoding") != std::string::npos);
-        CHECK(shop.answer(sent{method::post, path}.field("Content-Encoding", "identity").body("", "")).status() ==
+        check_failure(response, status::unsupported_media_type, "invalid_request");
+        CHECK(response.find("Accept-Encoding") == "identity");
+        CHECK(response.body().find("Content-Encoding") != std::string::npos);
+        CHECK(shop.handle(test_request{method::post, path}.field("Content-Encoding", "identity").body("", "")).status() ==
               status::unauthorized);
     }
 }
@@ -463,31 +464,31 @@ TEST_CASE("a failure before redemption leaves the code unchanged", "[oauth][toke
     shop.random_works = false;
     check_failure(shop.post(token, exchange), status::internal_server_error, "server_error");
     shop.random_works = true;
-    CHECK(shop.seen.causes == std::vector<std::string>{"the random source failed"});
+    CHECK(shop.observer.causes == std::vector<std::string>{"the random source failed"});
 
     const bool down = GENERATE(true, false);
     const bool throws = !down && GENERATE(true, false);
-    shop.store.faults.what = down ? unavailable("db-7 refused") : internal_error("db-7 is odd");
+    shop.store.faults.failure = down ? unavailable("db-7 refused") : internal_error("db-7 is odd");
     shop.store.faults.throws = throws;
-    // The application is looked for, the code redeemed.
+    // The application is looked up, then the code is redeemed.
     for (int nth = 1; nth <= 2; ++nth) {
         CAPTURE(nth, down, throws);
         shop.store.faults.start(nth);
-        const auto answer = shop.post(token, exchange);
-        check_failure(answer, down ? status::service_unavailable : status::internal_server_error,
+        const auto response = shop.post(token, exchange);
+        check_failure(response, down ? status::service_unavailable : status::internal_server_error,
                       down ? "temporarily_unavailable" : "server_error");
-        CHECK(answer.find("Retry-After") == (down ? "2" : ""));
-        CHECK(answer.body().find("db-7") == std::string::npos);
-        CHECK(answer.find("X-RateLimit-Remaining") == "60");
-        CHECK(shop.seen.causes.back().find("db-7") != std::string::npos);
+        CHECK(response.find("Retry-After") == (down ? "2" : ""));
+        CHECK(response.body().find("db-7") == std::string::npos);
+        CHECK(response.find("X-RateLimit-Remaining") == "60");
+        CHECK(shop.observer.causes.back().find("db-7") != std::string::npos);
     }
-    // Sweeping comes behind: what was issued is issued.
+    // Sweeping follows: the tokens are already issued.
     shop.store.faults.start(3);
-    const auto problems = shop.seen.causes.size();
-    const auto answer = shop.post(token, exchange);
-    CHECK(answer.status() == status::ok);
-    CHECK(shop.store.faults.seen == 3);
-    CHECK(shop.seen.causes.size() == problems + (throws ? 0 : 1));
+    const auto problems = shop.observer.causes.size();
+    const auto response = shop.post(token, exchange);
+    CHECK(response.status() == status::ok);
+    CHECK(shop.store.faults.calls == 3);
+    CHECK(shop.observer.causes.size() == problems + (throws ? 0 : 1));
 }
 
 TEST_CASE("a failing store is not a failed authentication", "[oauth][token][failure]") {
@@ -495,9 +496,9 @@ TEST_CASE("a failing store is not a failed authentication", "[oauth][token][fail
     const auto refresh = shop.refresh_of(member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token"));
     for (int nth = 1; nth <= 2; ++nth) {
         shop.store.faults.start(nth);
-        const auto answer = shop.post(token, refresh);
-        check_failure(answer, status::service_unavailable, "temporarily_unavailable");
-        CHECK(answer.find("X-RateLimit-Remaining") == "60");
+        const auto response = shop.post(token, refresh);
+        check_failure(response, status::service_unavailable, "temporarily_unavailable");
+        CHECK(response.find("X-RateLimit-Remaining") == "60");
     }
     shop.store.faults.start(0);
     shop.random_works = false;
@@ -516,29 +517,29 @@ TEST_CASE("twice as many rows are swept as are added", "[oauth][token]") {
     CHECK(shop.store.swept_rows_max == 6);
 }
 
-TEST_CASE("of parallel exchanges of one code one succeeds, and all parallel refreshes do", "[oauth][token][threads]") {
+TEST_CASE("one of several parallel exchanges of a code succeeds, and all parallel refreshes succeed", "[oauth][token][threads]") {
     oauth_shop shop;
     constexpr int threads = 8;
     const auto in_parallel = [&](const parameter_list& fields) {
-        std::vector<http::response> answers(threads);
+        std::vector<http::response> responses(threads);
         std::vector<std::thread> all;
         for (int i = 0; i < threads; ++i)
-            all.emplace_back([&, i] { answers[static_cast<std::size_t>(i)] = shop.post(token, fields); });
+            all.emplace_back([&, i] { responses[static_cast<std::size_t>(i)] = shop.post(token, fields); });
         for (auto& each : all) each.join();
-        return answers;
+        return responses;
     };
     for (int round = 0; round < 20; ++round) {
         int succeeded = 0;
-        for (const auto& answer : in_parallel(shop.exchange_of(shop.make_code()))) {
-            succeeded += answer.status() == status::ok ? 1 : 0;
-            if (answer.status() != status::ok) CHECK(member(answer, "error") == "invalid_grant");
+        for (const auto& response : in_parallel(shop.exchange_of(shop.make_code()))) {
+            succeeded += response.status() == status::ok ? 1 : 0;
+            if (response.status() != status::ok) CHECK(member(response, "error") == "invalid_grant");
         }
         CHECK(succeeded == 1);
     }
     const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
-    for (const auto& answer : in_parallel(shop.refresh_of(member(first, "refresh_token")))) {
-        CHECK(answer.status() == status::ok);
-        CHECK(shop.is_good(member(answer, "access_token")));
+    for (const auto& response : in_parallel(shop.refresh_of(member(first, "refresh_token")))) {
+        CHECK(response.status() == status::ok);
+        CHECK(shop.accepts(member(response, "access_token")));
     }
 }
 
@@ -548,7 +549,7 @@ TEST_CASE("refreshes are limited per grant", "[oauth][token][refresh][limits]") 
     const bool rotates = settings.rotates_all_refresh_tokens = GENERATE(false, true);
     oauth_shop shop{std::move(settings)};
     auto one = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
-    // What another application tries with the token is not counted.
+    // Another application's requests with the token are not counted.
     const auto own = std::exchange(shop.app, shop.register_client("Thief", "https://thief.example/cb"));
     for (int i = 0; i < 3; ++i) check_failure(shop.post(token, shop.refresh_of(one)), status::bad_request, "invalid_grant");
     shop.app = own;

@@ -18,13 +18,13 @@ namespace {
 
 const std::string settings_path = "/en/user/settings/";
 const std::string overview = "/en/user/";
-const std::vector<std::string> rooms{settings_path + "tokens/", settings_path + "applications/",
-                                     settings_path + "authorizations/", settings_path + "webhooks/"};
+const std::vector<std::string> page_paths{settings_path + "tokens/", settings_path + "applications/",
+                                          settings_path + "authorizations/", settings_path + "webhooks/"};
 
-/// A site that lets people in somewhere else.
+/// A site with external sign-in.
 struct sessions_elsewhere {
-    result<std::optional<session>> session_of(const http::request& asked, instant) {
-        if (asked.fields.find(http::field_id::cookie) != "who=ann") return std::optional<session>{};
+    result<std::optional<session>> session_of(const http::request& request, instant) {
+        if (request.fields.find(http::field_id::cookie) != "who=ann") return std::optional<session>{};
         return std::optional{session{ann, "ann", "secret"}};
     }
     std::string sign_in_url(std::string_view return_to) const {
@@ -51,7 +51,7 @@ void check_page_fields(const http::response& page) {
 
 TEST_CASE("every settings page shows the signed-in user") {
     page_shop shop;
-    for (const auto& path : rooms) {
+    for (const auto& path : page_paths) {
         CAPTURE(path);
         const auto page = shop.get(path);
         CHECK(to_number(page.status()) == 200);
@@ -67,21 +67,21 @@ TEST_CASE("every settings page shows the signed-in user") {
     }
 }
 
-TEST_CASE("without a session a user is sent to sign in and returns") {
+TEST_CASE("a user without a session is redirected to sign-in and back") {
     page_shop shop;
-    for (const auto& path : rooms) {
+    for (const auto& path : page_paths) {
         const auto page = shop.get(path + "?a=b", "");
         CHECK(to_number(page.status()) == 303);
         CHECK(page.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path + "?a=b"));
-        // What was posted is gone, and the page is asked for again.
-        const auto posted = shop.post_as_it_is(path + "?a=b", "description=x", "");
+        // The submitted data is dropped, and the page is requested again.
+        const auto posted = shop.post_unchanged(path + "?a=b", "description=x", "");
         CHECK(to_number(posted.status()) == 303);
         CHECK(posted.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path));
     }
-    CHECK(shop.get(rooms[0], "nobody").find("Location").starts_with("/en/user/sign_in/"));
+    CHECK(shop.get(page_paths[0], "nobody").find("Location").starts_with("/en/user/sign_in/"));
 }
 
-TEST_CASE("paths lead where they should") {
+TEST_CASE("paths redirect to their pages") {
     page_shop shop;
     struct row {
         std::string target;
@@ -89,8 +89,8 @@ TEST_CASE("paths lead where they should") {
     };
     for (const row& each : {row{"/", overview}, row{"/en", overview}, row{"/en/", overview}, row{"/en/user", overview},
                             row{"/en/user/settings", overview}, row{"/en/user/settings/", overview},
-                            row{"/en/user/settings/tokens", rooms[0]},
-                            row{"/en/user/settings/webhooks?account=a/1", rooms[3] + "?account=a/1"},
+                            row{"/en/user/settings/tokens", page_paths[0]},
+                            row{"/en/user/settings/webhooks?account=a/1", page_paths[3] + "?account=a/1"},
                             row{"/en/user/sign_in?return_to=/x", "/en/user/sign_in/?return_to=/x"}}) {
         CAPTURE(each.target);
         for (const auto* login : {"ann", ""}) {
@@ -117,39 +117,39 @@ TEST_CASE("an unknown page is a 404") {
 
 TEST_CASE("methods other than GET, HEAD and POST are refused") {
     page_shop shop;
-    for (const auto& path : {rooms[0], rooms[3], std::string{"/en/user/sign_in/"}, std::string{"/en/user/sign_out/"}}) {
+    for (const auto& path : {page_paths[0], page_paths[3], std::string{"/en/user/sign_in/"}, std::string{"/en/user/sign_out/"}}) {
         CAPTURE(path);
         for (const auto method : {http::method::put, http::method::delete_, http::method::patch, http::method::trace,
                                   http::method::other}) {
-            sent asked{method, path};
-            const auto page = shop.answer(asked);
+            test_request request{method, path};
+            const auto page = shop.handle(request);
             CHECK(to_number(page.status()) == (method == http::method::other ? 501 : 405));
             CHECK(page.find("Allow") == "GET, HEAD, POST, OPTIONS");
             CHECK(page.find("Content-Type") == "text/html; charset=utf-8");
         }
-        sent options{http::method::options, path};
-        const auto answered = shop.answer(options);
-        CHECK(to_number(answered.status()) == 204);
-        CHECK(answered.find("Allow") == "GET, HEAD, POST, OPTIONS");
-        CHECK(answered.body().empty());
+        test_request options{http::method::options, path};
+        const auto response = shop.handle(options);
+        CHECK(to_number(response.status()) == 204);
+        CHECK(response.find("Allow") == "GET, HEAD, POST, OPTIONS");
+        CHECK(response.body().empty());
     }
-    sent post{http::method::post, "/"};
-    const auto start = shop.answer(post);
+    test_request post{http::method::post, "/"};
+    const auto start = shop.handle(post);
     CHECK(to_number(start.status()) == 405);
     CHECK(start.find("Allow") == "GET, HEAD, OPTIONS");
 
-    // A host leaves the body away.
-    sent head{http::method::head, rooms[0]};
+    // The server omits the body.
+    test_request head{http::method::head, page_paths[0]};
     head.field("Cookie", "who=ann");
-    CHECK(to_number(shop.answer(head).status()) == 200);
+    CHECK(to_number(shop.handle(head).status()) == 200);
 }
 
-TEST_CASE("a form that its head rules out is refused before its body is awaited") {
+TEST_CASE("a form with an invalid head is refused before its body arrives") {
     auto settings = page_shop_settings();
     settings.requests = {4, seconds{60}};
     page_shop shop{settings};
     const std::string form = "application/x-www-form-urlencoded";
-    const auto& path = rooms[0];
+    const auto& path = page_paths[0];
     struct row {
         const char* what;
         http::method method;
@@ -165,106 +165,106 @@ TEST_CASE("a form that its head rules out is refused before its body is awaited"
                             row{"a session", http::method::post, path, form, "who=ann", false, 0},
                             row{"a sign-in", http::method::post, "/en/user/sign_in/", form, "", false, 0}}) {
         CAPTURE(each.what);
-        sent asked{each.method, each.path};
-        asked.field("Content-Type", each.type).field("Cookie", each.cookie).pending();
-        if (each.from_elsewhere) asked.field("Sec-Fetch-Site", "cross-site");
+        test_request request{each.method, each.path};
+        request.field("Content-Type", each.type).field("Cookie", each.cookie).pending();
+        if (each.from_elsewhere) request.field("Sec-Fetch-Site", "cross-site");
         http::response response;
         http::handler_state state;
-        const auto step = http::advance(shop.pages, asked.asked(), response, state, http::thread_kind::worker);
+        const auto step = http::advance(shop.pages, request.view(), response, state, http::thread_kind::worker);
         CHECK(step == (each.status == 0 ? http::handle_step::needs_body : http::handle_step::done));
         if (each.status != 0) CHECK(to_number(response.status()) == each.status);
     }
 
-    // What was found out from the head is not found out again: this is one request of the window.
+    // The checks of the head are not repeated: this is one request of the window.
     const auto token = page_shop::token_on(shop.get(path, "bob"));
-    sent asked{http::method::post, path};
-    asked.field("Content-Type", form).field("Cookie", "who=bob").pending();
+    test_request request{http::method::post, path};
+    request.field("Content-Type", form).field("Cookie", "who=bob").pending();
     http::response response;
     http::handler_state state;
-    REQUIRE(http::advance(shop.pages, asked.asked(), response, state, http::thread_kind::worker) == http::handle_step::needs_body);
-    asked.arrived("description=x&scopes=user:balance&form_token=" + token);
-    CHECK(http::advance(shop.pages, asked.asked(), response, state, http::thread_kind::worker) == http::handle_step::done);
+    REQUIRE(http::advance(shop.pages, request.view(), response, state, http::thread_kind::worker) == http::handle_step::needs_body);
+    request.arrived("description=x&scopes=user:balance&form_token=" + token);
+    CHECK(http::advance(shop.pages, request.view(), response, state, http::thread_kind::worker) == http::handle_step::done);
     CHECK(to_number(response.status()) == 303);
     CHECK(shop.store.personal_tokens_of(bob)->size() == 1);
     CHECK(to_number(shop.get(path, "bob").status()) == 200);
     CHECK(to_number(shop.get(path, "bob").status()) == 200);
-    sent one_too_many{http::method::post, path};
+    test_request one_too_many{http::method::post, path};
     one_too_many.field("Content-Type", form).field("Cookie", "who=bob").pending();
     http::response refused;
     http::handler_state fresh;
-    CHECK(http::advance(shop.pages, one_too_many.asked(), refused, fresh, http::thread_kind::worker) == http::handle_step::done);
+    CHECK(http::advance(shop.pages, one_too_many.view(), refused, fresh, http::thread_kind::worker) == http::handle_step::done);
     CHECK(to_number(refused.status()) == 429);
 }
 
 TEST_CASE("a form of another user or another site changes nothing") {
     page_shop shop;
-    const auto& path = rooms[0];
-    const std::string wishes = "description=x&scopes=user:balance";
-    const auto made = [&] {
+    const auto& path = page_paths[0];
+    const std::string form_fields = "description=x&scopes=user:balance";
+    const auto token_count = [&] {
         return shop.store.personal_tokens_of(ann)->size() + shop.store.personal_tokens_of(bob)->size();
     };
     const auto refused = [&](const http::response& page) {
         CHECK(to_number(page.status()) == 403);
         check_page_fields(page);
-        CHECK(made() == 0);
+        CHECK(token_count() == 0);
     };
     const auto token = page_shop::token_on(shop.get(path));
     REQUIRE_FALSE(token.empty());
 
-    refused(shop.post_as_it_is(path, wishes));
-    refused(shop.post_as_it_is(path, wishes + "&form_token="));
-    refused(shop.post_as_it_is(path, wishes + "&form_token=" + token + "x"));
-    refused(shop.post_as_it_is(path, wishes + "&form_token=x&form_token=" + token));
-    refused(shop.post_as_it_is(path, wishes + "&form_token=" + token, "bob"));
-    // In the query it would stand in logs and in the history.
-    refused(shop.post_as_it_is(path + "?form_token=" + token, wishes));
+    refused(shop.post_unchanged(path, form_fields));
+    refused(shop.post_unchanged(path, form_fields + "&form_token="));
+    refused(shop.post_unchanged(path, form_fields + "&form_token=" + token + "x"));
+    refused(shop.post_unchanged(path, form_fields + "&form_token=x&form_token=" + token));
+    refused(shop.post_unchanged(path, form_fields + "&form_token=" + token, "bob"));
+    // In the query it would be written to logs and to the browser history.
+    refused(shop.post_unchanged(path + "?form_token=" + token, form_fields));
 
     for (const auto& [name, value] :
          std::vector<std::pair<std::string, std::string>>{{"Sec-Fetch-Site", "cross-site"},
                                                           {"Sec-Fetch-Site", "same-site"},
                                                           {"Origin", "https://evil.example"},
                                                           {"Origin", "null"}}) {
-        sent asked{http::method::post, path};
-        asked.field("Cookie", "who=ann")
+        test_request request{http::method::post, path};
+        request.field("Cookie", "who=ann")
             .field(name, value)
-            .body(wishes + "&form_token=" + token, "application/x-www-form-urlencoded");
-        refused(shop.answer(asked));
+            .body(form_fields + "&form_token=" + token, "application/x-www-form-urlencoded");
+        refused(shop.handle(request));
     }
 
-    // And its own does.
-    sent asked{http::method::post, path};
-    asked.field("Cookie", "who=ann").field("Sec-Fetch-Site", "same-origin").field("Origin", "https://shop.example");
-    asked.body(wishes + "&form_token=" + token, "application/x-www-form-urlencoded");
-    CHECK(to_number(shop.answer(asked).status()) == 303);
-    CHECK(made() == 1);
+    // The site's own form is accepted.
+    test_request request{http::method::post, path};
+    request.field("Cookie", "who=ann").field("Sec-Fetch-Site", "same-origin").field("Origin", "https://shop.example");
+    request.body(form_fields + "&form_token=" + token, "application/x-www-form-urlencoded");
+    CHECK(to_number(shop.handle(request).status()) == 303);
+    CHECK(token_count() == 1);
 }
 
 TEST_CASE("a body that is not a form is refused") {
     page_shop shop;
     const auto post = [&](std::string body, std::string type) {
-        sent asked{http::method::post, rooms[0]};
-        asked.field("Cookie", "who=ann").body(std::move(body), std::move(type));
-        return to_number(shop.answer(asked).status());
+        test_request request{http::method::post, page_paths[0]};
+        request.field("Cookie", "who=ann").body(std::move(body), std::move(type));
+        return to_number(shop.handle(request).status());
     };
     CHECK(post("{}", "application/json") == 415);
     CHECK(post("a=1", "") == 415);
     CHECK(post("a=%zz", "application/x-www-form-urlencoded") == 400);
     CHECK(post("description=%ff", "application/x-www-form-urlencoded") == 400);
     CHECK(post("", "") == 403);
-    sent large{http::method::post, rooms[0]};
+    test_request large{http::method::post, page_paths[0]};
     large.field("Cookie", "who=ann").body("", "application/x-www-form-urlencoded").too_large();
-    CHECK(to_number(shop.answer(large).status()) == 413);
+    CHECK(to_number(shop.handle(large).status()) == 413);
 }
 
 TEST_CASE("an unknown action is refused") {
     page_shop shop;
-    for (const auto& path : rooms) CHECK(to_number(shop.post(path, "action=explode").status()) == 404);
+    for (const auto& path : page_paths) CHECK(to_number(shop.post(path, "action=explode").status()) == 404);
 }
 
 TEST_CASE("a failing dependency is an error page") {
     page_shop shop;
     shop.sessions.failure = unavailable("the session database is gone");
-    const auto page = shop.get(rooms[0]);
+    const auto page = shop.get(page_paths[0]);
     CHECK(to_number(page.status()) == 503);
     CHECK(page.find("Retry-After") == "2");
     check_page_fields(page);
@@ -273,17 +273,17 @@ TEST_CASE("a failing dependency is an error page") {
 
     shop.sessions.failure.reset();
     shop.users.failure = internal_error("a bug");
-    CHECK(to_number(shop.get(rooms[3]).status()) == 500);
-    CHECK(to_number(shop.get(rooms[0]).status()) == 200);
+    CHECK(to_number(shop.get(page_paths[3]).status()) == 500);
+    CHECK(to_number(shop.get(page_paths[0]).status()) == 200);
 }
 
 TEST_CASE("without random bytes or a session secret there are no forms") {
     page_shop shop;
     shop.random_works = false;
-    CHECK(to_number(shop.get(rooms[0]).status()) == 500);
+    CHECK(to_number(shop.get(page_paths[0]).status()) == 500);
     shop.random_works = true;
     shop.sessions.has_secrets = false;
-    CHECK(to_number(shop.get(rooms[0]).status()) == 500);
+    CHECK(to_number(shop.get(page_paths[0]).status()) == 500);
 }
 
 TEST_CASE("an exception results in an error page") {
@@ -293,13 +293,13 @@ TEST_CASE("an exception results in an error page") {
         }
     };
     basic_page_shop<throwing_sessions> shop;
-    const auto page = shop.get(rooms[0]);
+    const auto page = shop.get(page_paths[0]);
     CHECK(to_number(page.status()) == 500);
     check_page_fields(page);
     CHECK_FALSE(has(page, "a secret"));
 }
 
-TEST_CASE("refusals of the server are pages, too") {
+TEST_CASE("refusals of the server are pages") {
     page_shop shop;
     for (const auto status : {http::status::bad_request, http::status::request_timeout, http::status::uri_too_long,
                               http::status::service_unavailable}) {
@@ -321,7 +321,7 @@ TEST_CASE("the style sheet needs no session") {
     CHECK(sheet.body() == plain_theme{}.style_sheet());
 }
 
-TEST_CASE("the icon is where browsers look for it") {
+TEST_CASE("the icon is at the path that browsers request") {
     page_shop shop;
     for (const auto& path : {std::string{"/favicon.ico"}, shop.pages.renderer().site().icon_url}) {
         CAPTURE(path);
@@ -353,8 +353,8 @@ TEST_CASE("pages below their own path") {
     auto settings = page_shop_settings();
     settings.auth_url = "https://shop.example/account/";
     page_shop shop{settings};
-    CHECK(to_number(shop.get(rooms[0]).status()) == 404);
-    const auto page = shop.get("/account" + rooms[0]);
+    CHECK(to_number(shop.get(page_paths[0]).status()) == 404);
+    const auto page = shop.get("/account" + page_paths[0]);
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "action=\"/account/en/user/settings/tokens/\""));
     CHECK(has(page, "href=\"/account/en/style-"));
@@ -365,14 +365,14 @@ TEST_CASE("pages below their own path") {
                     std::invalid_argument);
 }
 
-TEST_CASE("with sign-in elsewhere there is no sign-in page") {
+TEST_CASE("with external sign-in there is no sign-in page") {
     basic_page_shop<sessions_elsewhere> shop;
-    CHECK(shop.get(rooms[0], "").find("Location") == "https://login.example/?next=" + percent_encode(rooms[0]));
-    const auto page = shop.get(rooms[0]);
+    CHECK(shop.get(page_paths[0], "").find("Location") == "https://login.example/?next=" + percent_encode(page_paths[0]));
+    const auto page = shop.get(page_paths[0]);
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "Signed in as ann"));
     CHECK_FALSE(has(page, "Sign out"));
-    // Chromium would not follow a form there otherwise, once its session is over.
+    // Otherwise Chromium would not follow the redirect of a form to this URL after the session has ended.
     CHECK(page.find("Content-Security-Policy").find("form-action") == std::string_view::npos);
     CHECK(to_number(shop.get("/en/user/sign_in/", "").status()) == 404);
     CHECK(to_number(shop.post("/en/user/sign_out/", "").status()) == 404);
@@ -380,24 +380,24 @@ TEST_CASE("with sign-in elsewhere there is no sign-in page") {
 
 TEST_CASE("pages block if a dependency may block") {
     const auto blocks = [](const auto& pages, std::string target, http::method method = http::method::get) {
-        sent asked{method, std::move(target)};
-        return pages.may_block(asked.asked());
+        test_request request{method, std::move(target)};
+        return pages.may_block(request.view());
     };
     page_shop shop;
     static_assert(decltype(shop.pages)::blocking);
     CHECK(blocks(shop.pages, "/en/user/sign_in/", http::method::post));
-    CHECK_FALSE(blocks(shop.pages, rooms[0]));
+    CHECK_FALSE(blocks(shop.pages, page_paths[0]));
     CHECK_FALSE(blocks(shop.pages, "/nothing"));
 
     basic_page_shop<slow_sessions> slow;
-    CHECK(blocks(slow.pages, rooms[0]));
+    CHECK(blocks(slow.pages, page_paths[0]));
     CHECK_FALSE(blocks(slow.pages, slow.pages.renderer().site().style_url));
     CHECK_FALSE(blocks(slow.pages, "/"));
 
     static_assert(!decltype(basic_page_shop<sessions_elsewhere>::pages)::blocking);
 }
 
-TEST_CASE("checks of passwords, other forms and pages have workers of their own") {
+TEST_CASE("password checks, other forms and pages have separate workers") {
     using http::work_kind;
     struct row {
         http::method method;
@@ -410,65 +410,65 @@ TEST_CASE("checks of passwords, other forms and pages have workers of their own"
                             row{http::method::get, "/en/user/settings/tokens/", work_kind::pages},
                             row{http::method::post, "/en/user/settings/tokens/", work_kind::forms}}) {
         CAPTURE(each.path, each.method);
-        sent asked{each.method, each.path};
-        http::response answer;
+        test_request request{each.method, each.path};
+        http::response response;
         http::handler_state state;
-        CHECK(shop.pages.advance(asked.asked(), answer, state, http::thread_kind::io) == http::handle_step::needs_worker);
+        CHECK(shop.pages.advance(request.view(), response, state, http::thread_kind::io) == http::handle_step::needs_worker);
         CHECK(state.waits_for() == each.waits_for);
-        CHECK(shop.pages.advance(asked.asked(), answer, state, http::thread_kind::worker) == http::handle_step::done);
+        CHECK(shop.pages.advance(request.view(), response, state, http::thread_kind::worker) == http::handle_step::done);
     }
 }
 
-TEST_CASE("on a site the pages take only their own paths") {
+TEST_CASE("on a site the pages handle only their own paths") {
     struct echo {
         void handle(const http::request&, http::response& out) noexcept { out.body() = "elsewhere"; }
         void handle(const http::refusal&, http::response&) noexcept {}
     } other;
     page_shop shop;
     http::site site{http::mounted(shop.pages), http::mounted("", other)};
-    const auto answers_here = [&](std::string target) {
-        sent asked{http::method::get, std::move(target)};
+    const auto is_handled = [&](std::string target) {
+        test_request request{http::method::get, std::move(target)};
         http::response out;
-        site.handle(asked.asked(), out);
+        site.handle(request.view(), out);
         return out.body() != "elsewhere";
     };
-    for (const auto& each : rooms) CHECK(answers_here(each));
+    for (const auto& each : page_paths) CHECK(is_handled(each));
     for (const auto* each : {"/", "/en/", "/en/user/", "/en/user/settings", "/en/user/settings/", "/en/user/sign_in/?a",
                              "/en/user/sign_out"})
-        CHECK(answers_here(each));
-    CHECK(answers_here(shop.pages.renderer().site().style_url));
+        CHECK(is_handled(each));
+    CHECK(is_handled(shop.pages.renderer().site().style_url));
     for (const auto* each : {"/v1", "/docs/", "/en/user/oauth/", "/en/itemplatform/oauth/", "/user/oauth_token/",
                              "/en/user/settings_x/", "/.well-known/oauth-authorization-server"})
-        CHECK_FALSE(answers_here(each));
+        CHECK_FALSE(is_handled(each));
 }
 
 TEST_CASE("observers see requests and internal errors") {
     struct counts {
         int requests = 0;
         std::vector<std::string> causes;
-    } seen;
+    } observed;
     struct watching {
-        counts* seen;
-        void on_request(const request_record&) const noexcept { ++seen->requests; }
+        counts* observed;
+        void on_request(const request_record&) const noexcept { ++observed->requests; }
         void on_refusal(const refusal_record&) const noexcept {}
-        void on_problem(const problem_record& record) const noexcept { seen->causes.push_back(record.error.cause); }
+        void on_problem(const problem_record& record) const noexcept { observed->causes.push_back(record.error.cause); }
     };
     page_shop shop;
     account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store,
-                        default_policies().with_observer(watching{&seen})};
+                        default_policies().with_observer(watching{&observed})};
     const auto get = [&](std::string target) {
-        sent asked{http::method::get, std::move(target)};
-        asked.field("Cookie", "who=ann");
-        return to_number(pages.handle(asked.asked()).status());
+        test_request request{http::method::get, std::move(target)};
+        request.field("Cookie", "who=ann");
+        return to_number(pages.handle(request.view()).status());
     };
-    CHECK(get(rooms[0]) == 200);
+    CHECK(get(page_paths[0]) == 200);
     CHECK(get("/nothing") == 404);
-    CHECK(seen.requests == 2);
-    CHECK(seen.causes.empty());
+    CHECK(observed.requests == 2);
+    CHECK(observed.causes.empty());
     shop.sessions.failure = unavailable("gone");
-    CHECK(get(rooms[0]) == 503);
-    CHECK(seen.requests == 3);
-    CHECK(seen.causes == std::vector<std::string>{"gone"});
+    CHECK(get(page_paths[0]) == 503);
+    CHECK(observed.requests == 3);
+    CHECK(observed.causes == std::vector<std::string>{"gone"});
 }
 
 TEST_CASE("a custom theme") {
@@ -480,13 +480,13 @@ TEST_CASE("a custom theme") {
     theme.languages[0].frame.site_name = "Our <shop>";
     theme.languages[0].tokens.title = "API keys";
     account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies(), theme};
-    sent asked{http::method::get, rooms[0]};
-    asked.field("Cookie", "who=ann");
-    const auto page = pages.handle(asked.asked());
+    test_request request{http::method::get, page_paths[0]};
+    request.field("Cookie", "who=ann");
+    const auto page = pages.handle(request.view());
     CHECK(has(page, "<title>API keys - Our &lt;shop&gt;</title>"));
     CHECK(has(page, "<h1>API keys</h1>"));
-    sent sheet{http::method::get, pages.renderer().site().style_url};
-    CHECK(pages.handle(sheet.asked()).body() == "main { color: red }");
+    test_request sheet{http::method::get, pages.renderer().site().style_url};
+    CHECK(pages.handle(sheet.view()).body() == "main { color: red }");
 }
 
 TEST_CASE("pages are limited per user, and per address without a session") {

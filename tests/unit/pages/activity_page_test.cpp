@@ -15,10 +15,10 @@ using namespace tollgate::test;
 
 namespace {
 
-/// Keeps what it hears.
+/// Stores the activities it gets.
 struct recorder : no_observer {
-    std::vector<activity>* heard;
-    void on_activity(const activity& done) const noexcept { heard->push_back(done); }
+    std::vector<activity>* activities;
+    void on_activity(const activity& entry) const noexcept { activities->push_back(entry); }
 };
 static_assert(activity_observer<recorder>);
 static_assert(!activity_observer<no_observer>);
@@ -39,16 +39,16 @@ TEST_CASE("every kind of activity has a text") {
     CHECK(pages::describe({activity_kind::count_, ann, "unknown", std::nullopt, {}}, texts).empty());
 }
 
-TEST_CASE("an observer without on_activity is told nothing") {
-    std::vector<activity> heard;
+TEST_CASE("an observer without on_activity is not called") {
+    std::vector<activity> activities;
     recorder listening;
-    listening.heard = &heard;
+    listening.activities = &activities;
     const activity done{activity_kind::token_created, ann, "x", ip_address::v4(192, 0, 2, 1), {}};
     report_activity(no_observer{}, done);
-    CHECK(heard.empty());
+    CHECK(activities.empty());
     report_activity(listening, done);
-    REQUIRE(heard.size() == 1);
-    CHECK(heard.front().subject == "x");
+    REQUIRE(activities.size() == 1);
+    CHECK(activities.front().subject == "x");
 }
 
 TEST_CASE("a directory without an audit log has no page of it") {
@@ -57,11 +57,11 @@ TEST_CASE("a directory without an audit log has no page of it") {
     CHECK_FALSE(has(shop.get("/en/user/settings/tokens/"), "/settings/activity/"));
 }
 
-TEST_CASE("new and removed secrets are told apart from new tokens") {
+TEST_CASE("new and removed secrets are distinguished from new tokens") {
     page_shop shop;
-    std::vector<activity> heard;
+    std::vector<activity> activities;
     recorder listening;
-    listening.heard = &heard;
+    listening.activities = &activities;
     account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store,
                         default_policies()
                             .with_clock(fake_clock{&shop.now})
@@ -69,9 +69,9 @@ TEST_CASE("new and removed secrets are told apart from new tokens") {
                             .with_observer(listening)};
     const auto post = [&](const std::string& path, const std::string& body) {
         const auto token = page_shop::token_on(shop.get(path));
-        sent asked{http::method::post, path};
-        asked.field("Cookie", "who=ann").body(body + "&form_token=" + token, "application/x-www-form-urlencoded");
-        CHECK(to_number(pages.handle(asked.asked()).status()) == 303);
+        test_request request{http::method::post, path};
+        request.field("Cookie", "who=ann").body(body + "&form_token=" + token, "application/x-www-form-urlencoded");
+        CHECK(to_number(pages.handle(request.view()).status()) == 303);
     };
     const std::string tokens = "/en/user/settings/tokens/", applications = "/en/user/settings/applications/";
     post(tokens, "description=backup&scopes=user:balance&days=30");
@@ -80,10 +80,10 @@ TEST_CASE("new and removed secrets are told apart from new tokens") {
     const auto id = std::to_string(shop.store.applications_of(ann)->front().id.value());
     post(applications, "action=new_secret&application=" + id);
     post(applications, "action=remove_secret&application=" + id);
-    std::vector<std::string> said;
-    for (const activity& each : heard) said.push_back(pages::describe(each, {}));
-    CHECK(said == std::vector<std::string>{"Created the token backup", "Generated a new secret for the token backup",
-                                           "Registered the application Statistics",
-                                           "Generated a new secret for the application Statistics",
-                                           "Removed the older secret of the application Statistics"});
+    std::vector<std::string> descriptions;
+    for (const activity& each : activities) descriptions.push_back(pages::describe(each, {}));
+    CHECK(descriptions == std::vector<std::string>{"Created the token backup", "Generated a new secret for the token backup",
+                                                   "Registered the application Statistics",
+                                                   "Generated a new secret for the application Statistics",
+                                                   "Removed the older secret of the application Statistics"});
 }

@@ -33,13 +33,13 @@ TEST_CASE("an application is registered, and its secret shown once") {
     const auto client_id = value_of(page, "client-id");
     const auto secret = value_of(page, "client-secret");
 
-    const auto kept = shop.store.find_application(client_id);
-    REQUIRE((kept && *kept));
-    CHECK((*kept)->owner == ann);
-    CHECK((*kept)->secret_digest == digest_of(secret));
-    CHECK((*kept)->name == "Shop & more");
-    CHECK((*kept)->description == "Numbers");
-    CHECK((*kept)->redirect_urls == std::vector<std::string>{"https://statistics.example/callback?a=b"});
+    const auto stored = shop.store.find_application(client_id);
+    REQUIRE((stored && *stored));
+    CHECK((*stored)->owner == ann);
+    CHECK((*stored)->secret_digest == digest_of(secret));
+    CHECK((*stored)->name == "Shop & more");
+    CHECK((*stored)->description == "Numbers");
+    CHECK((*stored)->redirect_urls == std::vector<std::string>{"https://statistics.example/callback?a=b"});
 
     const auto list = shop.get(path);
     CHECK(has(list, client_id));
@@ -58,12 +58,12 @@ TEST_CASE("description and redirect URL may be left out") {
     }
 }
 
-TEST_CASE("invalid input is reported at its field and kept") {
+TEST_CASE("invalid input is reported at its field and preserved") {
     page_shop shop;
     struct row {
         std::string body;
         std::string_view field;
-        std::string_view says;
+        std::string_view message;
     };
     const auto website = [](const std::string& url) { return "name=a&website=" + percent_encode(url); };
     const auto redirect = [](const std::string& url) { return good + "&redirect_url=" + percent_encode(url); };
@@ -97,14 +97,14 @@ TEST_CASE("invalid input is reported at its field and kept") {
         CHECK(to_number(page.status()) == 422);
         CHECK(has(page, "<title>Error: OAuth applications"));
         CHECK(
-            page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) !=
+            page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.message) !=
             std::string::npos);
     }
     CHECK(applications_of(shop, ann).empty());
 
     const auto page = shop.post(path, "name=%3Cb%3E&website=x&description=d&redirect_url=y");
-    for (const auto* kept : {"value=\"&lt;b&gt;\"", "value=\"x\"", "value=\"d\"", ">y</textarea>"})
-        CHECK(has(page, kept));
+    for (const auto* expected : {"value=\"&lt;b&gt;\"", "value=\"x\"", "value=\"d\"", ">y</textarea>"})
+        CHECK(has(page, expected));
     CHECK(has(page, "<li><a href=\"#website\">Website: Enter an absolute URL"));
     CHECK(has(page, "<li><a href=\"#redirect_url\">Redirect URLs: Enter"));
 }
@@ -123,14 +123,14 @@ TEST_CASE("a public client has no secret to show or to renew") {
     page_shop shop;
     const auto page = shop.post(path, good + "&type=public&redirect_url=" + percent_encode("com.example.app:/back"));
     CHECK(page.find("Location") == path + "?done=registered");
-    const auto made = applications_of(shop, ann).front();
-    CHECK(made.type == client_type::public_client);
-    CHECK(made.redirect_urls == std::vector<std::string>{"com.example.app:/back"});
+    const auto application = applications_of(shop, ann).front();
+    CHECK(application.type == client_type::public_client);
+    CHECK(application.redirect_urls == std::vector<std::string>{"com.example.app:/back"});
     const auto list = shop.get(path + "?done=registered");
     CHECK(has(list, "Statistics is registered"));
     CHECK(has(list, "Public client"));
     CHECK_FALSE(has(list, "new_secret"));
-    CHECK(to_number(shop.post(path, "action=new_secret&application=" + std::to_string(made.id.value())).status()) == 404);
+    CHECK(to_number(shop.post(path, "action=new_secret&application=" + std::to_string(application.id.value())).status()) == 404);
 
     CHECK(to_number(shop.post(path, good + "&type=resource_server").status()) == 200);  // for the operator alone
     CHECK(applications_of(shop, ann).back().type == client_type::confidential);
@@ -147,11 +147,11 @@ TEST_CASE("the number of applications is bounded") {
     CHECK(applications_of(shop, ann).size() == 1);
 }
 
-TEST_CASE("a new secret is good beside the old one until that is removed, for the owner alone") {
+TEST_CASE("a new secret is valid beside the old one until the owner removes it") {
     page_shop shop;
     const auto old_secret = value_of(shop.post(path, good), "client-secret");
-    const auto made = applications_of(shop, ann).front();
-    const auto action = "action=new_secret&application=" + std::to_string(made.id.value());
+    const auto application = applications_of(shop, ann).front();
+    const auto action = "action=new_secret&application=" + std::to_string(application.id.value());
 
     CHECK(to_number(shop.post(path, action, "bob").status()) == 404);
     CHECK(applications_of(shop, ann).front().secret_digest == digest_of(old_secret));
@@ -159,13 +159,13 @@ TEST_CASE("a new secret is good beside the old one until that is removed, for th
     const auto page = shop.post(path, action);
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "<h1>New secret for Statistics</h1>"));
-    CHECK(value_of(page, "client-id") == made.client_id.view());
+    CHECK(value_of(page, "client-id") == application.client_id.view());
     const auto secret = value_of(page, "client-secret");
     CHECK(secret != old_secret);
     CHECK(applications_of(shop, ann).front().secret_digest == digest_of(secret));
     CHECK(applications_of(shop, ann).front().older_secret_digest == digest_of(old_secret));
 
-    const auto removal = "action=remove_secret&application=" + std::to_string(made.id.value());
+    const auto removal = "action=remove_secret&application=" + std::to_string(application.id.value());
     CHECK(has(shop.get(path), "Remove the old secret"));
     CHECK(to_number(shop.post(path, removal, "bob").status()) == 404);
     CHECK(shop.post(path, removal).find("Location") == path + "?done=secret");
@@ -175,17 +175,17 @@ TEST_CASE("a new secret is good beside the old one until that is removed, for th
     CHECK(to_number(shop.post(path, removal).status()) == 404);
 }
 
-TEST_CASE("everything of an application but its client_id is edited, by its owner alone") {
+TEST_CASE("the owner can edit everything of an application but its client_id") {
     page_shop shop;
     static_cast<void>(shop.post(path, good + "&redirect_url=" + percent_encode("https://a.example/1\nhttps://a.example/2")));
-    const auto made = applications_of(shop, ann).front();
-    const auto id = std::to_string(made.id.value());
+    const auto application = applications_of(shop, ann).front();
+    const auto id = std::to_string(application.id.value());
     CHECK(has(shop.get(path), "?edit=" + id + "\">Edit"));
     const auto form = shop.get(path + "?edit=" + id);
-    for (const std::string& kept : {std::string{"<h1>Edit Statistics</h1>"}, std::string{"value=\"https://statistics.example/\""},
-                                    std::string{">https://a.example/1\nhttps://a.example/2\n</textarea>"},
-                                    std::string{"Allow access to my own account"}})
-        CHECK(has(form, kept));
+    for (const std::string& expected : {std::string{"<h1>Edit Statistics</h1>"}, std::string{"value=\"https://statistics.example/\""},
+                                        std::string{">https://a.example/1\nhttps://a.example/2\n</textarea>"},
+                                        std::string{"Allow access to my own account"}})
+        CHECK(has(form, expected));
     CHECK(to_number(shop.get(path + "?edit=" + id, "bob").status()) == 404);
     CHECK(to_number(shop.get(path + "?edit=x").status()) == 404);
 
@@ -195,8 +195,8 @@ TEST_CASE("everything of an application but its client_id is edited, by its owne
     CHECK(applications_of(shop, ann).front().name == "Statistics");
     CHECK(shop.post(path, change).find("Location") == path + "?done=edited");
     const auto changed = applications_of(shop, ann).front();
-    CHECK(changed.client_id == made.client_id);
-    CHECK(changed.secret_digest == made.secret_digest);
+    CHECK(changed.client_id == application.client_id);
+    CHECK(changed.secret_digest == application.secret_digest);
     CHECK(changed.type == client_type::confidential);
     CHECK(changed.name == "Numbers");
     CHECK(changed.website == "https://numbers.example/");
@@ -212,7 +212,7 @@ TEST_CASE("everything of an application but its client_id is edited, by its owne
     CHECK(applications_of(shop, ann).front().name == "Numbers");
 }
 
-TEST_CASE("a public client keeps its scheme, and never acts for its owner") {
+TEST_CASE("a public client keeps its scheme and never acts for its owner") {
     page_shop shop;
     static_cast<void>(shop.post(path, good + "&type=public"));
     const auto id = std::to_string(applications_of(shop, ann).front().id.value());
@@ -224,13 +224,13 @@ TEST_CASE("a public client keeps its scheme, and never acts for its owner") {
     CHECK_FALSE(applications_of(shop, ann).front().acts_for_owner);
 }
 
-TEST_CASE("an application with users is deleted by somebody who types its name") {
+TEST_CASE("an application with users is deleted after its name is typed") {
     page_shop shop;
     static_cast<void>(shop.post(path, good));
-    const auto made = applications_of(shop, ann).front();
+    const auto application = applications_of(shop, ann).front();
     REQUIRE(*shop.store.create_code({.code_digest = sha256("code"),
                                      .user = bob,
-                                     .application = made.id,
+                                     .application = application.id,
                                      .scopes = *scope_set::parse("user:balance"),
                                      .redirect = "https://a.example",
                                      .code_challenge = {},
@@ -239,7 +239,7 @@ TEST_CASE("an application with users is deleted by somebody who types its name")
     const auto list = shop.get(path);
     CHECK(has(list, "<dt>Users</dt><dd>1</dd>"));
     CHECK(has(list, "Type Statistics to confirm"));
-    const auto remove = "action=delete&application=" + std::to_string(made.id.value());
+    const auto remove = "action=delete&application=" + std::to_string(application.id.value());
     for (const auto* name : {"", "&confirm_name=", "&confirm_name=statistics"}) {
         const auto refused = shop.post(path, remove + name);
         CHECK(to_number(refused.status()) == 422);

@@ -63,14 +63,14 @@ TEST_CASE("a website that is not a web address is not a link") {
     CHECK(has(page, "javascript:alert(1)"));
     CHECK_FALSE(has(page, "href=\"javascript"));
 
-    // A reader would take it for the bank's.
+    // A user would read it as an address of the bank.
     authorize(shop, ann, add_application(shop, "Odder", "https://bank.example@evil.example/"), "user:balance");
     const auto both = shop.get(path);
     CHECK(has(both, "https://bank.example@evil.example/"));
     CHECK_FALSE(has(both, "href=\"https://bank.example@"));
 }
 
-TEST_CASE("an unknown scope is shown as it is") {
+TEST_CASE("an unknown scope is shown unchanged") {
     page_shop shop;
     authorize(shop, ann, add_application(shop, "Old", "https://old.example"), "gone:read");
     CHECK(has(shop.get(path), "<li>gone:read <code>gone:read</code></li>"));

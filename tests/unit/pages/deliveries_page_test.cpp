@@ -15,7 +15,7 @@ namespace {
 const std::string path = "/en/user/settings/webhooks/";
 const account_ref anns_site{*service_name::from("sitesmaker"), account_id{1}};
 
-/// Ann has a hook, and somebody who sends to it.
+/// A user with a hook, and a worker that completes its deliveries.
 struct hook_shop : page_shop {
     hook_id hook;
     told_worker<memory_store> worker{store, now};
@@ -127,10 +127,10 @@ TEST_CASE("durations are rounded to a useful precision") {
 
 TEST_CASE("a truncated response is marked") {
     hook_shop shop;
-    std::string answer(limits::attempt_response_bytes_max - 1, 'a');
-    answer.push_back('\xc3');  // the first half of a letter
+    std::string response(limits::attempt_response_bytes_max - 1, 'a');
+    response.push_back('\xc3');  // the first byte of a two-byte character
     shop.worker.report(anns_site, "site.created");
-    shop.worker.send(answered(500, answer), delivery_outcome::given_up);
+    shop.worker.send(answered(500, response), delivery_outcome::given_up);
     const auto page = shop.get(shop.place());
     CHECK(has(page, "Response body (truncated)"));
     CHECK(has(page, "aaa</pre>"));
@@ -141,25 +141,25 @@ TEST_CASE("owners resend deliveries, and the page confirms it") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
     shop.worker.send(answered(200), delivery_outcome::delivered);
-    const auto wanted = "action=send_again&" + shop.fields() + "&delivery=" + shop.last_delivery();
+    const auto form = "action=send_again&" + shop.fields() + "&delivery=" + shop.last_delivery();
 
     for (const auto* other : {"", "0", "01", "x", "999999"}) {
         CAPTURE(other);
         CHECK(to_number(shop.post(path, "action=send_again&" + shop.fields() + "&delivery=" + other).status()) == 404);
     }
-    CHECK(to_number(shop.post(path, wanted, "bob").status()) == 404);
+    CHECK(to_number(shop.post(path, form, "bob").status()) == 404);
     const auto through_bobs = "action=send_again&account=sitesmaker/3&hook=" + std::to_string(shop.hook.value()) +
                               "&delivery=" + shop.last_delivery();
     CHECK(to_number(shop.post(path, through_bobs, "bob").status()) == 404);
-    CHECK(to_number(shop.post_as_it_is(path, wanted).status()) == 403);
+    CHECK(to_number(shop.post_unchanged(path, form).status()) == 403);
     CHECK(shop.state() == delivery_state::delivered);
 
     CHECK(has(shop.get(shop.place()), "<button class=\"quiet\">Send again"));
-    const auto sent = shop.post(path, wanted);
-    CHECK(to_number(sent.status()) == 303);
-    CHECK(sent.find("Location") == shop.place() + "&done=sent_again");
+    const auto redirect = shop.post(path, form);
+    CHECK(to_number(redirect.status()) == 303);
+    CHECK(redirect.find("Location") == shop.place() + "&done=sent_again");
     CHECK(shop.state() == delivery_state::waiting);
-    const auto page = shop.get(std::string{sent.find("Location")});
+    const auto page = shop.get(std::string{redirect.find("Location")});
     CHECK(has(page, "The delivery was queued again. <a href=\"" + path + "?account=sitesmaker%2F1&amp;hook=" +
                         std::to_string(shop.hook.value()) + "\">See the result</a>"));
     CHECK(has(page, "<span class=\"state\">Pending</span>"));
@@ -179,7 +179,7 @@ TEST_CASE("a disabled webhook shows the reason, holds its deliveries, and can be
     CHECK(has(page, "Enable webhook"));
     CHECK_FALSE(has(page, "Send again"));
 
-    // From a page that was loaded before.
+    // From a page that was loaded before the resend.
     const auto refused = shop.post(path, "action=send_again&" + shop.fields() + "&delivery=" + shop.last_delivery());
     CHECK(to_number(refused.status()) == 409);
     CHECK(has(refused, "<title>Error: Deliveries of site.created"));
@@ -188,7 +188,7 @@ TEST_CASE("a disabled webhook shows the reason, holds its deliveries, and can be
     CHECK(to_number(shop.post(path, "action=enable&" + shop.fields(), "bob").status()) == 404);
     CHECK(to_number(shop.post(path, "action=enable&account=sitesmaker/2&hook=" + std::to_string(shop.hook.value())).status()) ==
           404);
-    CHECK(to_number(shop.post_as_it_is(path, "action=enable&" + shop.fields()).status()) == 403);
+    CHECK(to_number(shop.post_unchanged(path, "action=enable&" + shop.fields()).status()) == 403);
     CHECK(shop.is_disabled());
 
     const auto enabled = shop.post(path, "action=enable&" + shop.fields());
@@ -212,15 +212,15 @@ TEST_CASE("a failing webhook shows since when, and later why it was disabled") {
     shop.worker.send(ended(attempt_end::timed_out), delivery_outcome::retry, since);
     const auto page = shop.get(shop.place());
     CHECK(has(page, "Disabled on 15 Nov 2023, 22:13:20 UTC: no attempt had succeeded for too long."));
-    // Nobody is told that something was done which was undone again.
+    // The message of an action that was undone since is not shown.
     CHECK_FALSE(has(shop.get(shop.place() + "&done=enabled"), "The webhook was enabled."));
 }
 
 namespace {
 
-std::size_t count_of(const std::string& text, std::string_view what) {
+std::size_t count_of(const std::string& text, std::string_view part) {
     std::size_t count = 0;
-    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
     return count;
 }
 
@@ -295,9 +295,9 @@ TEST_CASE("each listed delivery has its attempts") {
 TEST_CASE("an attempt shows its request beside its response") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
-    auto made = answered(500, "no");
-    made.request = "POST /in?a=b&c HTTP/1.1\r\nwebhook-id: msg_1\r\n\r\n{\"type\": \"<b>\"}\x1b";
-    shop.worker.send(made, delivery_outcome::retry);
+    auto failed = answered(500, "no");
+    failed.request = "POST /in?a=b&c HTTP/1.1\r\nwebhook-id: msg_1\r\n\r\n{\"type\": \"<b>\"}\x1b";
+    shop.worker.send(failed, delivery_outcome::retry);
     const auto page = shop.get(shop.place());
     CHECK(has(page, "<p class=\"hint\">Request</p>\n<pre>\nPOST /in?a=b&amp;c HTTP/1.1"));
     CHECK(has(page, "webhook-id: msg_1"));
@@ -305,9 +305,9 @@ TEST_CASE("an attempt shows its request beside its response") {
     CHECK(has(page, "<p class=\"hint\">Response body</p>\n<pre>\nno</pre>"));
 
     shop.now += seconds{300};
-    made.request = std::string(limits::attempt_request_bytes_max, 'r');
-    made.response.clear();
-    shop.worker.send(made, delivery_outcome::given_up);
+    failed.request = std::string(limits::attempt_request_bytes_max, 'r');
+    failed.response.clear();
+    shop.worker.send(failed, delivery_outcome::given_up);
     CHECK(has(shop.get(shop.place()), "<p class=\"hint\">Request (truncated)</p>\n<pre>\nrrr"));
 }
 
@@ -318,33 +318,33 @@ TEST_CASE("deliveries are filtered by their result") {
         shop.worker.send(answered(200 + static_cast<unsigned>(i)), i == 1 ? delivery_outcome::given_up : delivery_outcome::delivered);
     }
     shop.worker.report(anns_site, "site.created");
-    const auto shown = [&](std::string_view state) { return shop.get(shop.place() + "&state=" + std::string{state}); };
+    const auto page_with = [&](std::string_view state) { return shop.get(shop.place() + "&state=" + std::string{state}); };
     const auto has_status = [](const http::response& page, unsigned status) { return has(page, "HTTP status " + std::to_string(status)); };
-    const auto failed = shown("failed"), delivered = shown("delivered"), pending = shown("pending");
+    const auto failed = page_with("failed"), delivered = page_with("delivered"), pending = page_with("pending");
     CHECK((has_status(failed, 201) && !has_status(failed, 200) && !has_status(failed, 202)));
     CHECK((!has_status(delivered, 201) && has_status(delivered, 200) && has_status(delivered, 202)));
     CHECK((has(pending, "No attempts yet.") && !has_status(pending, 200)));
-    CHECK(has(shown("held"), "There are no deliveries with this result."));
+    CHECK(has(page_with("held"), "There are no deliveries with this result."));
     const auto link = "href=\"" + path + "?account=sitesmaker%2F1&amp;hook=" + std::to_string(shop.hook.value());
     CHECK(has(failed, link + "&amp;state=failed\" aria-current=\"true\">Failed</a>"));
     CHECK(has(shop.get(shop.place()), link + "\" aria-current=\"true\">All</a>"));
-    for (const auto* odd : {"x", "given_up", "Failed", "0"}) CHECK(to_number(shown(odd).status()) == 404);
+    for (const auto* odd : {"x", "given_up", "Failed", "0"}) CHECK(to_number(page_with(odd).status()) == 404);
     for (std::size_t i = 0; i < pages::deliveries_shown_max; ++i) shop.worker.report(anns_site, "site.created");
-    CHECK(has(shown("pending"), "&amp;state=pending&amp;before="));
+    CHECK(has(page_with("pending"), "&amp;state=pending&amp;before="));
 }
 
 TEST_CASE("a test event goes to one webhook of its owner") {
     hook_shop shop;
     const auto other = shop.add_hook(anns_site);
-    const auto wanted = "action=test&" + shop.fields();
+    const auto form = "action=test&" + shop.fields();
     CHECK(has(shop.get(shop.place()), "Send test event"));
-    CHECK(to_number(shop.post(path, wanted, "bob").status()) == 404);
+    CHECK(to_number(shop.post(path, form, "bob").status()) == 404);
     CHECK(to_number(shop.post(path, "action=test&account=sitesmaker/2&hook=" + std::to_string(shop.hook.value())).status()) == 404);
     CHECK(to_number(shop.post(path, "action=test&account=sitesmaker/1&hook=99").status()) == 404);
-    CHECK(to_number(shop.post_as_it_is(path, wanted).status()) == 403);
+    CHECK(to_number(shop.post_unchanged(path, form).status()) == 403);
     CHECK(shop.store.deliveries_of(anns_site, shop.hook, 9)->empty());
 
-    const auto done = shop.post(path, wanted);
+    const auto done = shop.post(path, form);
     CHECK(done.find("Location") == shop.place() + "&done=tested");
     const auto page = shop.get(std::string{done.find("Location")});
     CHECK((has(page, "A test event with the name ping was queued.") && has(page, "<code>ping</code>")));
@@ -354,12 +354,12 @@ TEST_CASE("a test event goes to one webhook of its owner") {
 
     shop.worker.send(answered(410), delivery_outcome::gone);
     CHECK_FALSE(has(shop.get(shop.place()), "Send test event"));
-    const auto refused = shop.post(path, wanted);
+    const auto refused = shop.post(path, form);
     CHECK(to_number(refused.status()) == 409);
     CHECK(has(refused, "A disabled webhook cannot send."));
 }
 
-TEST_CASE("a user sends 60 test events in an hour, and no more") {
+TEST_CASE("a user sends at most 60 test events an hour") {
     hook_shop shop;
     const auto other = shop.add_hook(anns_site);
     const auto send = [&](const std::string& to) { return shop.post(path, "action=test&account=sitesmaker/1&hook=" + to); };
@@ -373,7 +373,7 @@ TEST_CASE("a user sends 60 test events in an hour, and no more") {
     CHECK(to_number(send(std::to_string(other.value())).status()) == 303);
 }
 
-TEST_CASE("all that failed since a time is sent again") {
+TEST_CASE("all deliveries that failed since a time are sent again") {
     hook_shop shop;
     const auto fail = [&] {
         shop.worker.report(anns_site, "site.created");
@@ -384,24 +384,24 @@ TEST_CASE("all that failed since a time is sent again") {
     for (int i = 0; i < 2; ++i) fail();
     shop.worker.report(anns_site, "site.created");
     shop.worker.send(answered(200), delivery_outcome::delivered);
-    const auto wanted = [&](std::string_view since) { return "action=resend_failed&" + shop.fields() + "&since=" + std::string{since}; };
-    CHECK(to_number(shop.post(path, wanted("day"), "bob").status()) == 404);
-    CHECK(to_number(shop.post_as_it_is(path, wanted("day")).status()) == 403);
-    for (const auto* odd : {"", "x", "year", "-1"}) CHECK(to_number(shop.post(path, wanted(odd)).status()) == 404);
+    const auto form = [&](std::string_view since) { return "action=resend_failed&" + shop.fields() + "&since=" + std::string{since}; };
+    CHECK(to_number(shop.post(path, form("day"), "bob").status()) == 404);
+    CHECK(to_number(shop.post_unchanged(path, form("day")).status()) == 403);
+    for (const auto* odd : {"", "x", "year", "-1"}) CHECK(to_number(shop.post(path, form(odd)).status()) == 404);
     const auto waiting = [&] { return shop.store.deliveries_of(anns_site, shop.hook, 99, {}, delivery_state::waiting)->size(); };
     CHECK(waiting() == 0);
 
-    const auto done = shop.post(path, wanted("hour"));
+    const auto done = shop.post(path, form("hour"));
     CHECK(done.find("Location") == shop.place() + "&done=resent_2");
     CHECK(waiting() == 2);
     CHECK(has(shop.get(std::string{done.find("Location")}), "Queued again: 2 deliveries"));
-    CHECK(shop.post(path, wanted("day")).find("Location") == shop.place() + "&done=resent_0");
+    CHECK(shop.post(path, form("day")).find("Location") == shop.place() + "&done=resent_0");
     CHECK(has(shop.get(shop.place() + "&done=resent_0"), "No delivery failed in that time."));
     CHECK_FALSE(has(shop.get(shop.place() + "&done=resent_<b>"), "Queued again"));
-    CHECK(shop.post(path, wanted("week")).find("Location") == shop.place() + "&done=resent_1");
+    CHECK(shop.post(path, form("week")).find("Location") == shop.place() + "&done=resent_1");
 
     shop.disable();
-    CHECK(to_number(shop.post(path, wanted("week")).status()) == 409);
+    CHECK(to_number(shop.post(path, form("week")).status()) == 409);
 }
 
 TEST_CASE("webhooks of other users are a 404") {
@@ -422,7 +422,7 @@ TEST_CASE("webhooks of other users are a 404") {
 
 TEST_CASE("a store without an outbox still has a webhooks page") {
     struct plain_store : memory_store {
-        void append_event() {}  // in place of the outbox' verb
+        void append_event() {}  // in place of the outbox function
     };
     static_assert(hook_store<plain_store> && !outbox<plain_store>);
     hook_shop shop;
@@ -430,21 +430,21 @@ TEST_CASE("a store without an outbox still has a webhooks page") {
     account_pages all_pages{page_shop_settings(), shop.users, shop.sessions, store};
     const auto id = issue_hook(store, {anns_site, "site.created", "https://a.example/", hook_source::api}, shop.now)
                         ->id;
-    const auto ask = [&](http::method method, std::string target, std::string body) {
-        sent asked{method, std::move(target)};
-        asked.field("Cookie", "who=ann");
-        if (method == http::method::post) asked.body(std::move(body), "application/x-www-form-urlencoded");
-        return all_pages.handle(asked.asked());
+    const auto send = [&](http::method method, std::string target, std::string body) {
+        test_request request{method, std::move(target)};
+        request.field("Cookie", "who=ann");
+        if (method == http::method::post) request.body(std::move(body), "application/x-www-form-urlencoded");
+        return all_pages.handle(request.view());
     };
-    const auto list = ask(http::method::get, path, {});
+    const auto list = send(http::method::get, path, {});
     CHECK(has(list, "https://a.example/"));
     CHECK_FALSE(has(list, "Deliveries"));
     CHECK_FALSE(has(list, "class=\"state"));
-    CHECK(to_number(ask(http::method::get, path + "?" + pages::query_of({anns_site, id}), {}).status()) == 404);
+    CHECK(to_number(send(http::method::get, path + "?" + pages::query_of({anns_site, id}), {}).status()) == 404);
     const auto token = "&form_token=" + page_shop::token_on(list);
     for (const auto* action : {"action=enable&", "action=send_again&delivery=1&", "action=test&", "action=resend_failed&since=day&"})
-        CHECK(to_number(ask(http::method::post, path, action + pages::query_of({anns_site, id}) + token).status()) == 404);
+        CHECK(to_number(send(http::method::post, path, action + pages::query_of({anns_site, id}) + token).status()) == 404);
     CHECK(to_number(
-              ask(http::method::post, path, "action=new_secret&" + pages::query_of({anns_site, id}) + token).status()) ==
+              send(http::method::post, path, "action=new_secret&" + pages::query_of({anns_site, id}) + token).status()) ==
           303);
 }

@@ -17,31 +17,31 @@ namespace {
 const std::string tokens = "/en/user/settings/tokens/";
 const std::string german_tokens = "/de/user/settings/tokens/";
 
-http::response ask(page_shop& shop, std::string target, std::string accepted, std::string_view login = "ann") {
-    sent asked{http::method::get, std::move(target)};
-    if (!login.empty()) asked.field("Cookie", "who=" + std::string{login});
-    if (!accepted.empty()) asked.field("Accept-Language", accepted);
-    return shop.answer(asked);
+http::response fetch(page_shop& shop, std::string target, std::string accepted, std::string_view login = "ann") {
+    test_request request{http::method::get, std::move(target)};
+    if (!login.empty()) request.field("Cookie", "who=" + std::string{login});
+    if (!accepted.empty()) request.field("Accept-Language", accepted);
+    return shop.handle(request);
 }
 
 }  // namespace
 
 TEST_CASE("a page is in the language of its path, whatever the browser prefers") {
     page_shop shop;
-    const auto german = ask(shop, german_tokens, "en");
+    const auto german = fetch(shop, german_tokens, "en");
     CHECK(to_number(german.status()) == 200);
     CHECK(has(german, "<html lang=\"de\">"));
     CHECK(has(german, "<h1>Persönliche API-Token</h1>"));
     CHECK(has(german, "Ihren Kontostand ansehen"));
-    const auto english = ask(shop, tokens, "de");
+    const auto english = fetch(shop, tokens, "de");
     CHECK(has(english, "<html lang=\"en\">"));
     CHECK(has(english, "View your balance"));
-    CHECK(to_number(ask(shop, "/fr/user/settings/tokens/", "de").status()) == 404);
+    CHECK(to_number(fetch(shop, "/fr/user/settings/tokens/", "de").status()) == 404);
 }
 
-TEST_CASE("a German page leads to German pages only, except for the other languages") {
+TEST_CASE("a German page links to German pages only, except for the language links") {
     page_shop shop;
-    auto body = ask(shop, german_tokens, "").body();
+    auto body = fetch(shop, german_tokens, "").body();
     CHECK(body.find("<a href=\"/en/user/settings/tokens/\" lang=\"en\" hreflang=\"en\">English</a>") != std::string::npos);
     for (auto at = body.find("hreflang=\"en\""); at != std::string::npos; at = body.find("hreflang=\"en\""))
         body.erase(body.rfind('<', at), 1 + at - body.rfind('<', at));
@@ -55,17 +55,17 @@ TEST_CASE("a German page leads to German pages only, except for the other langua
 
 TEST_CASE("redirects keep the language") {
     page_shop shop;
-    CHECK(ask(shop, "/de/", "en").find("Location") == "/de/user/");
-    CHECK(ask(shop, "/de", "en").find("Location") == "/de/user/");
-    CHECK(ask(shop, "/de/user/settings/tokens?a=b", "en").find("Location") == german_tokens + "?a=b");
-    CHECK(ask(shop, german_tokens, "en", "").find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(german_tokens));
+    CHECK(fetch(shop, "/de/", "en").find("Location") == "/de/user/");
+    CHECK(fetch(shop, "/de", "en").find("Location") == "/de/user/");
+    CHECK(fetch(shop, "/de/user/settings/tokens?a=b", "en").find("Location") == german_tokens + "?a=b");
+    CHECK(fetch(shop, german_tokens, "en", "").find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(german_tokens));
     CHECK(shop.post("/de/user/sign_out/", "").find("Location") == "/de/user/sign_in/?signed_out=1");
     static_cast<void>(shop.post(german_tokens, "description=a&scopes=sitesmaker"));
     const auto id = page_shop::between(shop.get(german_tokens).body(), "name=\"token\" value=\"", "\"");
     CHECK(shop.post(german_tokens, "action=revoke&token=" + id).find("Location") == german_tokens + "?done=1");
 }
 
-TEST_CASE("a path without a language leads to the browser's") {
+TEST_CASE("a path without a language redirects to the browser's language") {
     page_shop shop;
     for (const auto& [path, below] : {std::pair{"/", "/user/"},
                                       {"/user/settings/", "/user/"},
@@ -76,53 +76,54 @@ TEST_CASE("a path without a language leads to the browser's") {
         CAPTURE(path);
         for (const auto& [accepted, language] :
              {std::pair{"de-CH, en;q=0.5", "/de"}, {"en, de;q=0.9", "/en"}, {"fr", "/en"}, {"", "/en"}}) {
-            const auto led = ask(shop, path, accepted, "");
-            CHECK(to_number(led.status()) == 303);
-            CHECK(led.find("Location") == std::string{language} + below);
-            CHECK(led.find("Vary") == "Accept-Language");
+            const auto redirect = fetch(shop, path, accepted, "");
+            CHECK(to_number(redirect.status()) == 303);
+            CHECK(redirect.find("Location") == std::string{language} + below);
+            CHECK(redirect.find("Vary") == "Accept-Language");
         }
     }
-    sent form{http::method::post, "/user/settings/tokens/"};
+    test_request form{http::method::post, "/user/settings/tokens/"};
     form.body("description=a", "application/x-www-form-urlencoded");
-    const auto refused = shop.answer(form);
+    const auto refused = shop.handle(form);
     CHECK(to_number(refused.status()) == 405);
     CHECK(refused.find("Allow") == "GET, HEAD, OPTIONS");
 }
 
 TEST_CASE("errors and faults are in the language of the path, or the browser's") {
     page_shop shop;
-    CHECK(has(ask(shop, "/de/nothing", "en"), "Seite nicht gefunden"));
-    CHECK(has(ask(shop, "/nothing", "de"), "Seite nicht gefunden"));
-    CHECK(has(ask(shop, "/nothing", ""), "Page not found"));
+    CHECK(has(fetch(shop, "/de/nothing", "en"), "Seite nicht gefunden"));
+    CHECK(has(fetch(shop, "/nothing", "de"), "Seite nicht gefunden"));
+    CHECK(has(fetch(shop, "/nothing", ""), "Page not found"));
     const auto fault = shop.post(german_tokens, "description=&scopes=sitesmaker");
     CHECK(to_number(fault.status()) == 422);
     CHECK(has(fault, "Geben Sie eine Beschreibung ein."));
     CHECK(has(fault, "<title>Fehler: "));
-    CHECK(has(shop.post_as_it_is(german_tokens, "description=a"), "Formular abgelaufen"));
+    CHECK(has(shop.post_unchanged(german_tokens, "description=a"), "Formular abgelaufen"));
 }
 
-TEST_CASE("whoever signs in in another language comes back in it") {
+TEST_CASE("a user who signs in in another language returns to a page in that language") {
     page_shop shop;
-    const auto page = ask(shop, "/en/user/sign_in/?return_to=" + percent_encode(tokens + "?a=b"), "", "");
+    const auto page = fetch(shop, "/en/user/sign_in/?return_to=" + percent_encode(tokens + "?a=b"), "", "");
     const auto other = "/de/user/sign_in/?return_to=" + percent_encode(tokens + "?a=b");
     CHECK(has(page, "href=\"" + other + "\""));
-    const auto german = ask(shop, other, "", "");
+    const auto german = fetch(shop, other, "", "");
     CHECK(has(german, "action=\"/de/user/sign_in/\""));
-    const auto led = shop.post_as_it_is("/de/user/sign_in/", "login=ann&password=nna&return_to=" + percent_encode(tokens + "?a=b"), "");
-    CHECK(led.find("Location") == german_tokens + "?a=b");
-    // What is not a page of ours stays as it is.
-    const auto elsewhere = shop.post_as_it_is("/de/user/sign_in/", "login=ann&password=nna&return_to=/english", "");
-    CHECK(elsewhere.find("Location") == "/english");
-    // A form that was refused can still be read in another language.
-    const auto refused = shop.post_as_it_is("/de/user/sign_in/", "login=ann&password=x&return_to=/english", "");
+    const auto redirect = shop.post_unchanged("/de/user/sign_in/", "login=ann&password=nna&return_to=" + percent_encode(tokens + "?a=b"),
+                                              "");
+    CHECK(redirect.find("Location") == german_tokens + "?a=b");
+    // A path that is not a page is not changed.
+    const auto unlisted = shop.post_unchanged("/de/user/sign_in/", "login=ann&password=nna&return_to=/english", "");
+    CHECK(unlisted.find("Location") == "/english");
+    // A refused form has links to other languages.
+    const auto refused = shop.post_unchanged("/de/user/sign_in/", "login=ann&password=x&return_to=/english", "");
     CHECK(has(refused, "href=\"/en/user/sign_in/?return_to=%2Fenglish\""));
 }
 
-TEST_CASE("a secret that is shown once is not lost by a change of language") {
+TEST_CASE("a page that shows a secret once has no language links") {
     page_shop shop;
-    const auto shown = shop.post(german_tokens, "description=a&scopes=sitesmaker");
-    CHECK(has(shown, "Ihr neues Token"));
-    CHECK_FALSE(has(shown, "hreflang"));
+    const auto created = shop.post(german_tokens, "description=a&scopes=sitesmaker");
+    CHECK(has(created, "Ihr neues Token"));
+    CHECK_FALSE(has(created, "hreflang"));
 }
 
 TEST_CASE("an integrator chooses the languages") {
@@ -133,9 +134,9 @@ TEST_CASE("an integrator chooses the languages") {
     theme.languages[0].frame.language = "de-CH";
     account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies(), theme};
     const auto get = [&](std::string target) {
-        sent asked{http::method::get, std::move(target)};
-        asked.field("Cookie", "who=ann").field("Accept-Language", "en");
-        return pages.handle(asked.asked());
+        test_request request{http::method::get, std::move(target)};
+        request.field("Cookie", "who=ann").field("Accept-Language", "en");
+        return pages.handle(request.view());
     };
     CHECK(get("/").find("Location") == "/de-CH/user/");
     const auto page = get("/de-CH/user/settings/tokens/");
@@ -146,7 +147,7 @@ TEST_CASE("an integrator chooses the languages") {
 
     const auto construct = [&](std::vector<page_texts> languages) {
         theme.languages = std::move(languages);
-        account_pages made{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies(), theme};
+        account_pages translated_pages{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies(), theme};
     };
     page_texts nameless;
     nameless.frame.language = "../x";

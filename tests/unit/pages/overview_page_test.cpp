@@ -38,12 +38,12 @@ TEST_CASE("the overview shows the balance and the accounts") {
                              "/en/user/settings/webhooks/?account=itemplatform%2F1", "No token or application has access"})
         CHECK(content.find(part) != std::string::npos);
     CHECK(content.find("Bob") == std::string::npos);
-    CHECK(content.find("Recent activity") == std::string::npos);  // this directory keeps none
+    CHECK(content.find("Recent activity") == std::string::npos);  // this directory has none
     CHECK(has(shop.get(path, "bob"), "0.10 USD"));
     CHECK(shop.get(path, "").find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path));
 }
 
-TEST_CASE("the overview shows what has access, the last used first") {
+TEST_CASE("the overview lists tokens and applications with access, the last used first") {
     page_shop shop;
     for (int i = 1; i <= 3; ++i) REQUIRE(shop.store.create_personal_token(token_of(ann, i), 100));
     REQUIRE(shop.store.create_personal_token(token_of(ann, 4, shop.now), 100));  // expired
@@ -75,9 +75,9 @@ TEST_CASE("a failing part is an error page, not half an overview") {
     CHECK(to_number(shop.get(path).status()) == 500);
 }
 
-TEST_CASE("the overview takes no form") {
+TEST_CASE("the overview accepts no form") {
     page_shop shop;
-    const auto posted = shop.post_as_it_is(path, "a=b");
+    const auto posted = shop.post_unchanged(path, "a=b");
     CHECK(to_number(posted.status()) == 405);
     CHECK(posted.find("Allow") == "GET, HEAD, OPTIONS");
 }

@@ -14,9 +14,9 @@ TEST_CASE("each page has a path, and each path its page") {
         CAPTURE(path);
         CHECK(find_page(path).which == where);
         CHECK_FALSE(find_page(path).slash_missing);
-        const auto bare = path.substr(0, path.size() - 1);
-        CHECK(find_page(bare).which == where);
-        CHECK(find_page(bare).slash_missing);
+        const auto without_slash = path.substr(0, path.size() - 1);
+        CHECK(find_page(without_slash).which == where);
+        CHECK(find_page(without_slash).slash_missing);
         CHECK(find_page("/x" + path).which == page::none);
         CHECK(find_page(path + "x").which == page::none);
     }

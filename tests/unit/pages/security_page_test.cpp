@@ -24,20 +24,20 @@ struct changing_passwords {
         if (found == of.end() || found->second != typed) return std::optional<user_id>{};
         return login == "ann" ? std::optional{ann} : std::optional{bob};
     }
-    result<void> set_password(const checked_password& current, std::string_view wanted) {
-        of.at(current.user == ann ? "ann" : "bob") = wanted;
+    result<void> set_password(const checked_password& current, std::string_view new_password) {
+        of.at(current.user == ann ? "ann" : "bob") = new_password;
         return {};
     }
 };
 
 struct recorder : no_observer {
-    std::vector<activity>* heard;
-    void on_activity(const activity& done) const noexcept { heard->push_back(done); }
+    std::vector<activity>* activities;
+    void on_activity(const activity& entry) const noexcept { activities->push_back(entry); }
 };
 
-auto policies_of(page_shop& of, std::vector<activity>* heard) {
+auto policies_of(page_shop& of, std::vector<activity>* activities) {
     recorder listening;
-    listening.heard = heard;
+    listening.activities = activities;
     return default_policies()
         .with_clock(fake_clock{&of.now})
         .with_random(counting_random{&of.entropy, &of.random_works})
@@ -46,38 +46,38 @@ auto policies_of(page_shop& of, std::vector<activity>* heard) {
 
 /// Pages with sessions that are listed and ended.
 struct secure_shop : page_shop {
-    std::vector<activity> heard;
+    std::vector<activity> activities;
     changing_passwords passwords;
     cookie_sessions<memory_store, changing_passwords> cookies{{.auth_url = "https://shop.example"}, store, passwords};
-    account_pages<shop_directory, decltype(cookies), memory_store, decltype(policies_of(std::declval<page_shop&>(), nullptr))> door{
-        page_shop_settings(), users, cookies, store, policies_of(*this, &heard)};
+    account_pages<shop_directory, decltype(cookies), memory_store, decltype(policies_of(std::declval<page_shop&>(), nullptr))> site_pages{
+        page_shop_settings(), users, cookies, store, policies_of(*this, &activities)};
 
-    http::response ask(http::method method, std::string target, std::string_view cookie, std::string body = {},
-                       std::string_view agent = "test") {
-        sent asked{method, std::move(target)};
-        asked.without("User-Agent").field("User-Agent", std::string{agent});
-        if (!cookie.empty()) asked.field("Cookie", std::string{cookie});
-        if (method == http::method::post) asked.body(std::move(body), "application/x-www-form-urlencoded");
-        return door.handle(asked.asked());
+    http::response send(http::method method, std::string target, std::string_view cookie, std::string body = {},
+                        std::string_view agent = "test") {
+        test_request request{method, std::move(target)};
+        request.without("User-Agent").field("User-Agent", std::string{agent});
+        if (!cookie.empty()) request.field("Cookie", std::string{cookie});
+        if (method == http::method::post) request.body(std::move(body), "application/x-www-form-urlencoded");
+        return site_pages.handle(request.view());
     }
     std::string sign_in(std::string login, std::string_view agent) {
-        const auto line = std::string{ask(http::method::post, sign_in_path, "", "login=" + login + "&password=password+of+" + login, agent)
+        const auto line = std::string{send(http::method::post, sign_in_path, "", "login=" + login + "&password=password+of+" + login, agent)
                                           .find("Set-Cookie")};
         return line.substr(0, line.find(';'));
     }
     http::response show(std::string_view cookie, std::string_view query = "") {
-        return ask(http::method::get, path + std::string{query}, cookie);
+        return send(http::method::get, path + std::string{query}, cookie);
     }
     http::response post_here(std::string_view cookie, std::string body) {
-        return ask(http::method::post, path, cookie, body + "&form_token=" + token_on(show(cookie)));
+        return send(http::method::post, path, cookie, body + "&form_token=" + token_on(show(cookie)));
     }
     bool is_in(std::string_view cookie) { return to_number(show(cookie).status()) == 200; }
 };
 
 const std::string firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Gecko/20100101 Firefox/128.0";
 
-std::string change(std::string_view current, std::string_view wanted, std::string_view repeated) {
-    return "action=change_password&current_password=" + percent_encode(current) + "&new_password=" + percent_encode(wanted) +
+std::string change(std::string_view current, std::string_view new_password, std::string_view repeated) {
+    return "action=change_password&current_password=" + percent_encode(current) + "&new_password=" + percent_encode(new_password) +
            "&repeated_password=" + percent_encode(repeated);
 }
 
@@ -105,11 +105,11 @@ TEST_CASE("a User-Agent is shown as a browser and a system") {
 
 TEST_CASE("sessions are listed, the current one marked") {
     secure_shop shop;
-    const auto here = shop.sign_in("ann", firefox);
+    const auto current = shop.sign_in("ann", firefox);
     shop.now += std::chrono::minutes{1};
-    const auto there = shop.sign_in("ann", "curl/8");
+    const auto other = shop.sign_in("ann", "curl/8");
     const auto bobs = shop.sign_in("bob", "Opera \"<i>\" OPR/1");
-    const auto page = shop.show(here);
+    const auto page = shop.show(current);
     CHECK(has(page, "aria-current=\"page\">Security</a>"));
     for (const auto* part : {"Firefox on Windows", "curl", "192.0.2.0/24"}) CHECK(has(page, part));
     CHECK_FALSE(has(page, "Opera"));
@@ -119,38 +119,38 @@ TEST_CASE("sessions are listed, the current one marked") {
     CHECK(page_shop::between(page.body(), "Firefox on Windows", "</tr>").find("This session") != std::string::npos);
     CHECK(page_shop::between(page.body(), "curl", "</tr>").find("This session") == std::string::npos);
     CHECK(has(shop.show(bobs), "title=\"Opera &quot;&lt;i&gt;&quot; OPR/1\""));
-    // Where there is nothing to sign out of, there is no button for it.
+    // Without other sessions there is no button to end them.
     CHECK_FALSE(has(shop.show(bobs), "Sign out everywhere else"));
 }
 
 TEST_CASE("one session is ended, or all others") {
     secure_shop shop;
-    const auto here = shop.sign_in("ann", firefox), there = shop.sign_in("ann", "curl/8"), third = shop.sign_in("ann", "curl/9");
+    const auto current = shop.sign_in("ann", firefox), other = shop.sign_in("ann", "curl/8"), third = shop.sign_in("ann", "curl/9");
     const auto bobs = shop.sign_in("bob", "curl/10");
-    shop.heard.clear();
-    const auto id = page_shop::between(shop.show(here).body(), "name=\"session\" value=\"", "\"");
+    shop.activities.clear();
+    const auto id = page_shop::between(shop.show(current).body(), "name=\"session\" value=\"", "\"");
     REQUIRE(id.size() == 24);
     CHECK(to_number(shop.post_here(bobs, "action=end_session&session=" + id).status()) == 404);
-    CHECK(to_number(shop.post_here(here, "action=end_session&session=0").status()) == 404);
-    CHECK(to_number(shop.ask(http::method::post, path, here, "action=end_session&session=" + id).status()) == 403);
-    CHECK((shop.is_in(there) && shop.is_in(third)));
-    const auto done = shop.post_here(here, "action=end_session&session=" + id);
+    CHECK(to_number(shop.post_here(current, "action=end_session&session=0").status()) == 404);
+    CHECK(to_number(shop.send(http::method::post, path, current, "action=end_session&session=" + id).status()) == 403);
+    CHECK((shop.is_in(other) && shop.is_in(third)));
+    const auto done = shop.post_here(current, "action=end_session&session=" + id);
     CHECK(done.find("Location") == path + "?done=session");
-    CHECK(shop.is_in(there) != shop.is_in(third));
-    CHECK(has(shop.show(here, "?done=session"), "The session was signed out."));
+    CHECK(shop.is_in(other) != shop.is_in(third));
+    CHECK(has(shop.show(current, "?done=session"), "The session was signed out."));
 
-    CHECK(shop.post_here(here, "action=end_others").find("Location") == path + "?done=others");
-    CHECK_FALSE((shop.is_in(there) || shop.is_in(third)));
-    CHECK((shop.is_in(here) && shop.is_in(bobs)));
-    REQUIRE(shop.heard.size() == 2);
-    CHECK(shop.heard[0].kind == activity_kind::session_ended);
-    CHECK(shop.heard[1].kind == activity_kind::other_sessions_ended);
+    CHECK(shop.post_here(current, "action=end_others").find("Location") == path + "?done=others");
+    CHECK_FALSE((shop.is_in(other) || shop.is_in(third)));
+    CHECK((shop.is_in(current) && shop.is_in(bobs)));
+    REQUIRE(shop.activities.size() == 2);
+    CHECK(shop.activities[0].kind == activity_kind::session_ended);
+    CHECK(shop.activities[1].kind == activity_kind::other_sessions_ended);
 }
 
 TEST_CASE("a password is changed with the current one") {
     secure_shop shop;
-    const auto here = shop.sign_in("ann", firefox), there = shop.sign_in("ann", "curl/8");
-    shop.heard.clear();
+    const auto current = shop.sign_in("ann", firefox), other = shop.sign_in("ann", "curl/8");
+    shop.activities.clear();
     struct row {
         std::string form, field;
     };
@@ -162,39 +162,39 @@ TEST_CASE("a password is changed with the current one") {
                             row{change("password of ann", std::string(1025, 'x'), std::string(1025, 'x')), "new_password"},
                             row{change("password of ann", "a long password", "another password"), "repeated_password"}}) {
         CAPTURE(each.form);
-        const auto page = shop.post_here(here, each.form);
+        const auto page = shop.post_here(current, each.form);
         CHECK(to_number(page.status()) == 422);
         CHECK(has(page, "id=\"" + each.field + "-fault\""));
         for (const auto* typed : {"a long password", "a guess", "1234567", "password of ann"}) CHECK_FALSE(has(page, typed));
     }
-    CHECK(to_number(shop.ask(http::method::post, path, here, change("password of ann", "12345678", "12345678")).status()) == 403);
+    CHECK(to_number(shop.send(http::method::post, path, current, change("password of ann", "12345678", "12345678")).status()) == 403);
     CHECK(shop.passwords.of.at("ann") == "password of ann");
-    CHECK(shop.is_in(there));
-    CHECK(shop.heard.empty());
+    CHECK(shop.is_in(other));
+    CHECK(shop.activities.empty());
 
-    const auto done = shop.post_here(here, change("password of ann", "12345678", "12345678"));
+    const auto done = shop.post_here(current, change("password of ann", "12345678", "12345678"));
     CHECK(done.find("Location") == path + "?done=password");
     CHECK(shop.passwords.of.at("ann") == "12345678");
     CHECK(shop.passwords.of.at("bob") == "password of bob");
-    CHECK_FALSE((shop.is_in(here) || shop.is_in(there)));
+    CHECK_FALSE((shop.is_in(current) || shop.is_in(other)));
     const auto line = done.find("Set-Cookie");
     CHECK(shop.is_in(line.substr(0, line.find(';'))));
-    REQUIRE(shop.heard.size() == 1);
-    CHECK(shop.heard[0].kind == activity_kind::password_set);
-    CHECK(shop.heard[0].client == ip_address::v4(192, 0, 2, 1));
+    REQUIRE(shop.activities.size() == 1);
+    CHECK(shop.activities[0].kind == activity_kind::password_set);
+    CHECK(shop.activities[0].client == ip_address::v4(192, 0, 2, 1));
 }
 
 TEST_CASE("guesses at the current password are throttled") {
     secure_shop shop;
-    const auto here = shop.sign_in("ann", firefox);
-    for (int i = 0; i < 10; ++i) CHECK(to_number(shop.post_here(here, change("a guess", "12345678", "12345678")).status()) == 422);
-    const auto page = shop.post_here(here, change("password of ann", "12345678", "12345678"));
+    const auto current = shop.sign_in("ann", firefox);
+    for (int i = 0; i < 10; ++i) CHECK(to_number(shop.post_here(current, change("a guess", "12345678", "12345678")).status()) == 422);
+    const auto page = shop.post_here(current, change("password of ann", "12345678", "12345678"));
     CHECK(to_number(page.status()) == 429);
     CHECK_FALSE(page.find("Retry-After").empty());
     CHECK(shop.passwords.of.at("ann") == "password of ann");
 }
 
-TEST_CASE("sessions that are elsewhere have no such page") {
+TEST_CASE("external sessions have no such page") {
     page_shop shop;
     CHECK(to_number(shop.get(path).status()) == 404);
     CHECK_FALSE(has(shop.get("/en/user/settings/tokens/"), "Security"));

@@ -13,7 +13,7 @@ namespace {
 const std::string path = "/en/user/sign_in/";
 const std::string home = "/en/user/";
 
-http::response sign_in(page_shop& shop, std::string body) { return shop.post_as_it_is(path, std::move(body), ""); }
+http::response sign_in(page_shop& shop, std::string body) { return shop.post_unchanged(path, std::move(body), ""); }
 
 }  // namespace
 
@@ -54,18 +54,18 @@ TEST_CASE("sign-in returns to the requested page, on this site only") {
 
 TEST_CASE("sign-in on the way to an application keeps redirects and the opener working") {
     page_shop shop;
-    const auto reaches_here = [](const http::response& page) {
-        const bool here = page.find("Cross-Origin-Opener-Policy") == "same-origin";
-        CHECK(here == (page.find("Content-Security-Policy").find("form-action 'self'") != std::string_view::npos));
+    const auto is_isolated = [](const http::response& page) {
+        const bool isolated = page.find("Cross-Origin-Opener-Policy") == "same-origin";
+        CHECK(isolated == (page.find("Content-Security-Policy").find("form-action 'self'") != std::string_view::npos));
         CHECK(page.find("X-Frame-Options") == "DENY");
-        return here;
+        return isolated;
     };
-    CHECK(reaches_here(shop.get(path, "")));
-    CHECK_FALSE(reaches_here(shop.get(path + "?return_to=/en/user/oauth/?client_id%3Dx", "")));
-    CHECK(reaches_here(shop.get(path + "?return_to=https://evil.example/", "")));
-    CHECK_FALSE(reaches_here(sign_in(shop, "login=ann&password=x&return_to=/en/user/oauth/")));
-    CHECK_FALSE(reaches_here(sign_in(shop, "login=&password=x&return_to=/en/user/oauth/")));
-    CHECK(reaches_here(sign_in(shop, "login=ann&password=x")));
+    CHECK(is_isolated(shop.get(path, "")));
+    CHECK_FALSE(is_isolated(shop.get(path + "?return_to=/en/user/oauth/?client_id%3Dx", "")));
+    CHECK(is_isolated(shop.get(path + "?return_to=https://evil.example/", "")));
+    CHECK_FALSE(is_isolated(sign_in(shop, "login=ann&password=x&return_to=/en/user/oauth/")));
+    CHECK_FALSE(is_isolated(sign_in(shop, "login=&password=x&return_to=/en/user/oauth/")));
+    CHECK(is_isolated(sign_in(shop, "login=ann&password=x")));
 }
 
 TEST_CASE("a signed-in user is forwarded") {
@@ -86,7 +86,7 @@ TEST_CASE("a wrong password keeps the login in the form, not the password") {
     CHECK(has(page, "<title>Error: Sign in"));
     CHECK(has(page, "id=\"password-fault\""));
     CHECK(has(page, "aria-describedby=\"password-fault\" aria-invalid=\"true\" autofocus"));
-    // One page for a login that there is not and a password that is wrong.
+    // The page is the same for an unknown login and a wrong password.
     CHECK(sign_in(shop, "login=bob&password=x").body() == sign_in(shop, "login=bob&password=y").body());
 }
 
@@ -116,9 +116,9 @@ TEST_CASE("another site cannot sign a user in") {
     page_shop shop;
     for (const auto& [name, value] :
          {std::pair{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}}) {
-        sent asked{http::method::post, path};
-        asked.field(name, value).body("login=ann&password=nna", "application/x-www-form-urlencoded");
-        const auto page = shop.answer(asked);
+        test_request request{http::method::post, path};
+        request.field(name, value).body("login=ann&password=nna", "application/x-www-form-urlencoded");
+        const auto page = shop.handle(request);
         CHECK(to_number(page.status()) == 403);
         CHECK(page.find("Set-Cookie").empty());
     }
@@ -128,9 +128,9 @@ TEST_CASE("attempts are counted by the client's address behind trusted proxies")
     auto settings = page_shop_settings();
     settings.trusted_proxies = {*ip_network::parse("192.0.2.0/24")};
     page_shop shop{settings};
-    sent asked{http::method::post, path};
-    asked.field("X-Forwarded-For", "198.51.100.7").body("login=ann&password=x", "application/x-www-form-urlencoded");
-    static_cast<void>(shop.answer(asked));
+    test_request request{http::method::post, path};
+    request.field("X-Forwarded-For", "198.51.100.7").body("login=ann&password=x", "application/x-www-form-urlencoded");
+    static_cast<void>(shop.handle(request));
     CHECK(shop.sessions.last_client == ip_address::v4(198, 51, 100, 7));
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("sign-out requires a form") {
     CHECK(page.find("Set-Cookie").empty());
     CHECK(has(page, "action=\"/en/user/sign_out/\""));
 
-    CHECK(to_number(shop.post_as_it_is(out, "form_token=x").status()) == 403);
+    CHECK(to_number(shop.post_unchanged(out, "form_token=x").status()) == 403);
     const auto done = shop.post(out, "");
     CHECK(to_number(done.status()) == 303);
     CHECK(done.find("Set-Cookie") == "who=; Path=/; Max-Age=0");
@@ -150,5 +150,5 @@ TEST_CASE("sign-out requires a form") {
     CHECK(has(shop.get(path + "?signed_out=1", ""), "You are signed out."));
 
     CHECK(shop.get(out, "").find("Location") == path);
-    CHECK(shop.post_as_it_is(out, "", "").find("Location") == path);
+    CHECK(shop.post_unchanged(out, "", "").find("Location") == path);
 }

@@ -35,11 +35,11 @@ TEST_CASE("a token is created, shown once, and accepted") {
     const auto secret = page_shop::between(page.body(), "id=\"secret\">", "<");
     CHECK(is_well_formed(secret_kind::personal_token, secret));
 
-    const auto kept = shop.store.find_personal_token(username);
-    REQUIRE((kept && *kept));
-    CHECK((*kept)->user == ann);
-    CHECK((*kept)->secret_digest == digest_of(secret));
-    CHECK((*kept)->scopes.text() == "user:balance sitesmaker:read");
+    const auto stored = shop.store.find_personal_token(username);
+    REQUIRE((stored && *stored));
+    CHECK((*stored)->user == ann);
+    CHECK((*stored)->secret_digest == digest_of(secret));
+    CHECK((*stored)->scopes.text() == "user:balance sitesmaker:read");
 
     const auto list = shop.get(path);
     CHECK(has(list, "Nightly &lt;backup&gt;"));
@@ -50,12 +50,12 @@ TEST_CASE("a token is created, shown once, and accepted") {
     CHECK_FALSE(has(shop.get(path, "bob"), username));
 }
 
-TEST_CASE("invalid token input is reported at its field and kept") {
+TEST_CASE("invalid token input is reported at its field and preserved") {
     page_shop shop;
     struct row {
         std::string body;
         std::string_view field;
-        std::string_view says;
+        std::string_view message;
     };
     const std::string long_text(256, 'a');
     for (const row& each : {
@@ -77,7 +77,7 @@ TEST_CASE("invalid token input is reported at its field and kept") {
         CHECK(to_number(page.status()) == 422);
         CHECK(has(page, "<title>Error: Personal API tokens"));
         CHECK(
-            page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) !=
+            page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.message) !=
             std::string::npos);
         CHECK(has(page, "autofocus"));
     }
@@ -89,7 +89,7 @@ TEST_CASE("invalid token input is reported at its field and kept") {
     CHECK_FALSE(has(page, "value=\"sitesmaker:read\" checked"));
 }
 
-TEST_CASE("a summary of errors stands where the browser scrolls to") {
+TEST_CASE("the summary of errors is at the position that the browser scrolls to") {
     page_shop shop;
     const auto page = std::string{shop.post(path, "description=").body()};
     REQUIRE(page.find("Please correct the following") != std::string::npos);
@@ -145,30 +145,30 @@ TEST_CASE("without random bytes no token is created") {
     page_shop shop;
     const auto token = page_shop::token_on(shop.get(path));
     shop.random_works = false;
-    CHECK(to_number(shop.post_as_it_is(path, "description=a&scopes=sitesmaker&form_token=" + token).status()) == 500);
+    CHECK(to_number(shop.post_unchanged(path, "description=a&scopes=sitesmaker&form_token=" + token).status()) == 500);
     CHECK(tokens_of(shop, ann).empty());
 }
 
 TEST_CASE("a new secret is shown once; reloading or submitting again creates nothing") {
     page_shop shop;
     const auto body = "description=a&scopes=sitesmaker&form_token=" + page_shop::token_on(shop.get(path));
-    const auto made = shop.post_as_it_is(path, body);
-    CHECK(to_number(made.status()) == 303);
-    CHECK(made.find("Cache-Control") == "no-store");
-    const std::string shown{made.find("Location")};
-    REQUIRE(shown.starts_with(path + "?shown="));
-    CHECK(shown.find("tgp_") == std::string::npos);
+    const auto response = shop.post_unchanged(path, body);
+    CHECK(to_number(response.status()) == 303);
+    CHECK(response.find("Cache-Control") == "no-store");
+    const std::string secret_path{response.find("Location")};
+    REQUIRE(secret_path.starts_with(path + "?shown="));
+    CHECK(secret_path.find("tgp_") == std::string::npos);
 
-    CHECK(to_number(shop.get(shown, "bob").status()) == 303);  // another session's is not his to see
-    sent head{http::method::head, shown};
+    CHECK(to_number(shop.get(secret_path, "bob").status()) == 303);  // another session cannot see it
+    test_request head{http::method::head, secret_path};
     head.field("Cookie", "who=ann");
-    CHECK(to_number(shop.answer(head).status()) == 303);
-    CHECK(has(shop.get(shown), "id=\"secret\">"));
-    const auto again = shop.get(shown);
+    CHECK(to_number(shop.handle(head).status()) == 303);
+    CHECK(has(shop.get(secret_path), "id=\"secret\">"));
+    const auto again = shop.get(secret_path);
     CHECK(to_number(again.status()) == 303);
     CHECK(again.find("Location") == path);
 
-    const auto twice = shop.post_as_it_is(path, body);
+    const auto twice = shop.post_unchanged(path, body);
     CHECK(to_number(twice.status()) == 403);
     CHECK(has(twice, "Already submitted"));
     CHECK(tokens_of(shop, ann).size() == 1);
@@ -177,12 +177,12 @@ TEST_CASE("a new secret is shown once; reloading or submitting again creates not
 TEST_CASE("a secret is not shown after five minutes, and an unused form stays valid") {
     page_shop shop;
     const auto token = page_shop::token_on(shop.get(path));
-    CHECK(to_number(shop.post_as_it_is(path, "description=&scopes=sitesmaker&form_token=" + token).status()) == 422);
+    CHECK(to_number(shop.post_unchanged(path, "description=&scopes=sitesmaker&form_token=" + token).status()) == 422);
     shop.random_works = true;
-    const auto made = shop.post_as_it_is(path, "description=a&scopes=sitesmaker&form_token=" + token);
-    REQUIRE(to_number(made.status()) == 303);
+    const auto response = shop.post_unchanged(path, "description=a&scopes=sitesmaker&form_token=" + token);
+    REQUIRE(to_number(response.status()) == 303);
     shop.now += seconds{300};
-    const auto late = shop.get(std::string{made.find("Location")});
+    const auto late = shop.get(std::string{response.find("Location")});
     CHECK(to_number(late.status()) == 303);
     CHECK_FALSE(has(late, "tgp_"));
 }
@@ -191,12 +191,12 @@ TEST_CASE("the same form with other values creates another token") {
     page_shop shop;
     const auto token = "&form_token=" + page_shop::token_on(shop.get(path));
     for (const char* description : {"a", "b"})
-        CHECK(to_number(shop.post_as_it_is(path, std::string{"scopes=sitesmaker&description="} + description + token).status()) == 303);
-    CHECK(to_number(shop.post_as_it_is(path, "scopes=sitesmaker&description=b" + token).status()) == 403);
+        CHECK(to_number(shop.post_unchanged(path, std::string{"scopes=sitesmaker&description="} + description + token).status()) == 303);
+    CHECK(to_number(shop.post_unchanged(path, "scopes=sitesmaker&description=b" + token).status()) == 403);
     CHECK(tokens_of(shop, ann).size() == 2);
 }
 
-TEST_CASE("a token expires when its user chose, and says so before and after") {
+TEST_CASE("a token expires at the chosen time, and the page shows this before and after") {
     page_shop shop;
     const std::string tokens = "/en/user/settings/tokens/";
     const auto create = [&](const std::string& days) {
@@ -204,11 +204,11 @@ TEST_CASE("a token expires when its user chose, and says so before and after") {
     };
     for (const auto* days : {"30", "90", "365", ""}) CHECK(create(days) == 200);
     for (const auto* days : {"0", "31", "x", "-30", "030"}) CHECK(create(days) == 422);
-    const auto made = *shop.store.personal_tokens_of(ann);
-    REQUIRE(made.size() == 4);
+    const auto stored = *shop.store.personal_tokens_of(ann);
+    REQUIRE(stored.size() == 4);
     for (std::size_t i = 0; i < 3; ++i)
-        CHECK(made[i].expires_at == shop.now + std::chrono::days{std::array{30, 90, 365}[i]});
-    CHECK_FALSE(made[3].expires_at);
+        CHECK(stored[i].expires_at == shop.now + std::chrono::days{std::array{30, 90, 365}[i]});
+    CHECK_FALSE(stored[3].expires_at);
     CHECK(has(shop.get(tokens), "<span class=\"state care\">Never</span>"));
     CHECK_FALSE(has(shop.get(tokens), "Expires soon"));
     shop.now += std::chrono::days{23};
@@ -218,22 +218,22 @@ TEST_CASE("a token expires when its user chose, and says so before and after") {
     CHECK(has(shop.get(tokens), "Expired"));
 }
 
-TEST_CASE("a token gets a new secret from its user alone, and its time begins anew") {
+TEST_CASE("only its user gives a token a new secret, and its lifetime restarts") {
     page_shop shop;
     const std::string tokens = "/en/user/settings/tokens/";
     static_cast<void>(shop.post(tokens, "description=d&scopes=user:balance&days=30"));
-    const auto made = (*shop.store.personal_tokens_of(ann)).front();
+    const auto original = (*shop.store.personal_tokens_of(ann)).front();
     shop.now += std::chrono::days{10};
-    const auto action = "action=renew&token=" + std::to_string(made.id.value());
+    const auto action = "action=renew&token=" + std::to_string(original.id.value());
     CHECK(to_number(shop.post(tokens, action, "bob").status()) == 404);
     CHECK(to_number(shop.post(tokens, "action=renew&token=x").status()) == 404);
-    const auto before = *shop.store.find_personal_token(made.username.view());
+    const auto before = *shop.store.find_personal_token(original.username.view());
     const auto page = shop.post(tokens, action);
     CHECK(to_number(page.status()) == 200);
     const auto secret = page_shop::between(page.body(), "id=\"secret\">", "<");
-    const auto after = *shop.store.find_personal_token(made.username.view());
+    const auto after = *shop.store.find_personal_token(original.username.view());
     CHECK(after->secret_digest == digest_of(secret));
     CHECK(after->secret_digest != before->secret_digest);
     CHECK(after->expires_at == shop.now + std::chrono::days{30});
-    CHECK(has(page, std::string{made.username.view()}));
+    CHECK(has(page, std::string{original.username.view()}));
 }

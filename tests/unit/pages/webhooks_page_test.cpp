@@ -15,7 +15,7 @@ const std::string path = "/en/user/settings/webhooks/";
 const account_ref anns_site{*service_name::from("sitesmaker"), account_id{1}};
 const account_ref bobs_site{*service_name::from("sitesmaker"), account_id{3}};
 
-std::string wish(std::string_view account, std::string_view event, std::string_view target_url) {
+std::string hook_form(std::string_view account, std::string_view event, std::string_view target_url) {
     return "account=" + percent_encode(account) + "&event=" + percent_encode(event) +
            "&target_url=" + percent_encode(target_url);
 }
@@ -26,11 +26,11 @@ std::string secret_on(const http::response& page) {
     return page_shop::between(page.body(), "id=\"secret\">", "<");
 }
 
-const std::string good = wish("sitesmaker/1", "site.created", "https://hooks.ann.example/in?a=b");
+const std::string good = hook_form("sitesmaker/1", "site.created", "https://hooks.ann.example/in?a=b");
 
 }  // namespace
 
-TEST_CASE("an account has one spelling") {
+TEST_CASE("an account has one valid text") {
     CHECK(pages::parse_account("sitesmaker/1") == anns_site);
     CHECK(pages::account_text(anns_site) == "sitesmaker/1");
     for (const auto* text :
@@ -48,14 +48,14 @@ TEST_CASE("the form offers the user's accounts and their events") {
     CHECK(has(page, "<optgroup label=\"sitesmaker\">\n<option value=\"sitesmaker/1\">Ann&#39;s site</option>"));
     CHECK(has(page, "<option value=\"itemplatform/1\">"));
     CHECK_FALSE(has(page, "sitesmaker/3"));
-    // Which events there are is known with the account: the next step.
+    // The events depend on the account, which is chosen first.
     CHECK(has(page, "<form action=\"/en/user/settings/webhooks/#new\">"));
     for (const auto* event : {"item.created", "site.created"}) CHECK_FALSE(has(page, event));
     const auto site = shop.get(path + "?account=sitesmaker%2F2"), items = shop.get(path + "?account=itemplatform%2F1");
     CHECK(has(site, "name=\"account\" value=\"sitesmaker/2\""));
     CHECK((has(site, "<option value=\"site.created\">") && !has(site, "item.created")));
     CHECK((has(items, "<option value=\"item.created\">") && !has(items, "site.created")));
-    // Bob has one account only, so there is nothing to choose.
+    // Bob has one account only, so there is no choice.
     const auto bobs = shop.get(path, "bob");
     CHECK(has(bobs, "name=\"account\" value=\"sitesmaker/3\""));
     CHECK((has(bobs, "<option value=\"site.created\">") && !has(bobs, "item.created")));
@@ -79,11 +79,11 @@ TEST_CASE("a webhook is created, and its secret shown once") {
     const auto secret = secret_on(page);
     CHECK(secret.starts_with("whsec_"));
     REQUIRE(hooks_of(shop, anns_site).size() == 1);
-    const auto made = hooks_of(shop, anns_site).front();
-    CHECK(made.event == "site.created");
-    CHECK(made.target_url == "https://hooks.ann.example/in?a=b");
-    CHECK(made.source == hook_source::manual);
-    CHECK(made.type == default_hook_type);
+    const auto hook = hooks_of(shop, anns_site).front();
+    CHECK(hook.event == "site.created");
+    CHECK(hook.target_url == "https://hooks.ann.example/in?a=b");
+    CHECK(hook.source == hook_source::manual);
+    CHECK(hook.type == default_hook_type);
 
     const auto list = shop.get(path);
     CHECK(has(list, "https://hooks.ann.example/in?a=b"));
@@ -92,51 +92,51 @@ TEST_CASE("a webhook is created, and its secret shown once") {
     CHECK_FALSE(has(shop.get(path, "bob"), "hooks.ann.example"));
 }
 
-TEST_CASE("an account may be given by its id alone if that is unique") {
+TEST_CASE("an account may be named by its id alone if that is unique") {
     page_shop shop;
-    CHECK(to_number(shop.post(path, wish("3", "site.created", "https://bob.example/"), "bob").status()) == 200);
+    CHECK(to_number(shop.post(path, hook_form("3", "site.created", "https://bob.example/"), "bob").status()) == 200);
     CHECK(hooks_of(shop, bobs_site).size() == 1);
-    // Ann has two of that number, none of the others, and never somebody else's.
+    // Two of Ann's accounts have that id, no account has the others, and an account of another user is never used.
     for (const auto* account : {"1", "3", "99", "03", "0", "-3", " 3"}) {
         CAPTURE(account);
-        const auto page = shop.post(path, wish(account, "site.created", "https://ann.example/"));
+        const auto page = shop.post(path, hook_form(account, "site.created", "https://ann.example/"));
         CHECK(to_number(page.status()) == 422);
         CHECK(has(page, "Choose one of the listed options."));
     }
     CHECK(hooks_of(shop, anns_site).empty());
 }
 
-TEST_CASE("invalid webhook input is reported at its field and kept") {
+TEST_CASE("invalid webhook input is reported at its field and preserved") {
     page_shop shop;
     struct row {
         std::string body;
         std::string_view field;
-        std::string_view says;
+        std::string_view message;
     };
     const std::string url = "https://hooks.ann.example/";
     for (const row& each : {
-             row{wish("", "site.created", url), "account", "Choose one of the listed options."},
-             row{wish("sitesmaker/3", "site.created", url), "account", "Choose one of the listed options."},
-             row{wish("sitesmaker/99", "site.created", url), "account", "Choose one of the listed options."},
-             row{wish("nothing/1", "site.created", url), "account", "Choose one of the listed options."},
-             row{wish("sitesmaker/1", "", url), "event", "Choose one of the listed options."},
-             row{wish("sitesmaker/1", "site.exploded", url), "event", "Choose one of the listed options."},
-             row{wish("sitesmaker/1", "item.created", url), "event",
+             row{hook_form("", "site.created", url), "account", "Choose one of the listed options."},
+             row{hook_form("sitesmaker/3", "site.created", url), "account", "Choose one of the listed options."},
+             row{hook_form("sitesmaker/99", "site.created", url), "account", "Choose one of the listed options."},
+             row{hook_form("nothing/1", "site.created", url), "account", "Choose one of the listed options."},
+             row{hook_form("sitesmaker/1", "", url), "event", "Choose one of the listed options."},
+             row{hook_form("sitesmaker/1", "site.exploded", url), "event", "Choose one of the listed options."},
+             row{hook_form("sitesmaker/1", "item.created", url), "event",
                  "The service sitesmaker does not have this event."},
-             row{wish("sitesmaker/1", "site.created", ""), "target_url",
+             row{hook_form("sitesmaker/1", "site.created", ""), "target_url",
                  "Enter the URL to send events to."},
-             row{wish("sitesmaker/1", "site.created", "hooks.ann.example"), "target_url", "Enter an absolute URL"},
-             row{wish("sitesmaker/1", "site.created", "ftp://hooks.ann.example"), "target_url",
+             row{hook_form("sitesmaker/1", "site.created", "hooks.ann.example"), "target_url", "Enter an absolute URL"},
+             row{hook_form("sitesmaker/1", "site.created", "ftp://hooks.ann.example"), "target_url",
                  "Enter an absolute URL"},
-             row{wish("sitesmaker/1", "site.created", url + "\n"), "target_url", "Enter an absolute URL"},
-             row{wish("sitesmaker/1", "site.created", url + std::string(2048, 'a')), "target_url",
+             row{hook_form("sitesmaker/1", "site.created", url + "\n"), "target_url", "Enter an absolute URL"},
+             row{hook_form("sitesmaker/1", "site.created", url + std::string(2048, 'a')), "target_url",
                  "at most 2048 bytes are allowed"},
-             row{wish("sitesmaker/1", "site.created", "http://169.254.169.254/"), "target_url",
+             row{hook_form("sitesmaker/1", "site.created", "http://169.254.169.254/"), "target_url",
                  "The URL must point to a public address."},
-             row{wish("sitesmaker/1", "site.created", "http://127.1/"), "target_url",
+             row{hook_form("sitesmaker/1", "site.created", "http://127.1/"), "target_url",
                  "The URL must point to a public address."},
-             row{wish("sitesmaker/1", "site.created", url + "#x"), "target_url", "The URL must not have a fragment."},
-             row{wish("sitesmaker/1", "site.created", "https://ann@hooks.ann.example/"), "target_url",
+             row{hook_form("sitesmaker/1", "site.created", url + "#x"), "target_url", "The URL must not have a fragment."},
+             row{hook_form("sitesmaker/1", "site.created", "https://ann@hooks.ann.example/"), "target_url",
                  "The URL must not have a user name or password."},
          }) {
         CAPTURE(each.body.substr(0, 80));
@@ -144,21 +144,21 @@ TEST_CASE("invalid webhook input is reported at its field and kept") {
         CHECK(to_number(page.status()) == 422);
         CHECK(has(page, "<title>Error: Webhooks"));
         CHECK(
-            page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.says) !=
+            page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.message) !=
             std::string::npos);
     }
-    for (const auto& [target, says] :
+    for (const auto& [target, message] :
          {std::pair{"http://127.1/", "Die URL muss auf eine öffentliche Adresse verweisen."},
           std::pair{"https://hooks.ann.example/#x", "Die URL darf kein Fragment enthalten."},
           std::pair{"https://ann@hooks.ann.example/", "Die URL darf keinen Benutzernamen und kein Passwort enthalten."}}) {
         CAPTURE(target);
-        CHECK(has(shop.post("/de/user/settings/webhooks/", wish("sitesmaker/1", "site.created", target)), says));
+        CHECK(has(shop.post("/de/user/settings/webhooks/", hook_form("sitesmaker/1", "site.created", target)), message));
     }
     CHECK(pages::target_fault("target_url must be at hooks.partner.example.", webhook_texts{}) == "URL must be at hooks.partner.example.");
     CHECK(hooks_of(shop, anns_site).empty());
     CHECK(hooks_of(shop, bobs_site).empty());
 
-    const auto page = shop.post(path, wish("sitesmaker/2", "site.published", "\"x\""));
+    const auto page = shop.post(path, hook_form("sitesmaker/2", "site.published", "\"x\""));
     CHECK(has(page, "name=\"account\" value=\"sitesmaker/2\""));
     CHECK(has(page, "<option value=\"site.published\" selected>"));
     CHECK(has(page, "value=\"&quot;x&quot;\""));
@@ -172,7 +172,7 @@ TEST_CASE("the number of webhooks is bounded") {
     const auto page = shop.post(path, good);
     CHECK(to_number(page.status()) == 422);
     CHECK(has(page, "the maximum number of webhooks for this event"));
-    CHECK(to_number(shop.post(path, wish("sitesmaker/1", "site.published", "https://a.example/")).status()) == 200);
+    CHECK(to_number(shop.post(path, hook_form("sitesmaker/1", "site.published", "https://a.example/")).status()) == 200);
     CHECK(hooks_of(shop, anns_site).size() == 2);
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("a webhook is deleted by its owner only") {
         const auto base = std::string{"action="} + action;
         CHECK(to_number(shop.post(path, base + "&account=sitesmaker/1&hook=" + id, "bob").status()) == 404);
         CHECK(to_number(shop.post(path, base + "&account=sitesmaker/3&hook=" + id, "bob").status()) == 404);
-        // Not through another account of one's own either.
+        // Not through another account of the same user either.
         CHECK(to_number(shop.post(path, base + "&account=sitesmaker/2&hook=" + id).status()) == 404);
         CHECK(to_number(shop.post(path, base + "&account=itemplatform/1&hook=" + id).status()) == 404);
         CHECK(to_number(shop.post(path, base + "&account=nothing/1&hook=" + id).status()) == 404);
@@ -211,14 +211,14 @@ TEST_CASE("a webhook gets a new secret") {
     CHECK(has(page, "For 24 hours they are signed with the previous secret"));
 }
 
-TEST_CASE("many accounts are shown one at a time") {
+TEST_CASE("many accounts are shown one per page") {
     page_shop shop;
     auto& accounts = shop.users.people.at(ann).accounts["sitesmaker"];
     accounts.clear();
     const auto count = static_cast<std::int64_t>(pages::accounts_shown_max) + 1;
     for (std::int64_t i = 1; i <= count; ++i) accounts.push_back({account_id{i}, "Site " + std::to_string(i), false});
     const account_ref last{anns_site.service, account_id{count}};
-    static_cast<void>(shop.post(path, wish(pages::account_text(last), "site.created", "https://last.example/")));
+    static_cast<void>(shop.post(path, hook_form(pages::account_text(last), "site.created", "https://last.example/")));
 
     const auto page = shop.get(path);
     CHECK(has(page, "You have too many accounts to list on one page."));
@@ -236,7 +236,7 @@ TEST_CASE("a webhook is edited by its owner only") {
     const auto before = hooks_of(shop, anns_site).front();
     const auto id = std::to_string(before.id.value());
     const auto edit = [&](std::string_view account, std::string_view event, std::string_view url) {
-        return "action=edit&hook=" + id + "&" + wish(account, event, url);
+        return "action=edit&hook=" + id + "&" + hook_form(account, event, url);
     };
     const auto form = shop.get(path + "?edit=1&account=sitesmaker%2F1&hook=" + id);
     CHECK(to_number(form.status()) == 200);
@@ -250,7 +250,7 @@ TEST_CASE("a webhook is edited by its owner only") {
     CHECK(to_number(shop.post(path, edit("sitesmaker/1", "site.published", url), "bob").status()) == 404);
     CHECK(to_number(shop.get(path + "?edit=1&account=sitesmaker%2F1&hook=" + id, "bob").status()) == 404);
     CHECK(to_number(shop.get(path + "?edit=1&account=sitesmaker%2F1&hook=99").status()) == 404);
-    CHECK(to_number(shop.post_as_it_is(path, edit("sitesmaker/1", "site.published", url)).status()) == 403);
+    CHECK(to_number(shop.post_unchanged(path, edit("sitesmaker/1", "site.published", url)).status()) == 403);
     struct row {
         std::string event, url, field;
     };
@@ -270,14 +270,14 @@ TEST_CASE("a webhook is edited by its owner only") {
     CHECK(has(shop.get(path + "?done=edited"), "The changes were saved."));
 }
 
-TEST_CASE("an edit does not pass the bound of webhooks for one event") {
+TEST_CASE("an edit does not exceed the bound of webhooks for one event") {
     auto settings = page_shop_settings();
     settings.hooks_per_event_max = 1;
     page_shop shop{settings};
     REQUIRE(to_number(shop.post(path, good).status()) == 200);
-    REQUIRE(to_number(shop.post(path, wish("sitesmaker/1", "site.published", "https://a.example/")).status()) == 200);
+    REQUIRE(to_number(shop.post(path, hook_form("sitesmaker/1", "site.published", "https://a.example/")).status()) == 200);
     const auto id = std::to_string(hooks_of(shop, anns_site).back().id.value());
-    const auto page = shop.post(path, "action=edit&hook=" + id + "&" + wish("sitesmaker/1", "site.created", "https://a.example/"));
+    const auto page = shop.post(path, "action=edit&hook=" + id + "&" + hook_form("sitesmaker/1", "site.created", "https://a.example/"));
     CHECK(to_number(page.status()) == 422);
     CHECK(has(page, "the maximum number of webhooks for this event"));
     CHECK(hooks_of(shop, anns_site).back().event == "site.published");

@@ -23,12 +23,12 @@ affected_caller client(std::string_view address) { return affected_caller::of(*i
 
 /// By kind and name of the caller.
 std::map<std::pair<effect, std::string>, std::uint64_t> found_in(affected_callers& table, affected_callers::time_point now) {
-    std::map<std::pair<effect, std::string>, std::uint64_t> found;
-    table.each(now, [&](effect how, const affected_caller& who, std::uint64_t count) {
-        const auto name = who.user ? std::to_string(who.user->value()) : network_of(who.network);
-        CHECK(found.emplace(std::pair{how, name}, count).second);  // each once
+    std::map<std::pair<effect, std::string>, std::uint64_t> counts;
+    table.each(now, [&](effect kind, const affected_caller& caller, std::uint64_t count) {
+        const auto name = caller.user ? std::to_string(caller.user->value()) : network_of(caller.network);
+        CHECK(counts.emplace(std::pair{kind, name}, count).second);  // each once
     });
-    return found;
+    return counts;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ TEST_CASE("a response affects its caller if it failed, was limited or was slow",
     struct {
         unsigned status;
         std::chrono::nanoseconds duration;
-        std::optional<effect> how;
+        std::optional<effect> expected;
     } const cases[]{
         {200, 1us, std::nullopt},          {204, 250ms, std::nullopt},        {200, 250ms + 1ns, effect::slow},
         {303, 1ms, std::nullopt},          {303, 1s, effect::slow},           {400, 1ms, std::nullopt},
@@ -48,7 +48,7 @@ TEST_CASE("a response affects its caller if it failed, was limited or was slow",
     };
     for (const auto& each : cases) {
         INFO(each.status << " after " << each.duration.count() << " ns");
-        CHECK(effect_of(static_cast<http::status>(each.status), each.duration) == each.how);
+        CHECK(effect_of(static_cast<http::status>(each.status), each.duration) == each.expected);
     }
 }
 
@@ -63,32 +63,32 @@ TEST_CASE("an anonymous caller is a network, a user is not", "[pipeline][affecte
     CHECK_FALSE(user(7) == client("::"));
 }
 
-TEST_CASE("the table of callers is bounded, and keeps those with most", "[pipeline][affected]") {
+TEST_CASE("the table of callers is bounded and keeps those with the highest counts", "[pipeline][affected]") {
     top_callers table;
     constexpr std::int64_t frequent = 3, rare = 1000, each_frequent = 200;  // more than a sixteenth of all 1600
     for (std::int64_t i = 0; i < rare; ++i) {
         table.add(user(1000 + i));
-        for (std::int64_t who = 1; who <= frequent; ++who)
-            if (i % (rare / each_frequent) == 0) table.add(user(who));
+        for (std::int64_t number = 1; number <= frequent; ++number)
+            if (i % (rare / each_frequent) == 0) table.add(user(number));
     }
     std::size_t size = 0;
-    table.each([&](const affected_caller& who, std::uint64_t count) {
+    table.each([&](const affected_caller& caller, std::uint64_t count) {
         ++size;
         CHECK(count >= 1);
-        CHECK(count <= (who.user->value() <= frequent ? 200U : 1U));  // never too high
+        CHECK(count <= (caller.user->value() <= frequent ? 200U : 1U));  // never too high
     });
     CHECK(size == top_callers::callers_max);
-    for (std::int64_t who = 1; who <= frequent; ++who) CHECK(table.count_of(user(who)) > 100);
+    for (std::int64_t number = 1; number <= frequent; ++number) CHECK(table.count_of(user(number)) > 100);
     CHECK(table.count_of(user(1000)) == 0);
     CHECK(table.count_of(user(1000 + rare - 1)) == 1);
 }
 
-TEST_CASE("a caller who is replaced and returns is counted from their return", "[pipeline][affected]") {
+TEST_CASE("a caller who was replaced and returns is counted from zero", "[pipeline][affected]") {
     top_callers table;
-    for (std::int64_t who = 1; who <= 16; ++who)
-        for (std::int64_t i = 0; i < who; ++i) table.add(user(who));
+    for (std::int64_t number = 1; number <= 16; ++number)
+        for (std::int64_t i = 0; i < number; ++i) table.add(user(number));
     CHECK(table.count_of(user(1)) == 1);
-    table.add(user(17));  // replaces user 1, the least
+    table.add(user(17));  // replaces user 1, who has the lowest count
     CHECK(table.count_of(user(1)) == 0);
     CHECK(table.count_of(user(17)) == 1);
     CHECK(table.count_of(user(16)) == 16);
@@ -97,7 +97,7 @@ TEST_CASE("a caller who is replaced and returns is counted from their return", "
     CHECK(table.count_of(user(1)) == 2);
 }
 
-TEST_CASE("callers are reported for this window and the one before", "[pipeline][affected]") {
+TEST_CASE("callers are reported for the current and the previous window", "[pipeline][affected]") {
     affected_callers table;
     const affected_callers::time_point start{std::chrono::hours{1}};
     CHECK(found_in(table, start).empty());
@@ -105,8 +105,8 @@ TEST_CASE("callers are reported for this window and the one before", "[pipeline]
     table.add(effect::failed, user(1), start);
     table.add(effect::slow, user(1), start + 1min);
     table.add(effect::limited, client("192.0.2.7"), start + 4min);
-    using found = std::map<std::pair<effect, std::string>, std::uint64_t>;
-    const found first{{{effect::failed, "1"}, 2}, {{effect::slow, "1"}, 1}, {{effect::limited, "192.0.2.0/24"}, 1}};
+    using counts = std::map<std::pair<effect, std::string>, std::uint64_t>;
+    const counts first{{{effect::failed, "1"}, 2}, {{effect::slow, "1"}, 1}, {{effect::limited, "192.0.2.0/24"}, 1}};
     CHECK(found_in(table, start + 5min - 1ns) == first);
     CHECK(found_in(table, start + 5min) == first);
     table.add(effect::failed, user(1), start + 6min);
@@ -117,40 +117,40 @@ TEST_CASE("callers are reported for this window and the one before", "[pipeline]
     both[{effect::failed, "2"}] = 1;
     both[{effect::failed, "3"}] = 1;
     CHECK(found_in(table, start + 10min - 1ns) == both);
-    // Windows follow one another without a gap: what is reported is ten minutes old at most.
+    // Windows have no gaps between them: reported callers are at most ten minutes old.
     CHECK(found_in(table, start + 10min) ==
-          found{{{effect::failed, "1"}, 1}, {{effect::failed, "2"}, 1}, {{effect::failed, "3"}, 1}});
+          counts{{{effect::failed, "1"}, 1}, {{effect::failed, "2"}, 1}, {{effect::failed, "3"}, 1}});
     CHECK(found_in(table, start + 15min).empty());
 
-    SECTION("after a long time without any") {
+    SECTION("after a long time without affected callers") {
         table.add(effect::slow, user(4), start + 16min);
         CHECK(found_in(table, start + 40min).empty());
         table.add(effect::slow, user(5), start + 40min);
-        CHECK(found_in(table, start + 44min) == found{{{effect::slow, "5"}, 1}});
+        CHECK(found_in(table, start + 44min) == counts{{{effect::slow, "5"}, 1}});
     }
 }
 
-TEST_CASE("each kind has a table of its own", "[pipeline][affected]") {
+TEST_CASE("each kind has its own table", "[pipeline][affected]") {
     affected_callers table;
     const affected_callers::time_point now{std::chrono::hours{1}};
     table.add(effect::failed, user(1), now);
     for (std::int64_t i = 0; i < 1000; ++i) table.add(effect::limited, user(2 + i), now);
-    const auto found = found_in(table, now);
-    CHECK(found.size() == 17);
-    CHECK(found.at({effect::failed, "1"}) == 1);
+    const auto counts = found_in(table, now);
+    CHECK(counts.size() == 17);
+    CHECK(counts.at({effect::failed, "1"}) == 1);
 }
 
-TEST_CASE("threads that add callers at the same time lose none", "[pipeline][affected]") {
+TEST_CASE("threads that add callers at the same time lose no counts", "[pipeline][affected]") {
     affected_callers table;
     const affected_callers::time_point now{std::chrono::hours{1}};
     std::vector<std::thread> running;
-    for (std::int64_t who = 1; who <= 8; ++who)
-        running.emplace_back([&table, now, who] {
-            for (int i = 0; i < 2000; ++i) table.add(effect::failed, user(who), now);
+    for (std::int64_t number = 1; number <= 8; ++number)
+        running.emplace_back([&table, now, number] {
+            for (int i = 0; i < 2000; ++i) table.add(effect::failed, user(number), now);
         });
-    std::uint64_t seen = 0;
-    table.each(now, [&](effect, const affected_caller&, std::uint64_t count) { seen += count; });
-    CHECK(seen <= 16000);
+    std::uint64_t total = 0;
+    table.each(now, [&](effect, const affected_caller&, std::uint64_t count) { total += count; });
+    CHECK(total <= 16000);
     for (auto& each : running) each.join();
-    for (std::int64_t who = 1; who <= 8; ++who) CHECK(found_in(table, now).at({effect::failed, std::to_string(who)}) == 2000);
+    for (std::int64_t number = 1; number <= 8; ++number) CHECK(found_in(table, now).at({effect::failed, std::to_string(number)}) == 2000);
 }

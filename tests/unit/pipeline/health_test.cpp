@@ -22,7 +22,7 @@ std::chrono::steady_clock::time_point fake_now() noexcept {
     return std::chrono::steady_clock::time_point{std::chrono::milliseconds{milliseconds_now.load()}};
 }
 
-http::response ask(const health& checks, std::string_view path, http::method method = http::method::get) {
+http::response fetch(const health& checks, std::string_view path, http::method method = http::method::get) {
     http::request request;
     request.method = method;
     request.target = http::target::from(path);
@@ -42,27 +42,27 @@ TEST_CASE("readiness follows the checks, and health does not", "[pipeline][healt
     });
     checks.add("limits", []() -> result<void> { return {}; });
     CHECK(checks.failing() == std::vector<std::string>{"store", "limits"});  // neither has run
-    CHECK(ask(checks, "/healthz").status() == http::status::ok);
+    CHECK(fetch(checks, "/healthz").status() == http::status::ok);
     REQUIRE(checks.start());
 
     CHECK(eventually([&] { return checks.failing() == std::vector<std::string>{"store"}; }));
-    const auto failing = ask(checks, "/readyz");
+    const auto failing = fetch(checks, "/readyz");
     CHECK(failing.status() == http::status::service_unavailable);
     CHECK(failing.body() == R"({"ready":false,"failing":["store"]})");
     CHECK(failing.find("Content-Type") == "application/json");
-    CHECK(ask(checks, "/healthz").status() == http::status::ok);
+    CHECK(fetch(checks, "/healthz").status() == http::status::ok);
 
     store_fails = false;
     CHECK(eventually([&] { return checks.failing().empty(); }));
-    CHECK(ask(checks, "/readyz").status() == http::status::ok);
-    CHECK(ask(checks, "/readyz").body() == R"({"ready":true})");
-    CHECK(ask(checks, "/readyz", http::method::post).status() == http::status::method_not_allowed);
+    CHECK(fetch(checks, "/readyz").status() == http::status::ok);
+    CHECK(fetch(checks, "/readyz").body() == R"({"ready":true})");
+    CHECK(fetch(checks, "/readyz", http::method::post).status() == http::status::method_not_allowed);
 
     store_fails = true;
     CHECK(eventually([&] { return !checks.failing().empty(); }));
 }
 
-TEST_CASE("a check that hangs is failing, and holds up nobody", "[pipeline][health]") {
+TEST_CASE("a check that hangs counts as failing and delays nothing else", "[pipeline][health]") {
     std::atomic<bool> hangs = false, is_in = false, leave = false;
     health checks{{.interval = milliseconds{1}, .timeout = seconds{1}, .now = &fake_now}};
     checks.add("store", [&]() -> result<void> {
@@ -79,14 +79,14 @@ TEST_CASE("a check that hangs is failing, and holds up nobody", "[pipeline][heal
     CHECK(checks.failing().empty());  // not yet
     milliseconds_now += 1001;
     CHECK(checks.failing() == std::vector<std::string>{"store"});
-    CHECK(ask(checks, "/readyz").status() == http::status::service_unavailable);
+    CHECK(fetch(checks, "/readyz").status() == http::status::service_unavailable);
     hangs = false;
     leave = true;
     leave.notify_all();
     CHECK(eventually([&] { return checks.failing().empty(); }));
 }
 
-TEST_CASE("changes are reported once, and what a check throws is a failure", "[pipeline][health]") {
+TEST_CASE("changes are reported once, and an exception of a check is a failure", "[pipeline][health]") {
     std::mutex mutex;
     std::vector<std::string> reports;
     std::atomic<int> runs = 0;

@@ -28,8 +28,8 @@ using http::thread_kind;
 
 namespace {
 
-/// What was called, and on which thread: a call that blocks an I/O thread is a mistake, and so is one that blocks a worker which
-/// may wait for something else.
+/// Counts the calls of each dependency, and those that block the wrong thread: an I/O thread, or a worker that may wait
+/// for another kind of work only.
 struct call_counts {
     bool on_io_thread = false;
     http::work_kind may_wait_for = http::work_kind::other;
@@ -39,10 +39,10 @@ struct call_counts {
     int limits_tried = 0, limits_taken = 0;
     int endpoints = 0;
 
-    void wait(http::work_kind what) noexcept { blocked_io += on_io_thread || may_wait_for != what ? 1 : 0; }
+    void wait(http::work_kind kind) noexcept { blocked_io += on_io_thread || may_wait_for != kind ? 1 : 0; }
 };
 
-/// A store that blocks and has a cache, or forgets what is in it.
+/// A store that blocks and has a cache, which can be emptied.
 struct caching_store : memory_store {
     static constexpr bool blocking = true;
 
@@ -83,7 +83,7 @@ struct caching_store : memory_store {
         return memory_store::record_access_token_use(token, now);
     }
 
-    /// Its rows, without counting.
+    /// The rows, without counting.
     memory_store& rows() const noexcept { return const_cast<caching_store&>(*this); }
 
 private:
@@ -125,7 +125,7 @@ struct caching_directory : shop_directory {
         ++counts->cached_users;
         const auto found = people.find(user);
         if (!balance_is_cached) return lookup<balance>::unknown();
-        return found == people.end() ? lookup<balance>::miss() : lookup<balance>::hit(found->second.has);
+        return found == people.end() ? lookup<balance>::miss() : lookup<balance>::hit(found->second.own_balance);
     }
     lookup<std::optional<quota>> cached_quota_of(user_id user) const noexcept {
         ++counts->cached_users;
@@ -144,7 +144,7 @@ struct blocking_directory : shop_directory {
     static constexpr bool blocking = true;
 };
 
-/// Counts here, as the leases of a limiter that blocks do; without a lease it has to wait.
+/// Counts locally, as the leases of a blocking limiter do; without a lease it blocks.
 struct leasing_limiter {
     static constexpr bool blocking = true;
     call_counts* counts = nullptr;
@@ -188,7 +188,7 @@ struct shared_password {
     }
 };
 
-/// What an API does with one request, as a server calls it: on the I/O thread first, then on a worker if it needs one.
+/// The result of handling one request as a server does: on the I/O thread first, then on a worker if needed.
 struct handling {
     std::string steps;  // i: the I/O thread, w: a worker, which may be called several times, b: the body has arrived
     std::vector<http::work_kind> waits;  // for what, in turn
@@ -197,29 +197,29 @@ struct handling {
 
 template <class Api>
 handling serve(Api& api, http::request request, call_counts& counts, std::string_view body = {}) {
-    handling made;
+    handling handled;
     http::handler_state state;
     auto thread = thread_kind::io;
     for (int calls = 0; calls < 9; ++calls) {
         counts.on_io_thread = thread == thread_kind::io;
         counts.may_wait_for = state.waits_for();
-        if (counts.on_io_thread) made.steps += 'i';
-        else if (!made.steps.ends_with('w')) made.steps += 'w';
-        const auto step = api.advance(request, made.response, state, thread);
+        if (counts.on_io_thread) handled.steps += 'i';
+        else if (!handled.steps.ends_with('w')) handled.steps += 'w';
+        const auto step = api.advance(request, handled.response, state, thread);
         counts.on_io_thread = false;
         if (step == handle_step::done) break;
         if (step == handle_step::needs_worker) {
-            made.waits.push_back(state.waits_for());
+            handled.waits.push_back(state.waits_for());
             thread = thread_kind::worker;
             continue;
         }
-        made.steps += 'b';
+        handled.steps += 'b';
         request.body = body;
         request.body_state = body_state::complete;
         thread = thread_kind::io;
     }
     CHECK(counts.blocked_io == 0);
-    return made;
+    return handled;
 }
 
 struct caching_shop {
@@ -236,24 +236,24 @@ struct caching_shop {
                                    {{"sitesmaker", {{account_id{1}, "Ann's site", true}}}}, {}}});
         std::array<std::byte, 32> secret_bytes{};
         std::array<std::byte, 16> name_bytes{};
-        const auto made = make_secret(secret_kind::personal_token, secret_bytes);
+        const auto new_secret = make_secret(secret_kind::personal_token, secret_bytes);
         const auto name = make_public_id(public_id_kind::username, name_bytes);
-        REQUIRE(store.create_personal_token({ann, *token_username::from(name), digest_of(made), "for tests",
+        REQUIRE(store.create_personal_token({ann, *token_username::from(name), digest_of(new_secret), "for tests",
                                              *scope_set::parse("user:balance sitesmaker:read"), now},
                                             9));
         username = name.view();
-        secret = made.view();
+        secret = new_secret.view();
         balance_.basic(username, secret);
         REQUIRE(store.rows().record_personal_token_use(username, now, {}));
     }
 
     auto policies() { return default_policies().with_clock(fake_clock{&now}).with_limiter(std::ref(limiter)); }
     auto make_api() { return account_api{shop_settings(), users, store, policies(), account_routes()}; }
-    /// A good request for a balance.
-    const http::request& balance() { return balance_.asked(); }
+    /// A valid request for a balance.
+    const http::request& balance() { return balance_.view(); }
 
 private:
-    sent balance_{method::get, "/v1/user/balance"};
+    test_request balance_{method::get, "/v1/user/balance"};
 };
 
 bool is_balance(const http::response& response) {
@@ -262,13 +262,13 @@ bool is_balance(const http::response& response) {
 
 }  // namespace
 
-TEST_CASE("a balance is answered on the I/O thread if everything is cached", "[pipeline][judge]") {
+TEST_CASE("a balance request is handled on the I/O thread if everything is cached", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     for (const auto m : {method::get, method::head}) {
-        const auto answered = serve(api, sent{m, "/v1/user/balance"}.basic(shop.username, shop.secret).asked(), shop.counts);
-        CHECK(answered.steps == "i");
-        CHECK(is_balance(answered.response));
+        const auto handled = serve(api, test_request{m, "/v1/user/balance"}.basic(shop.username, shop.secret).view(), shop.counts);
+        CHECK(handled.steps == "i");
+        CHECK(is_balance(handled.response));
     }
     CHECK(shop.counts.cached_credentials == 2);
     CHECK(shop.counts.found_credentials == 0);
@@ -283,19 +283,19 @@ TEST_CASE("a balance is answered on the I/O thread if everything is cached", "[p
         http::work_kind waits_for;
     };
     for (const auto& each : std::vector<row>{
-             {"the credential", [&](bool there) { shop.store.is_cached = there; }, 1, 0, 0, http::work_kind::credentials},
-             {"the quota", [&](bool there) { shop.users.quota_is_cached = there; }, 0, 2, 0, http::work_kind::users},
-             {"a lease", [&](bool there) { shop.limiter.has_lease = there; }, 0, 0, 1, http::work_kind::limits},
-             {"the balance", [&](bool there) { shop.users.balance_is_cached = there; }, 0, 1, 0, http::work_kind::users},
+             {"the credential", [&](bool available) { shop.store.is_cached = available; }, 1, 0, 0, http::work_kind::credentials},
+             {"the quota", [&](bool available) { shop.users.quota_is_cached = available; }, 0, 2, 0, http::work_kind::users},
+             {"a lease", [&](bool available) { shop.limiter.has_lease = available; }, 0, 0, 1, http::work_kind::limits},
+             {"the balance", [&](bool available) { shop.users.balance_is_cached = available; }, 0, 1, 0, http::work_kind::users},
          }) {
         CAPTURE(each.missing);
         each.set(false);
         shop.counts = {};
-        const auto answered = serve(api, shop.balance(), shop.counts);
-        CHECK(answered.steps == "iw");
-        CHECK(answered.waits == std::vector{each.waits_for});
-        CHECK(is_balance(answered.response));
-        // Looked up once in the cache, asked once where that was unknown, and counted once.
+        const auto handled = serve(api, shop.balance(), shop.counts);
+        CHECK(handled.steps == "iw");
+        CHECK(handled.waits == std::vector{each.waits_for});
+        CHECK(is_balance(handled.response));
+        // Looked up once in the cache, queried once if that was unknown, and counted once.
         CHECK(shop.counts.cached_credentials == 1);
         CHECK(shop.counts.found_credentials == each.found_credentials);
         CHECK(shop.counts.found_users == each.found_users);
@@ -306,7 +306,7 @@ TEST_CASE("a balance is answered on the I/O thread if everything is cached", "[p
     CHECK(is_balance(api.handle(shop.balance())));
 }
 
-TEST_CASE("what came with the credential is not asked of the directory", "[pipeline][judge]") {
+TEST_CASE("the directory is not queried for data that came with the credential", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     const balance other{ann, *decimal::parse("77"), *currency_code::from("JPY")};
@@ -340,10 +340,11 @@ TEST_CASE("a directory that never waits is called on the I/O thread, whatever th
     shop_directory users;
     users.people = shop.users.people;
     account_api api{shop_settings(), users, shop.store, shop.policies(), account_routes()};
-    const auto answered = serve(api, shop.balance(), shop.counts);
-    CHECK(answered.steps == "i");
-    CHECK(is_balance(answered.response));
-    const auto listed = serve(api, sent{method::get, "/v1/sitesmaker/accounts"}.basic(shop.username, shop.secret).asked(), shop.counts);
+    const auto handled = serve(api, shop.balance(), shop.counts);
+    CHECK(handled.steps == "i");
+    CHECK(is_balance(handled.response));
+    const auto listed = serve(api, test_request{method::get, "/v1/sitesmaker/accounts"}.basic(shop.username, shop.secret).view(),
+                              shop.counts);
     CHECK(listed.steps == "i");
     CHECK(listed.response.status() == status::ok);
     directory_without_balances other;
@@ -360,10 +361,10 @@ TEST_CASE("a request waits for one thing at a time and names it", "[pipeline][ju
     auto api = shop.make_api();
     shop.store.is_cached = shop.users.quota_is_cached = shop.users.balance_is_cached = shop.limiter.has_lease = false;
     const auto waits = [&](method verb, const char* path, std::string_view body = {}) {
-        sent request{verb, path};
+        test_request request{verb, path};
         request.basic(shop.username, shop.secret);
         if (!body.empty()) request.body(std::string{body}, "application/json");
-        return serve(api, request.asked(), shop.counts).waits;
+        return serve(api, request.view(), shop.counts).waits;
     };
     CHECK(waits(method::get, "/v1/user/balance") == std::vector{credentials, users, limits, users});
     CHECK(waits(method::get, "/v1/sitesmaker/accounts") == std::vector{credentials, users, limits, users});
@@ -378,11 +379,11 @@ TEST_CASE("a request judged in one call queries the store once and is counted on
     auto api = shop.make_api();
     shop.counts.may_wait_for = http::work_kind::credentials;
     shop.store.is_cached = shop.limiter.has_lease = false;
-    const auto answer = api.handle(shop.balance());
-    CHECK(is_balance(answer));
+    const auto response = api.handle(shop.balance());
+    CHECK(is_balance(response));
     CHECK(shop.counts.found_credentials == 1);
     CHECK(shop.counts.limits_taken == 1);
-    CHECK(answer.find("X-RateLimit-Remaining") == "999");
+    CHECK(response.find("X-RateLimit-Remaining") == "999");
     shop.users.quota_is_cached = false;
     shop.counts.blocked_io = 0;  // `handle` may wait for anything
     CHECK(serve(api, shop.balance(), shop.counts).response.find("X-RateLimit-Remaining") == "998");
@@ -401,21 +402,21 @@ TEST_CASE("a cache that changes between two stages does not block the I/O thread
     }
     SECTION("the user is evicted after the quota was looked up") {
         shop.users.balance_is_cached = false;
-        const auto answered = serve(api, shop.balance(), shop.counts);
-        CHECK(answered.steps == "iw");
-        CHECK(is_balance(answered.response));
+        const auto handled = serve(api, shop.balance(), shop.counts);
+        CHECK(handled.steps == "iw");
+        CHECK(is_balance(handled.response));
         CHECK(shop.counts.found_credentials == 0);
-        CHECK(answered.response.find("X-RateLimit-Remaining") == "999");
+        CHECK(handled.response.find("X-RateLimit-Remaining") == "999");
     }
     SECTION("the lease is used up") {
         shop.limiter.has_lease = false;
-        const auto answered = serve(api, shop.balance(), shop.counts);
-        CHECK(answered.steps == "iw");
-        CHECK(answered.response.find("X-RateLimit-Remaining") == "999");
+        const auto handled = serve(api, shop.balance(), shop.counts);
+        CHECK(handled.steps == "iw");
+        CHECK(handled.response.find("X-RateLimit-Remaining") == "999");
     }
 }
 
-TEST_CASE("requests that need no store are answered without a worker", "[pipeline][judge]") {
+TEST_CASE("requests that need no store are handled without a worker", "[pipeline][judge]") {
     call_counts counts;
     instant now = from_unix_seconds(1'700'000'000);
     blocking_directory users;
@@ -427,48 +428,50 @@ TEST_CASE("requests that need no store are answered without a worker", "[pipelin
                     account_routes()};
 
     const std::string some_token = "Bearer " + std::string{make_secret(secret_kind::access_token, std::array<std::byte, 32>{}).view()};
-    const auto check = [&](const char* what, sent&& request, status expected, const char* steps) {
-        CAPTURE(what);
-        const auto answered = serve(api, request.asked(), counts);
-        CHECK(answered.response.status() == expected);
-        CHECK(answered.steps == steps);
-        CHECK(answered.response.find("X-RateLimit-Limit") == "100");
+    const auto check = [&](const char* name, test_request&& request, status expected, const char* steps) {
+        CAPTURE(name);
+        const auto handled = serve(api, request.view(), counts);
+        CHECK(handled.response.status() == expected);
+        CHECK(handled.steps == steps);
+        CHECK(handled.response.find("X-RateLimit-Limit") == "100");
         // A response to the head alone, before the body arrives.
-        http::request head = request.asked();
+        http::request head = request.view();
         head.body_state = body_state::pending;
         const bool needs_body = expected == status::ok;
         const auto from_head = serve(api, head, counts);
         CHECK((from_head.steps.find('b') != std::string::npos) == needs_body);
         CHECK(from_head.response.status() == expected);
     };
-    check("no User-Agent", std::move(sent{method::get, "/v1/user/balance"}.without("User-Agent").field("Authorization", some_token)),
+    check("no User-Agent",
+          std::move(test_request{method::get, "/v1/user/balance"}.without("User-Agent").field("Authorization", some_token)),
           status::forbidden, "i");
     check("two Authorization fields",
-          std::move(sent{method::get, "/v1/user/balance"}.field("Authorization", some_token).field("Authorization", some_token)),
+          std::move(test_request{method::get, "/v1/user/balance"}.field("Authorization", some_token).field("Authorization", some_token)),
           status::bad_request, "i");
-    check("an unknown path", sent{method::get, "/v1/nowhere"}, status::not_found, "i");
-    check("a path outside of the API", sent{method::post, "/"}, status::not_found, "i");
-    check("an unknown service", sent{method::get, "/v1/nowhere/accounts"}, status::not_found, "i");
-    check("another method", sent{method::delete_, "/v1/user/balance"}, status::method_not_allowed, "i");
-    check("OPTIONS", sent{method::options, "/v1/user/balance"}, status::no_content, "i");
-    check("no credentials", sent{method::get, "/v1/user/balance"}, status::unauthorized, "i");
+    check("an unknown path", test_request{method::get, "/v1/nowhere"}, status::not_found, "i");
+    check("a path outside of the API", test_request{method::post, "/"}, status::not_found, "i");
+    check("an unknown service", test_request{method::get, "/v1/nowhere/accounts"}, status::not_found, "i");
+    check("another method", test_request{method::delete_, "/v1/user/balance"}, status::method_not_allowed, "i");
+    check("OPTIONS", test_request{method::options, "/v1/user/balance"}, status::no_content, "i");
+    check("no credentials", test_request{method::get, "/v1/user/balance"}, status::unauthorized, "i");
     for (const char* malformed : {"Bearer", "Bearer a b", "Basic !!!", "Basic bm8gY29sb24=", "Digest x", "nothing"})
-        check(malformed, std::move(sent{method::get, "/v1/user/balance"}.field("Authorization", malformed)), status::unauthorized, "i");
-    check("an endpoint that asks nobody", sent{method::get, "/v1/testservice/get"}, status::ok, "i");
-    check("the description", sent{method::get, "/v1/openapi.json"}, status::ok, "i");
+        check(malformed, std::move(test_request{method::get, "/v1/user/balance"}.field("Authorization", malformed)), status::unauthorized,
+              "i");
+    check("an endpoint that asks nobody", test_request{method::get, "/v1/testservice/get"}, status::ok, "i");
+    check("the description", test_request{method::get, "/v1/openapi.json"}, status::ok, "i");
     check("a body of another type",
-          std::move(sent{method::post, "/v1/testservice/post"}.body("x", "text/plain").field("Content-Length", "1")),
+          std::move(test_request{method::post, "/v1/testservice/post"}.body("x", "text/plain").field("Content-Length", "1")),
           status::unsupported_media_type, "i");
-    CHECK(serve(api, sent{method::post, "/v1/testservice/post"}.too_large().asked(), counts).response.status() ==
+    CHECK(serve(api, test_request{method::post, "/v1/testservice/post"}.too_large().view(), counts).response.status() ==
           status::content_too_large);
-    // The counterpart: what has to be looked up.
-    CHECK(serve(api, sent{method::get, "/v1/user/balance"}.field("Authorization", some_token).asked(), counts).steps == "iw");
-    CHECK(serve(api, sent{method::get, "/v1/nowhere"}.field("Authorization", some_token).asked(), counts).steps == "iw");
+    // The counterpart: requests that need a lookup.
+    CHECK(serve(api, test_request{method::get, "/v1/user/balance"}.field("Authorization", some_token).view(), counts).steps == "iw");
+    CHECK(serve(api, test_request{method::get, "/v1/nowhere"}.field("Authorization", some_token).view(), counts).steps == "iw");
 
-    while (serve(api, sent{method::get, "/v1/nowhere"}.asked(), counts).response.status() != status::too_many_requests) {}
+    while (serve(api, test_request{method::get, "/v1/nowhere"}.view(), counts).response.status() != status::too_many_requests) {}
     for (const char* path : {"/v1/user/balance", "/v1/nowhere", "/v1/testservice/get"}) {
-        sent request{method::post, path};
-        http::request head = request.asked();
+        test_request request{method::post, path};
+        http::request head = request.view();
         head.body_state = body_state::pending;
         const auto refused = serve(api, head, counts);
         CHECK(refused.response.status() == status::too_many_requests);
@@ -481,15 +484,15 @@ TEST_CASE("a request is rejected by its head, on a worker if a store must be cal
     auto api = shop.make_api();
     shop.store.is_cached = false;
     const auto post = [&](const char* path, std::string_view secret, const char* type = "application/json") {
-        sent request{method::post, path};
+        test_request request{method::post, path};
         request.basic(shop.username, secret).field("Content-Length", "2").field("Content-Type", type);
-        http::request head = request.asked();
+        http::request head = request.view();
         head.body_state = body_state::pending;
         return serve(api, head, shop.counts, "{}");
     };
-    const auto expect = [](const handling& made, status expected, const char* steps) {
-        CHECK(made.response.status() == expected);
-        CHECK(made.steps == steps);
+    const auto expect = [](const handling& handled, status expected, const char* steps) {
+        CHECK(handled.response.status() == expected);
+        CHECK(handled.steps == steps);
     };
     const std::string wrong = std::string{make_secret(secret_kind::personal_token, [] {
         std::array<std::byte, 32> bytes{};
@@ -500,39 +503,39 @@ TEST_CASE("a request is rejected by its head, on a worker if a store must be cal
     expect(post("/v1/itemplatform/1/hooks", shop.secret), status::forbidden, "iw");
     expect(post("/v1/nowhere", shop.secret), status::not_found, "iw");
     expect(post("/v1/sitesmaker/1/hooks", shop.secret, "text/plain"), status::unsupported_media_type, "iw");
-    // One that is not rejected goes back for its body, and to a worker for its endpoint; it is judged once.
+    // A request that is not rejected waits for its body, and for a worker for its endpoint; it is judged once.
     shop.counts = {};
     expect(post("/v1/sitesmaker/1/hooks", shop.secret), status::unprocessable_content, "iwbiw");
     CHECK(shop.counts.found_credentials == 1);
     CHECK(shop.counts.limits_tried + shop.counts.limits_taken == 1);
-    // A path that names nothing needs no worker for its endpoint.
+    // A path with an unknown service needs no worker for its endpoint.
     shop.store.is_cached = true;
     expect(post("/v1/sitesmaker/01/hooks", shop.secret), status::not_found, "ibi");
     expect(post("/v1/testservice/post", shop.secret), status::ok, "ibi");
 }
 
-TEST_CASE("cached data rejects on the I/O thread, too", "[pipeline][judge]") {
+TEST_CASE("cached data also rejects requests on the I/O thread", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
-    const auto check = [&](sent& request, status expected, const char* steps = "i") {
-        const auto answered = serve(api, request.asked(), shop.counts);
-        CHECK(answered.response.status() == expected);
-        CHECK(answered.steps == steps);
+    const auto check = [&](test_request& request, status expected, const char* steps = "i") {
+        const auto handled = serve(api, request.view(), shop.counts);
+        CHECK(handled.response.status() == expected);
+        CHECK(handled.steps == steps);
     };
     const std::string unknown = "tgu_" + std::string(20, 'x');
-    check(sent{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret + "x"), status::unauthorized);
-    check(sent{method::get, "/v1/user/balance"}.basic(unknown, shop.secret), status::unauthorized);
-    check(sent{method::post, "/v1/user/balance"}.basic(shop.username, shop.secret), status::method_not_allowed);
-    check(sent{method::options, "/v1/user/balance"}.basic(shop.username, shop.secret), status::no_content);
-    check(sent{method::get, "/v1/nowhere"}.basic(shop.username, shop.secret), status::not_found);
-    check(sent{method::get, "/v1/itemplatform/accounts"}.basic(shop.username, shop.secret), status::forbidden);
-    check(sent{method::get, "/v1/testservice/auth"}.basic(shop.username, shop.secret), status::ok);
-    check(sent{method::get, "/v1/sitesmaker/accounts"}.basic(shop.username, shop.secret), status::ok, "iw");
+    check(test_request{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret + "x"), status::unauthorized);
+    check(test_request{method::get, "/v1/user/balance"}.basic(unknown, shop.secret), status::unauthorized);
+    check(test_request{method::post, "/v1/user/balance"}.basic(shop.username, shop.secret), status::method_not_allowed);
+    check(test_request{method::options, "/v1/user/balance"}.basic(shop.username, shop.secret), status::no_content);
+    check(test_request{method::get, "/v1/nowhere"}.basic(shop.username, shop.secret), status::not_found);
+    check(test_request{method::get, "/v1/itemplatform/accounts"}.basic(shop.username, shop.secret), status::forbidden);
+    check(test_request{method::get, "/v1/testservice/auth"}.basic(shop.username, shop.secret), status::ok);
+    check(test_request{method::get, "/v1/sitesmaker/accounts"}.basic(shop.username, shop.secret), status::ok, "iw");
     CHECK(shop.counts.found_credentials == 0);
     CHECK(shop.counts.limits_taken == 0);
 
-    shop.users.people.clear();  // the user is gone
-    check(sent{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret), status::unauthorized);
+    shop.users.people.clear();  // the user was deleted
+    check(test_request{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret), status::unauthorized);
     CHECK(shop.counts.found_users == 0);
 }
 
@@ -542,28 +545,28 @@ TEST_CASE("with a non-blocking store only the limiter may need a worker", "[pipe
     account_api api{shop_settings(), users, shop.store.rows(), shop.policies(), account_routes()};
     CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
     shop.limiter.has_lease = false;
-    const auto answered = serve(api, shop.balance(), shop.counts);
-    CHECK(answered.steps == "iw");
-    CHECK(answered.response.find("X-RateLimit-Remaining") == "998");
+    const auto handled = serve(api, shop.balance(), shop.counts);
+    CHECK(handled.steps == "iw");
+    CHECK(handled.response.find("X-RateLimit-Remaining") == "998");
     account_api counts_here{shop_settings(), users, shop.store.rows(), default_policies().with_clock(fake_clock{&shop.now}), account_routes()};
     STATIC_REQUIRE_FALSE(decltype(counts_here)::blocking);
     CHECK(serve(counts_here, shop.balance(), shop.counts).steps == "i");
-    CHECK(serve(counts_here, sent{method::get, "/v1/nowhere"}.field("X", "y").asked(), shop.counts).steps == "i");
+    CHECK(serve(counts_here, test_request{method::get, "/v1/nowhere"}.field("X", "y").view(), shop.counts).steps == "i");
 }
 
-TEST_CASE("a preflight is answered without its credentials and is not counted", "[pipeline][judge]") {
+TEST_CASE("a preflight gets its response without its credentials and is not counted", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
-    const auto ask = [&](bool is_preflight, std::string_view user_agent = "test") {
-        sent request{method::options, "/v1/user/balance"};
+    const auto send = [&](bool is_preflight, std::string_view user_agent = "test") {
+        test_request request{method::options, "/v1/user/balance"};
         request.field("Origin", "https://app.example").basic(shop.username, shop.secret).without("User-Agent");
         if (!user_agent.empty()) request.field("User-Agent", std::string{user_agent});
         if (is_preflight) request.field("Access-Control-Request-Method", "GET");
         shop.counts = {};
-        return serve(api, request.asked(), shop.counts).response;
+        return serve(api, request.view(), shop.counts).response;
     };
     for (int i = 0; i < 2; ++i) {
-        const auto preflight = ask(true);
+        const auto preflight = send(true);
         CHECK(preflight.status() == status::no_content);
         CHECK(preflight.find("Access-Control-Allow-Origin") == "*");
         CHECK(preflight.find("Access-Control-Allow-Methods") == preflight.find("Allow"));
@@ -572,11 +575,11 @@ TEST_CASE("a preflight is answered without its credentials and is not counted", 
         CHECK(shop.counts.cached_credentials + shop.counts.found_credentials == 0);
         CHECK(shop.counts.limits_tried + shop.counts.limits_taken == 0);
     }
-    const auto other = ask(false);
+    const auto other = send(false);
     CHECK(other.status() == status::no_content);
     CHECK(other.find("X-RateLimit-Remaining") == "999");
     CHECK(other.find("Access-Control-Allow-Methods").empty());
-    const auto nameless = ask(true, "");
+    const auto nameless = send(true, "");
     CHECK(nameless.status() == status::forbidden);
     CHECK(nameless.find("X-RateLimit-Remaining") == "59");
 }
@@ -609,20 +612,20 @@ TEST_CASE("an expired access token is refused from the cache", "[pipeline][judge
     caching_shop shop;
     auto api = shop.make_api();
     std::array<std::byte, 32> bytes{};
-    const auto made = make_secret(secret_kind::access_token, bytes);
-    REQUIRE(shop.store.create_access_token({ann, application_id{1}, digest_of(made),
+    const auto token = make_secret(secret_kind::access_token, bytes);
+    REQUIRE(shop.store.create_access_token({ann, application_id{1}, digest_of(token),
                                             *scope_set::parse("user:balance"), shop.now, shop.now + seconds{60}}));
-    REQUIRE(shop.store.rows().record_access_token_use(digest_of(made), shop.now));
-    sent request{method::get, "/v1/user/balance"};
-    request.bearer(made.view());
-    const auto valid = serve(api, request.asked(), shop.counts);
+    REQUIRE(shop.store.rows().record_access_token_use(digest_of(token), shop.now));
+    test_request request{method::get, "/v1/user/balance"};
+    request.bearer(token.view());
+    const auto valid = serve(api, request.view(), shop.counts);
     CHECK(valid.steps == "i");
     CHECK(is_balance(valid.response));
     shop.now += seconds{60};
-    const auto expired = serve(api, request.asked(), shop.counts);
+    const auto expired = serve(api, request.view(), shop.counts);
     CHECK(expired.steps == "i");
     CHECK(expired.response.status() == status::unauthorized);
-    CHECK(api.handle(request.asked()).status() == status::unauthorized);
+    CHECK(api.handle(request.view()).status() == status::unauthorized);
 }
 
 TEST_CASE("an unavailable store is detected on a worker, and the request is not counted", "[pipeline][judge]") {
@@ -637,7 +640,7 @@ TEST_CASE("an unavailable store is detected on a worker, and the request is not 
     CHECK(shop.counts.limits_tried + shop.counts.limits_taken == 0);
 }
 
-TEST_CASE("a dependency that cannot answer without waiting needs a worker", "[pipeline][judge]") {
+TEST_CASE("a dependency that may block needs a worker", "[pipeline][judge]") {
     caching_shop shop;
     const auto plain = [&] { return default_policies().with_clock(fake_clock{&shop.now}); };
     SECTION("a limiter that always waits") {
@@ -648,24 +651,25 @@ TEST_CASE("a dependency that cannot answer without waiting needs a worker", "[pi
         blocking_directory users;
         users.people = shop.users.people;
         account_api api{shop_settings(), users, shop.store, plain(), account_routes()};
-        const auto answered = serve(api, shop.balance(), shop.counts);
-        CHECK(answered.steps == "iw");
-        CHECK(is_balance(answered.response));
+        const auto handled = serve(api, shop.balance(), shop.counts);
+        CHECK(handled.steps == "iw");
+        CHECK(is_balance(handled.response));
     }
     SECTION("an authenticator without a lookup, but not for other tokens") {
         account_api api{shop_settings(), shop.users, shop.store,
                         plain().with_authenticators(basic_token{}, shared_password{&shop.counts}), account_routes()};
         CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
-        const auto guest = serve(api, sent{method::get, "/v1/user/balance"}.field("Authorization", "Shared please").asked(), shop.counts);
-        CHECK(guest.steps == "iw");
-        CHECK(is_balance(guest.response));
+        const auto shared = serve(api, test_request{method::get, "/v1/user/balance"}.field("Authorization", "Shared please").view(),
+                                  shop.counts);
+        CHECK(shared.steps == "iw");
+        CHECK(is_balance(shared.response));
         CHECK(shop.counts.found_credentials == 1);
-        CHECK(serve(api, sent{method::get, "/v1/user/balance"}.field("Authorization", "Shared now").asked(), shop.counts)
+        CHECK(serve(api, test_request{method::get, "/v1/user/balance"}.field("Authorization", "Shared now").view(), shop.counts)
                   .response.status() == status::unauthorized);
     }
 }
 
-TEST_CASE("an exception on a worker is answered there", "[pipeline][judge]") {
+TEST_CASE("an exception on a worker is handled there", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
     shop.users.balance_is_cached = false;

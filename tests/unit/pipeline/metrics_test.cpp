@@ -71,7 +71,7 @@ TEST_CASE("requests are counted by route, method and status, with their duration
     CHECK(holds(report, bucket("+Inf", 3)));
     CHECK(holds(report, R"(tollgate_request_duration_seconds_count{route="/user/balance",method="GET"} 3)"));
     CHECK(holds(report, R"(tollgate_request_duration_seconds_sum{route="/user/balance",method="GET"} 11.0304)"));
-    CHECK_FALSE(holds(report, R"(tollgate_requests_total{route="/user/balance",method="GET",status="404"} 0)"));  // only what there was
+    CHECK_FALSE(holds(report, R"(tollgate_requests_total{route="/user/balance",method="GET",status="404"} 0)"));  // only combinations that occurred
 }
 
 TEST_CASE("the callers who are affected most are named by user id or network", "[pipeline][metrics]") {
@@ -79,13 +79,14 @@ TEST_CASE("the callers who are affected most are named by user id or network", "
     const caller seven{.user = user_id{7}, .scopes = {}, .application = {}};
     http::request request;
     request.fields.add("User-Agent", "a \"quote\"\n, and a login");
-    const auto report = [&](http::status status, std::chrono::nanoseconds duration, std::string_view address, const caller* who = nullptr) {
+    const auto report = [&](http::status status, std::chrono::nanoseconds duration, std::string_view address,
+                            const caller* user = nullptr) {
         http::response response;
         response.set_status(status);
         request_context context;
         context.client = *ip_address::parse(address);
         context.duration = duration;
-        counts.on_request({context, request, response, who});
+        counts.on_request({context, request, response, user});
         counts.on_refusal({context, http::refusal{status, "", context.client, false}});
     };
     const auto affected = [&] {
@@ -102,7 +103,7 @@ TEST_CASE("the callers who are affected most are named by user id or network", "
     report(http::status::too_many_requests, 1ms, "192.0.2.7");
     report(http::status::too_many_requests, 1ms, "192.0.2.8");
     report(http::status::internal_server_error, 1s, "2001:db8:1:2::3", &seven);
-    // The server does not know the user of what it refuses by itself, and only a 5xx is a failure.
+    // The server does not know the user of a request that it refuses itself, and only a 5xx is a failure.
     CHECK(affected() == R"(
 tollgate_affected_requests{kind="failed",user="7"} 1
 tollgate_affected_requests{kind="failed",network="2001:db8:1::/48"} 1
@@ -136,7 +137,7 @@ TEST_CASE("routes beyond the bound are counted together", "[pipeline][metrics]")
     CHECK(holds(report, R"(tollgate_requests_total{route="other",method="other",status="200"} 304)"));
 }
 
-TEST_CASE("threads that count at the same time lose nothing", "[pipeline][metrics]") {
+TEST_CASE("threads that count at the same time lose no counts", "[pipeline][metrics]") {
     metrics counts;
     constexpr int threads = 12, requests = 5000;
     std::vector<std::thread> running;
@@ -180,7 +181,7 @@ TEST_CASE("refusals, problems and attempts are counted by kind", "[pipeline][met
         CHECK(holds(report, line));
 }
 
-TEST_CASE("servers, backends, the process and one's own families are reported", "[pipeline][metrics]") {
+TEST_CASE("servers, backends, the process and the integrator's own families are reported", "[pipeline][metrics]") {
     struct some_server {
         struct numbers {
             std::size_t connections = 3;
@@ -223,7 +224,7 @@ TEST_CASE("servers, backends, the process and one's own families are reported", 
 #endif
 }
 
-TEST_CASE("the report is served to GET and HEAD alone", "[pipeline][metrics]") {
+TEST_CASE("the report is served to GET and HEAD only", "[pipeline][metrics]") {
     const metrics counts;
     http::request request;
     http::response response;

@@ -22,12 +22,12 @@ struct stepping_clock {
     instant* at;
     std::chrono::nanoseconds* reading;
     [[nodiscard]] instant now() const noexcept { return *at; }
-    // Each look takes 5 microseconds, so that a duration shows that there were two.
+    // Each reading takes 5 microseconds, so that a duration shows that there were two.
     [[nodiscard]] std::chrono::nanoseconds steady_now() const noexcept { return *reading += std::chrono::microseconds{5}; }
 };
 
 struct recorder {
-    struct seen {
+    struct observation {
         std::string id, trace_id, span_id, parent_span_id, route, client;
         bool sampled;
         instant at;
@@ -36,40 +36,40 @@ struct recorder {
         std::string text{};
         std::optional<user_id> user{};
     };
-    std::vector<seen>* requests;
-    std::vector<seen>* refusals;
-    std::vector<seen>* problems;
+    std::vector<observation>* requests;
+    std::vector<observation>* refusals;
+    std::vector<observation>* problems;
 
-    static seen copy(const request_context& from) {
+    static observation copy(const request_context& from) {
         return {std::string{from.id}, std::string{from.trace_id}, std::string{from.span_id}, std::string{from.parent_span_id},
                 std::string{from.route}, from.client.to_text(), from.sampled, from.at, from.duration};
     }
     void on_request(const request_record& record) const noexcept {
-        auto made = copy(record.context);
-        made.status = to_number(record.response.status());
-        made.text = record.response.find("X-Request-Id");
-        if (record.caller != nullptr) made.user = record.caller->user;
-        requests->push_back(made);
+        auto entry = copy(record.context);
+        entry.status = to_number(record.response.status());
+        entry.text = record.response.find("X-Request-Id");
+        if (record.caller != nullptr) entry.user = record.caller->user;
+        requests->push_back(entry);
     }
     void on_refusal(const refusal_record& record) const noexcept {
-        auto made = copy(record.context);
-        made.status = to_number(record.refusal.status);
-        refusals->push_back(made);
+        auto entry = copy(record.context);
+        entry.status = to_number(record.refusal.status);
+        refusals->push_back(entry);
     }
     void on_problem(const problem_record& record) const noexcept {
-        auto made = record.context != nullptr ? copy(*record.context) : seen{};
-        made.text = record.error.cause;
-        problems->push_back(made);
+        auto entry = record.context != nullptr ? copy(*record.context) : observation{};
+        entry.text = record.error.cause;
+        problems->push_back(entry);
     }
 };
 
 struct observed {
-    std::vector<recorder::seen> requests, refusals, problems;
+    std::vector<recorder::observation> requests, refusals, problems;
     instant at = from_unix_seconds(1'800'000'000);
     std::chrono::nanoseconds reading{0};
 };
 
-/// Policies that remember what the observer was told.
+/// Policies with an observer that stores its records.
 struct observe {
     observed* by;
     auto operator()(auto all) const {
@@ -83,9 +83,9 @@ struct observed_shop : observed, basic_shop<observe> {
     observed_shop() : basic_shop{observe{this}} {}
 
     http::response get(std::string path, const std::vector<std::pair<std::string, std::string>>& fields = {}) {
-        sent request{http::method::get, std::move(path)};
+        test_request request{http::method::get, std::move(path)};
         for (const auto& [name, value] : fields) request.field(name, value);
-        return answer(request);
+        return handle(request);
     }
 };
 
@@ -94,38 +94,38 @@ const std::string sent_parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b71692
 
 }  // namespace
 
-TEST_CASE("a request gets an id and a trace of its own", "[pipeline][observed_request]") {
+TEST_CASE("each request gets its own id and trace", "[pipeline][observed_request]") {
     observed_shop shop;
     const auto response = shop.get("/v1/testservice/get");
     REQUIRE(shop.requests.size() == 1);
-    const auto seen = shop.requests.front();
-    CHECK(seen.status == 200);
-    CHECK(seen.id.size() == 32);
-    CHECK(response.find("X-Request-Id") == seen.id);
-    CHECK(seen.text == seen.id);  // the observer sees the response with it
-    CHECK(seen.trace_id == seen.id);
-    CHECK(seen.span_id.size() == 16);
-    CHECK(seen.parent_span_id.empty());
-    CHECK(seen.sampled);
-    CHECK(seen.route == "/testservice/get");
-    CHECK(seen.client == "192.0.2.1");
-    CHECK(seen.at == shop.observed::at);
-    CHECK(seen.duration == std::chrono::microseconds{5});
-    CHECK(shop.get("/v1/testservice/get").find("X-Request-Id") != seen.id);
+    const auto recorded = shop.requests.front();
+    CHECK(recorded.status == 200);
+    CHECK(recorded.id.size() == 32);
+    CHECK(response.find("X-Request-Id") == recorded.id);
+    CHECK(recorded.text == recorded.id);  // the observer sees the response with it
+    CHECK(recorded.trace_id == recorded.id);
+    CHECK(recorded.span_id.size() == 16);
+    CHECK(recorded.parent_span_id.empty());
+    CHECK(recorded.sampled);
+    CHECK(recorded.route == "/testservice/get");
+    CHECK(recorded.client == "192.0.2.1");
+    CHECK(recorded.at == shop.observed::at);
+    CHECK(recorded.duration == std::chrono::microseconds{5});
+    CHECK(shop.get("/v1/testservice/get").find("X-Request-Id") != recorded.id);
 }
 
 TEST_CASE("a well-formed id and trace of the client are continued", "[pipeline][observed_request]") {
     observed_shop shop;
     CHECK(shop.get("/v1/testservice/get", {{"X-Request-Id", "job-7.2"}, {"traceparent", sent_parent}}).find("X-Request-Id") == "job-7.2");
-    const auto seen = shop.requests.front();
-    CHECK(seen.id == "job-7.2");
-    CHECK(seen.trace_id == sent_trace);
-    CHECK(seen.parent_span_id == "b7ad6b7169203331");
-    CHECK_FALSE(seen.sampled);
-    CHECK(seen.span_id != seen.parent_span_id);
-    CHECK(seen.span_id.size() == 16);
+    const auto recorded = shop.requests.front();
+    CHECK(recorded.id == "job-7.2");
+    CHECK(recorded.trace_id == sent_trace);
+    CHECK(recorded.parent_span_id == "b7ad6b7169203331");
+    CHECK_FALSE(recorded.sampled);
+    CHECK(recorded.span_id != recorded.parent_span_id);
+    CHECK(recorded.span_id.size() == 16);
 
-    // Neither is taken over if it is malformed, or there are two.
+    // A malformed or repeated value is replaced.
     const auto replaced = shop.get("/v1/testservice/get", {{"X-Request-Id", "a b"}, {"traceparent", sent_parent.substr(1)}});
     CHECK(replaced.find("X-Request-Id") == shop.requests[1].id);
     CHECK(shop.requests[1].id.size() == 32);
@@ -166,7 +166,7 @@ TEST_CASE("a problem names its request", "[pipeline][observed_request]") {
     const auto token = shop.personal_token(ann, "user:balance");
     shop.users.failure = unavailable("the database is away");
     const auto response =
-        shop.answer(sent{http::method::get, "/v1/user/balance"}.basic(token.username, token.secret).field("X-Request-Id", "job-8"));
+        shop.handle(test_request{http::method::get, "/v1/user/balance"}.basic(token.username, token.secret).field("X-Request-Id", "job-8"));
     CHECK(response.status() == http::status::service_unavailable);
     CHECK(response.find("X-Request-Id") == "job-8");
     REQUIRE(shop.problems.size() == 1);
@@ -178,19 +178,19 @@ TEST_CASE("a problem names its request", "[pipeline][observed_request]") {
 TEST_CASE("the observer sees who was authenticated, whatever the response", "[pipeline][observed_request]") {
     observed_shop shop;
     const auto token = shop.personal_token(ann, "user:balance");
-    const auto ask = [&](std::string_view secret) {
-        const auto status = shop.answer(sent{http::method::get, "/v1/user/balance"}.basic(token.username, secret)).status();
+    const auto status_and_user = [&](std::string_view secret) {
+        const auto status = shop.handle(test_request{http::method::get, "/v1/user/balance"}.basic(token.username, secret)).status();
         return std::pair{to_number(status), shop.requests.back().user};
     };
-    CHECK(ask(token.secret) == std::pair{200U, std::optional{ann}});
-    CHECK(ask("wrong") == std::pair{401U, std::optional<user_id>{}});
+    CHECK(status_and_user(token.secret) == std::pair{200U, std::optional{ann}});
+    CHECK(status_and_user("wrong") == std::pair{401U, std::optional<user_id>{}});
     shop.users.throws = true;
-    CHECK(ask(token.secret) == std::pair{500U, std::optional{ann}});
+    CHECK(status_and_user(token.secret) == std::pair{500U, std::optional{ann}});
     shop.users.failure = unavailable("the database is away");  // so it is unknown whether the user still exists
-    CHECK(ask(token.secret) == std::pair{503U, std::optional<user_id>{}});
+    CHECK(status_and_user(token.secret) == std::pair{503U, std::optional<user_id>{}});
 }
 
-TEST_CASE("what the server refuses has an id", "[pipeline][observed_request]") {
+TEST_CASE("a request that the server refuses has an id", "[pipeline][observed_request]") {
     observed_shop shop;
     http::response response;
     shop.api.handle(http::refusal{http::status::bad_request, "Malformed.", *ip_address::parse("192.0.2.9"), false}, response);

@@ -21,7 +21,7 @@ using http::status;
 
 namespace {
 
-// A parameter of one's own: three capital letters.
+// A custom parameter type: three capital letters.
 struct item_code {
     std::string letters;
 };
@@ -81,35 +81,38 @@ TEST_CASE("own routes get authentication, limits, scopes and errors", "[pipeline
         static unsigned char next = 0;
         std::array<std::byte, 32> bytes{};
         bytes[0] = static_cast<std::byte>(++next);
-        const auto made = make_secret(secret_kind::access_token, bytes);
+        const auto secret = make_secret(secret_kind::access_token, bytes);
         static_cast<void>(store.create_access_token(
-            {ann, application_id{1}, digest_of(made), *scope_set::parse(scopes), instant{}, instant::max()}));
-        return std::string{made.view()};
+            {ann, application_id{1}, digest_of(secret), *scope_set::parse(scopes), instant{}, instant::max()}));
+        return std::string{secret.view()};
     };
-    const auto ask = [&](sent&& request) { return api.handle(request.asked()); };
+    const auto send = [&](test_request&& request) { return api.handle(request.view()); };
 
-    const auto found = ask(std::move(sent{method::get, "/v1/sitesmaker/items/ABC"}.bearer(token("sitesmaker:read"))));
-    CHECK(found.body() == "\"sitesmaker ABC\"");
-    CHECK(found.find("X-RateLimit-Limit") == "1000");
+    const auto response = send(std::move(test_request{method::get, "/v1/sitesmaker/items/ABC"}.bearer(token("sitesmaker:read"))));
+    CHECK(response.body() == "\"sitesmaker ABC\"");
+    CHECK(response.find("X-RateLimit-Limit") == "1000");
     CHECK(*calls == 1);
-    CHECK(ask(sent{method::get, "/v1/sitesmaker/items/ABC"}).status() == status::unauthorized);
-    CHECK(ask(std::move(sent{method::get, "/v1/itemplatform/items/ABC"}.bearer(token("sitesmaker:read")))).status() == status::forbidden);
-    CHECK(ask(std::move(sent{method::get, "/v1/sitesmaker/items/abc"}.bearer(token("sitesmaker:read")))).status() == status::not_found);
-    CHECK(ask(std::move(sent{method::get, "/v1/nowhere/items/ABC"}.bearer(token("sitesmaker:read")))).status() == status::not_found);
+    CHECK(send(test_request{method::get, "/v1/sitesmaker/items/ABC"}).status() == status::unauthorized);
+    CHECK(send(std::move(test_request{method::get, "/v1/itemplatform/items/ABC"}.bearer(token("sitesmaker:read")))).status() ==
+          status::forbidden);
+    CHECK(send(std::move(test_request{method::get, "/v1/sitesmaker/items/abc"}.bearer(token("sitesmaker:read")))).status() ==
+          status::not_found);
+    CHECK(send(std::move(test_request{method::get, "/v1/nowhere/items/ABC"}.bearer(token("sitesmaker:read")))).status() ==
+          status::not_found);
     CHECK(*calls == 1);
 
     const auto put = [&](std::string_view scopes, std::string body) {
-        return ask(std::move(sent{method::put, "/v1/sitesmaker/items/ABC"}.bearer(token(scopes)).body(std::move(body))));
+        return send(std::move(test_request{method::put, "/v1/sitesmaker/items/ABC"}.bearer(token(scopes)).body(std::move(body))));
     };
     CHECK(put("sitesmaker:read", "{}").status() == status::forbidden);
     CHECK(put("sitesmaker", "{").status() == status::bad_request);
     CHECK(put("sitesmaker", "{}").status() == status::unprocessable_content);
     CHECK(put("sitesmaker", "{\"name\":1}").status() == status::no_content);
 
-    const auto note = ask(sent{method::get, "/v1/notes/hello"});
+    const auto note = send(test_request{method::get, "/v1/notes/hello"});
     CHECK(note.body() == "hello");
     CHECK(note.find("Content-Type") == "text/plain");
-    CHECK(ask(sent{method::delete_, "/v1/sitesmaker/items/ABC"}).find("Allow") == "GET, HEAD, PUT, OPTIONS");
+    CHECK(send(test_request{method::delete_, "/v1/sitesmaker/items/ABC"}).find("Allow") == "GET, HEAD, PUT, OPTIONS");
     CHECK(api.openapi().find("/{service}/items/{code}") != std::string::npos);
 }
 
@@ -129,8 +132,8 @@ TEST_CASE("tables are concatenated", "[pipeline][route_table]") {
     shop_directory users;
     memory_store store;
     account_api without_hooks{shop_settings(), users, store, balance_routes() + openapi_routes()};
-    CHECK(without_hooks.handle(sent{method::get, "/v1/user/balance"}.asked()).status() == status::unauthorized);
-    CHECK(without_hooks.handle(sent{method::get, "/v1/testservice/get"}.asked()).status() == status::not_found);
+    CHECK(without_hooks.handle(test_request{method::get, "/v1/user/balance"}.view()).status() == status::unauthorized);
+    CHECK(without_hooks.handle(test_request{method::get, "/v1/testservice/get"}.view()).status() == status::not_found);
     CHECK(without_hooks.openapi().find("getBalance") != std::string::npos);
     CHECK(without_hooks.openapi().find("listHooks") == std::string::npos);
     CHECK(account_api{shop_settings(), users, store, balance_routes()}.openapi().empty());
@@ -140,7 +143,7 @@ TEST_CASE("routes of webhooks need a store that has them", "[pipeline][route_tab
     shop_directory users;
     memory_token_store store;
     account_api api{shop_settings(), users, store, balance_routes() + account_list_routes() + demonstration_routes() + openapi_routes()};
-    CHECK(api.handle(sent{method::get, "/v1/testservice/get"}.asked()).status() == status::ok);
+    CHECK(api.handle(test_request{method::get, "/v1/testservice/get"}.view()).status() == status::ok);
     CHECK_THROWS_WITH((account_api{shop_settings(), users, store, account_routes()}),
                       "tollgate: GET /{service}/{account}/hooks needs a hook_store; read tollgate/contract/hook_store.hpp");
     const auto with_query = [] { return route_table{on_get<"/mine?{q}">(open_to_all, hooks_reader{})}; };
@@ -202,15 +205,15 @@ TEST_CASE("query parameters have the types of their names", "[pipeline][route_ta
         {"?q=%zz", status::bad_request, "cannot be decoded"},
         {"?q=%ff", status::bad_request, "cannot be decoded"},
     };
-    int answered = 0;
+    int accepted = 0;
     for (const auto& row : rows) {
         CAPTURE(row.query);
-        const auto response = api.handle(sent{method::get, "/v1/notes/a" + std::string{row.query}}.asked());
+        const auto response = api.handle(test_request{method::get, "/v1/notes/a" + std::string{row.query}}.view());
         CHECK(response.status() == row.expected);
         CHECK_THAT(std::string{response.body()}, Catch::Contains(row.body));
-        answered += row.expected == status::ok ? 1 : 0;
+        accepted += row.expected == status::ok ? 1 : 0;
     }
-    CHECK(*calls == answered);
+    CHECK(*calls == accepted);
     CHECK(api.table()[0].path == "/notes/{name}");
     CHECK(api.openapi().find(R"("/notes/{name}":{)") != std::string::npos);
     CHECK(api.openapi().find(R"({"name":"page","in":"query","required":false,"schema":{"type":"integer","format":"int64"}})") !=

@@ -11,16 +11,16 @@ using namespace tollgate;
 
 namespace {
 
-struct elsewhere : unlimited {
+struct blocking_limiter : unlimited {
     static constexpr bool blocking = true;
 };
 
-struct here_or_elsewhere : elsewhere {
+struct caching_limiter : blocking_limiter {
     bool is_elsewhere = false;
     [[nodiscard]] bool may_block() const noexcept { return is_elsewhere; }
 };
 
-/// Has an answer without waiting, or not; counts how often it is asked to wait.
+/// Has a result without blocking, or not; counts the blocking calls.
 struct leasing_limiter {
     static constexpr bool blocking = true;
     bool has_lease = false;
@@ -87,12 +87,12 @@ TEST_CASE("captures are relocated with the request", "[pipeline][route]") {
 
 TEST_CASE("whether a limiter blocks is declared", "[pipeline][limit]") {
     CHECK_FALSE(pipeline::limiter_may_block(unlimited{}));
-    CHECK(pipeline::limiter_may_block(elsewhere{}));
-    here_or_elsewhere chosen;
+    CHECK(pipeline::limiter_may_block(blocking_limiter{}));
+    caching_limiter chosen;
     CHECK_FALSE(pipeline::limiter_may_block(chosen));
     chosen.is_elsewhere = true;
     CHECK(pipeline::limiter_may_block(chosen));
-    STATIC_REQUIRE(http::handler_blocks<here_or_elsewhere>());
+    STATIC_REQUIRE(http::handler_blocks<caching_limiter>());
 }
 
 TEST_CASE("the fields of an uncounted request do not wait for the limiter", "[pipeline][limit]") {
@@ -106,16 +106,16 @@ TEST_CASE("the fields of an uncounted request do not wait for the limiter", "[pi
     CHECK(unknown.limit == 60);
     CHECK(unknown.remaining == 60);
     CHECK(unknown.resets_at == now + allowed.window);
-    elsewhere without_try_peek;
+    blocking_limiter without_try_peek;
     CHECK(pipeline::peek_or_unused(without_try_peek, key, allowed, now).remaining == 60);
 
     limiter.has_lease = true;
     CHECK(pipeline::peek_or_unused(limiter, key, allowed, now).remaining == 0);
     CHECK(limiter.waits == 0);
 
-    window_limiter here{{64, 64}};
-    static_cast<void>(here.take(key, allowed, now));
-    CHECK(pipeline::peek_or_unused(here, key, allowed, now).remaining == 59);
+    window_limiter local{{64, 64}};
+    static_cast<void>(local.take(key, allowed, now));
+    CHECK(pipeline::peek_or_unused(local, key, allowed, now).remaining == 59);
 }
 
 TEST_CASE("a request is counted once, on an I/O thread only without waiting", "[pipeline][limit]") {
@@ -238,7 +238,8 @@ TEST_CASE("a body has the bound of its route, before it arrives and after", "[pi
     }
 }
 
-TEST_CASE("of several windows the refusal that ends last is told, else the one with fewest requests left", "[pipeline][limit]") {
+TEST_CASE("of several windows the response shows the refusal that ends last, or else the window with the fewest requests left",
+          "[pipeline][limit]") {
     const auto now = from_unix_seconds(1'700'000'000);
     const verdict many{true, 100, 90, now + seconds{60}};
     const verdict few{true, 10, 1, now + seconds{10}};
@@ -252,18 +253,19 @@ TEST_CASE("of several windows the refusal that ends last is told, else the one w
 
 namespace {
 
-/// Names windows by the user's number: one, none, or two of which the second is small.
+/// Names windows by route: one, none, or two of which the second is small.
 struct choosing_limiter : leasing_limiter {
-    limit_windows windows_of(const limited_request& asked) const noexcept {
-        if (asked.route == "/none") return {};
-        if (asked.route == "/two") return {{asked.key, asked.allowed}, {asked.key.in("two"), {1, seconds{60}}}};
-        return {{asked.key, asked.allowed}};
+    limit_windows windows_of(const limited_request& request) const noexcept {
+        if (request.route == "/none") return {};
+        if (request.route == "/two") return {{request.key, request.allowed}, {request.key.in("two"), {1, seconds{60}}}};
+        return {{request.key, request.allowed}};
     }
 };
 
 }  // namespace
 
-TEST_CASE("several windows need a worker if the limiter may block, one asks for its lease, none asks nothing", "[pipeline][limit]") {
+TEST_CASE("several windows need a worker if the limiter may block, one window tries its lease, and none does not call the limiter",
+          "[pipeline][limit]") {
     const pipeline::default_quotas quotas{{60, seconds{3600}}, {1000, seconds{86400}}};
     http::request request;
     choosing_limiter limiter;

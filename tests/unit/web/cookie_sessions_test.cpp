@@ -23,7 +23,7 @@ namespace {
 constexpr instant noon = from_unix_seconds(1'700'000'000);
 constexpr user_id ann{1};
 
-/// The least that keeps the contract, and fails when told to.
+/// The minimal store that fulfils the contract; it fails on demand.
 struct session_map {
     std::mutex mutex;
     std::map<std::string, stored_session, std::less<>> rows;
@@ -31,10 +31,10 @@ struct session_map {
     bool touch_fails = false;
     int touched = 0;
 
-    result<void> create_session(const stored_session& made) {
+    result<void> create_session(const stored_session& session) {
         const std::scoped_lock held{mutex};
         if (failure) return *failure;
-        rows.emplace(made.cookie_digest.raw(), made);
+        rows.emplace(session.cookie_digest.raw(), session);
         return {};
     }
     result<std::optional<stored_session>> find_session(const digest& cookie) {
@@ -66,10 +66,10 @@ struct session_map {
             if (row.user == user) found.push_back(row);
         return found;
     }
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& kept) {
+    result<void> end_sessions_of(user_id user, const std::optional<digest>& except) {
         const std::scoped_lock held{mutex};
         if (failure) return *failure;
-        std::erase_if(rows, [&](const auto& each) { return each.second.user == user && each.second.cookie_digest != kept; });
+        std::erase_if(rows, [&](const auto& each) { return each.second.user == user && each.second.cookie_digest != except; });
         return {};
     }
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
@@ -84,12 +84,12 @@ struct session_map {
     }
 };
 
-/// Knows Ann, and counts how often it was asked.
+/// Accepts Ann's password, and counts its calls.
 struct anns_password {
-    std::atomic<int> asked = 0;
+    std::atomic<int> checks = 0;
     std::atomic<bool> busy = false;
     result<std::optional<user_id>> check_password(std::string_view login, std::string_view password) {
-        ++asked;
+        ++checks;
         if (busy) return unavailable("too many hashings");
         return login == "ann" && password == "right" ? std::optional{ann} : std::nullopt;
     }
@@ -124,25 +124,25 @@ struct site {
 
     result<sign_in_response> sign_in(std::string_view password = "right", std::string_view cookie = {},
                                     std::string_view login = "ann") {
-        http::request asked;
-        if (!cookie.empty()) asked.fields.add("Cookie", cookie);
+        http::request request;
+        if (!cookie.empty()) request.fields.add("Cookie", cookie);
         http::response out;
-        auto answer = sessions.sign_in(asked, {login, password, ip_address::v4(192, 0, 2, 1)}, now, out);
+        auto response = sessions.sign_in(request, {login, password, ip_address::v4(192, 0, 2, 1)}, now, out);
         set_cookie = out.find("Set-Cookie");
         browser_cookie.clear();
         for (const auto& line : all_cookies(out))
             if (line.find("_browser=") != std::string_view::npos) browser_cookie = line;
         fields_added = out.field_block().size();
-        return answer;
+        return response;
     }
-    std::optional<session> who(std::string_view cookie) {
-        http::request asked;
-        asked.fields.add("Cookie", cookie);
-        auto found = sessions.session_of(asked, now);
+    std::optional<session> find_session(std::string_view cookie) {
+        http::request request;
+        request.fields.add("Cookie", cookie);
+        auto found = sessions.session_of(request, now);
         REQUIRE(found);
         return *found;
     }
-    /// What a browser sends back.
+    /// The cookies that a browser sends back.
     [[nodiscard]] std::string cookie() const { return set_cookie.substr(0, set_cookie.find(';')); }
     [[nodiscard]] std::string attributes() const { return set_cookie.substr(set_cookie.find(';')); }
 };
@@ -151,19 +151,19 @@ struct site {
 
 TEST_CASE("a signed-in user is recognised by the cookie", "[cookie_sessions]") {
     site shop;
-    const auto answer = shop.sign_in();
-    REQUIRE(answer);
-    REQUIRE(answer->result == sign_in_result::signed_in);
-    CHECK(answer->who->user == ann);
+    const auto response = shop.sign_in();
+    REQUIRE(response);
+    REQUIRE(response->result == sign_in_result::signed_in);
+    CHECK(response->who->user == ann);
     CHECK(shop.cookie().starts_with("__Host-tollgate_session=tgw_"));
     CHECK(shop.attributes() == "; Path=/; Secure; HttpOnly; SameSite=Lax");
-    const auto known = shop.who(shop.cookie());
+    const auto known = shop.find_session(shop.cookie());
     REQUIRE(known);
     CHECK(known->user == ann);
     CHECK(known->login == "ann");
-    CHECK(known->secret == answer->who->secret);
+    CHECK(known->secret == response->who->secret);
     CHECK(known->secret.size() == 64);
-    CHECK(shop.who("theme=dark; " + shop.cookie() + "; a=b"));
+    CHECK(shop.find_session("theme=dark; " + shop.cookie() + "; a=b"));
 }
 
 TEST_CASE("sessions of inactive users end at once", "[cookie_sessions]") {
@@ -184,14 +184,14 @@ TEST_CASE("sessions of inactive users end at once", "[cookie_sessions]") {
     http::request next;
     const std::string_view cookie = out.find("Set-Cookie");
     next.fields.add("Cookie", cookie.substr(0, cookie.find(';')));
-    const auto who = [&] { return sessions.session_of(next, noon); };
-    CHECK(*who() != std::nullopt);
+    const auto find = [&] { return sessions.session_of(next, noon); };
+    CHECK(*find() != std::nullopt);
     passwords.active = false;
-    CHECK(*who() == std::nullopt);
+    CHECK(*find() == std::nullopt);
     passwords.active = unavailable("the users' database");
-    CHECK(who().error().cause == "the users' database");
+    CHECK(find().error().cause == "the users' database");
     passwords.active = true;
-    CHECK(*who() != std::nullopt);
+    CHECK(*find() != std::nullopt);
 }
 
 TEST_CASE("over http the cookie has a plain name and is not Secure", "[cookie_sessions]") {
@@ -199,7 +199,7 @@ TEST_CASE("over http the cookie has a plain name and is not Secure", "[cookie_se
     REQUIRE(shop.sign_in());
     CHECK(shop.cookie().starts_with("tollgate_session=tgw_"));
     CHECK(shop.attributes() == "; Path=/; HttpOnly; SameSite=Lax");
-    CHECK(shop.who(shop.cookie()));
+    CHECK(shop.find_session(shop.cookie()));
 }
 
 TEST_CASE("a failing store prevents sign-in", "[cookie_sessions]") {
@@ -230,7 +230,7 @@ TEST_CASE("no other cookie is accepted", "[cookie_sessions]") {
           "__Host-tollgate_session=" + unknown, "__Host-tollgate_session=" + token,
           good + "; __Host-tollgate_session=" + unknown, good + "x"}) {
         CAPTURE(cookie);
-        CHECK_FALSE(shop.who(cookie));
+        CHECK_FALSE(shop.find_session(cookie));
     }
 }
 
@@ -238,25 +238,25 @@ TEST_CASE("a wrong password sets no cookie", "[cookie_sessions]") {
     site shop;
     for (const auto& [login, password] : std::vector<std::pair<std::string, std::string>>{
              {"ann", "wrong"}, {"nobody", "right"}, {"", ""}, {"ann", "right" + std::string(2000, ' ')}, {std::string(300, 'a'), "right"}}) {
-        const auto answer = shop.sign_in(password, {}, login);
-        REQUIRE(answer);
-        CHECK(answer->result == sign_in_result::refused);
-        CHECK_FALSE(answer->who);
+        const auto response = shop.sign_in(password, {}, login);
+        REQUIRE(response);
+        CHECK(response->result == sign_in_result::refused);
+        CHECK_FALSE(response->who);
         CHECK(shop.fields_added == 0);
     }
     CHECK(shop.store.rows.empty());
-    CHECK(shop.passwords.asked == 3);
+    CHECK(shop.passwords.checks == 3);
 }
 
 TEST_CASE("the eleventh attempt is not checked, even with the right password", "[cookie_sessions]") {
     site shop;
     for (int i = 0; i < 10; ++i) CHECK(shop.sign_in("wrong")->result == sign_in_result::refused);
-    const auto answer = shop.sign_in("right");
-    REQUIRE(answer);
-    CHECK(answer->result == sign_in_result::throttled);
-    CHECK(answer->retry_after == minutes{15});
+    const auto response = shop.sign_in("right");
+    REQUIRE(response);
+    CHECK(response->result == sign_in_result::throttled);
+    CHECK(response->retry_after == minutes{15});
     CHECK(shop.fields_added == 0);
-    CHECK(shop.passwords.asked == 10);
+    CHECK(shop.passwords.checks == 10);
     shop.now += minutes{15};
     CHECK(shop.sign_in("right")->result == sign_in_result::signed_in);
 }
@@ -267,22 +267,22 @@ TEST_CASE("parallel attempts do not exceed ten", "[cookie_sessions][threads]") {
     for (int i = 0; i < 4; ++i)
         guessers.emplace_back([&shop] {
             for (int n = 0; n < 50; ++n) {
-                const http::request asked;
+                const http::request request;
                 http::response out;
-                (void)shop.sessions.sign_in(asked, {"ann", "wrong", ip_address::v4(192, 0, 2, 1)}, noon, out);
+                (void)shop.sessions.sign_in(request, {"ann", "wrong", ip_address::v4(192, 0, 2, 1)}, noon, out);
             }
         });
     for (auto& each : guessers) each.join();
-    CHECK(shop.passwords.asked == 10);
+    CHECK(shop.passwords.checks == 10);
 }
 
 TEST_CASE("an attempt that could not be checked does not count", "[cookie_sessions]") {
     site shop;
     shop.passwords.busy = true;
     for (int i = 0; i < 50; ++i) {
-        const auto answer = shop.sign_in("right");
-        REQUIRE_FALSE(answer);
-        REQUIRE(answer.error().kind == error_kind::unavailable);
+        const auto response = shop.sign_in("right");
+        REQUIRE_FALSE(response);
+        REQUIRE(response.error().kind == error_kind::unavailable);
     }
     shop.passwords.busy = false;
     CHECK(shop.sign_in("right")->result == sign_in_result::signed_in);
@@ -292,12 +292,12 @@ TEST_CASE("sign-in starts a new session and ends the previous one", "[cookie_ses
     site shop;
     REQUIRE(shop.sign_in());
     const auto first = shop.cookie();
-    const auto first_secret = shop.who(first)->secret;
+    const auto first_secret = shop.find_session(first)->secret;
     REQUIRE(shop.sign_in("right", first));
     CHECK(shop.cookie() != first);
-    CHECK_FALSE(shop.who(first));
-    REQUIRE(shop.who(shop.cookie()));
-    CHECK(shop.who(shop.cookie())->secret != first_secret);
+    CHECK_FALSE(shop.find_session(first));
+    REQUIRE(shop.find_session(shop.cookie()));
+    CHECK(shop.find_session(shop.cookie())->secret != first_secret);
     CHECK(shop.store.rows.size() == 1);
 }
 
@@ -306,27 +306,27 @@ TEST_CASE("a failed sign-in keeps the session", "[cookie_sessions]") {
     REQUIRE(shop.sign_in());
     const auto first = shop.cookie();
     CHECK(shop.sign_in("wrong", first)->result == sign_in_result::refused);
-    CHECK(shop.who(first));
+    CHECK(shop.find_session(first));
 }
 
 TEST_CASE("sign-out ends the session in the store and clears the cookie", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
     const auto cookie = shop.cookie();
-    http::request asked;
-    asked.fields.add("Cookie", cookie);
+    http::request request;
+    request.fields.add("Cookie", cookie);
     http::response out;
-    REQUIRE(shop.sessions.sign_out(asked, shop.now, out));
+    REQUIRE(shop.sessions.sign_out(request, shop.now, out));
     CHECK(out.find("Set-Cookie") ==
           "__Host-tollgate_session=; Path=/; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Secure; HttpOnly; SameSite=Lax");
-    CHECK_FALSE(shop.who(cookie));
+    CHECK_FALSE(shop.find_session(cookie));
     CHECK(shop.store.rows.empty());
 
     http::response again;
-    CHECK(shop.sessions.sign_out(asked, shop.now, again));
+    CHECK(shop.sessions.sign_out(request, shop.now, again));
     shop.store.failure = unavailable("down");
     http::response failed;
-    CHECK_FALSE(shop.sessions.sign_out(asked, shop.now, failed));
+    CHECK_FALSE(shop.sessions.sign_out(request, shop.now, failed));
     CHECK(failed.field_block().empty());
 }
 
@@ -334,34 +334,34 @@ TEST_CASE("a session ends after half a day without use", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
     shop.now += hours{12} - seconds{1};
-    CHECK(shop.who(shop.cookie()));
+    CHECK(shop.find_session(shop.cookie()));
     shop.now += hours{12} - seconds{1};
-    CHECK(shop.who(shop.cookie()));
+    CHECK(shop.find_session(shop.cookie()));
     shop.now += hours{12};
-    CHECK_FALSE(shop.who(shop.cookie()));
+    CHECK_FALSE(shop.find_session(shop.cookie()));
 }
 
 TEST_CASE("a session ends after a week of use", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
-    for (shop.now = noon; shop.now < noon + days{7}; shop.now += hours{6}) REQUIRE(shop.who(shop.cookie()));
-    CHECK_FALSE(shop.who(shop.cookie()));
+    for (shop.now = noon; shop.now < noon + days{7}; shop.now += hours{6}) REQUIRE(shop.find_session(shop.cookie()));
+    CHECK_FALSE(shop.find_session(shop.cookie()));
 }
 
 TEST_CASE("the use of a session is recorded every five minutes at most", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
-    for (int i = 0; i < 100; ++i) CHECK(shop.who(shop.cookie()));
+    for (int i = 0; i < 100; ++i) CHECK(shop.find_session(shop.cookie()));
     CHECK(shop.store.touched == 0);
     shop.now += minutes{5};
-    for (int i = 0; i < 100; ++i) CHECK(shop.who(shop.cookie()));
+    for (int i = 0; i < 100; ++i) CHECK(shop.find_session(shop.cookie()));
     CHECK(shop.store.touched == 1);
-    shop.now -= hours{5};  // a clock that goes back writes nothing, and ends nothing
-    CHECK(shop.who(shop.cookie()));
+    shop.now -= hours{5};  // a clock that goes back neither writes nor ends a session
+    CHECK(shop.find_session(shop.cookie()));
     CHECK(shop.store.touched == 1);
     shop.now += hours{6};
     shop.store.touch_fails = true;
-    CHECK(shop.who(shop.cookie()));
+    CHECK(shop.find_session(shop.cookie()));
 }
 
 TEST_CASE("expired sessions are swept when new ones start", "[cookie_sessions]") {
@@ -381,22 +381,22 @@ TEST_CASE("a store error is returned, and no partial session is left", "[cookie_
     CHECK_FALSE(shop.sign_in());
     CHECK(shop.fields_added == 0);
     CHECK_FALSE(shop.sign_in("right", cookie));
-    http::request asked;
-    asked.fields.add("Cookie", cookie);
-    CHECK_FALSE(shop.sessions.session_of(asked, shop.now));
+    http::request request;
+    request.fields.add("Cookie", cookie);
+    CHECK_FALSE(shop.sessions.session_of(request, shop.now));
 }
 
 TEST_CASE("without random bytes there is no session", "[cookie_sessions]") {
     site shop;
     shop.random_works = false;
-    const auto answer = shop.sign_in();
-    REQUIRE_FALSE(answer);
-    CHECK(answer.error().kind == error_kind::internal);
+    const auto response = shop.sign_in();
+    REQUIRE_FALSE(response);
+    CHECK(response.error().kind == error_kind::internal);
     CHECK(shop.fields_added == 0);
     CHECK(shop.store.rows.empty());
 }
 
-TEST_CASE("the sign-in URL contains the way back", "[cookie_sessions]") {
+TEST_CASE("the sign-in URL contains the return path", "[cookie_sessions]") {
     CHECK(site{}.sessions.sign_in_url("/en/user/oauth/?a=b&c=d%20e") ==
           "/en/user/sign_in/?return_to=%2Fen%2Fuser%2Foauth%2F%3Fa%3Db%26c%3Dd%2520e");
     const site below{"https://shop.example/account"};
@@ -427,20 +427,20 @@ TEST_CASE("an invalid auth_url or cookie name throws", "[cookie_sessions]") {
                     std::invalid_argument);
 }
 
-TEST_CASE("impossible passwords and logins are not counted and not hashed", "[cookie_sessions]") {
+TEST_CASE("passwords and logins of invalid length are neither counted nor hashed", "[cookie_sessions]") {
     site shop;
     for (int i = 0; i < 2000; ++i) {
-        for (const auto& answer : {shop.sign_in(std::string(1025, 'p')), shop.sign_in("right", {}, std::string(255, 'l')),
-                                   shop.sign_in("right", {}, std::string_view{"ann\0", 4}), shop.sign_in("right", {}, "ann\xff")}) {
-            REQUIRE(answer);
-            CHECK(answer->result == sign_in_result::refused);
+        for (const auto& response : {shop.sign_in(std::string(1025, 'p')), shop.sign_in("right", {}, std::string(255, 'l')),
+                                     shop.sign_in("right", {}, std::string_view{"ann\0", 4}), shop.sign_in("right", {}, "ann\xff")}) {
+            REQUIRE(response);
+            CHECK(response->result == sign_in_result::refused);
         }
     }
-    CHECK(shop.passwords.asked == 0);
+    CHECK(shop.passwords.checks == 0);
     CHECK(shop.sign_in()->result == sign_in_result::signed_in);
 }
 
-TEST_CASE("others cannot lock out a known browser", "[cookie_sessions]") {
+TEST_CASE("other clients cannot lock out a known browser", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in()->result == sign_in_result::signed_in);
     const auto cookie = shop.browser_cookie.substr(0, shop.browser_cookie.find(';'));
@@ -451,8 +451,8 @@ TEST_CASE("others cannot lock out a known browser", "[cookie_sessions]") {
     for (int i = 0; i < 10; ++i) CHECK(shop.sign_in("wrong")->result == sign_in_result::refused);
     CHECK(shop.sign_in()->result == sign_in_result::throttled);
     CHECK(shop.sign_in("right", cookie)->result == sign_in_result::signed_in);
-    CHECK(shop.browser_cookie.empty());  // it has one
-    // Its own failures count, and it is of no use for another login, nor when it was changed.
+    CHECK(shop.browser_cookie.empty());  // it already has one
+    // Its own failures count, and it is invalid for another login and after a change.
     for (int i = 0; i < 10; ++i) CHECK(shop.sign_in("wrong", cookie)->result == sign_in_result::refused);
     CHECK(shop.sign_in("right", cookie)->result == sign_in_result::throttled);
     for (int i = 0; i < 10; ++i) CHECK(shop.sign_in("wrong", cookie, "bob")->result == sign_in_result::refused);
@@ -467,15 +467,15 @@ namespace {
 /// Passwords that can be changed.
 struct changing_passwords {
     std::string password = "the current one";
-    user_id whose = ann;
+    user_id owner = ann;
     std::optional<error> failure;
     result<std::optional<user_id>> check_password(std::string_view login, std::string_view typed) {
         if (failure) return *failure;
-        return login == "ann" && typed == password ? std::optional{whose} : std::nullopt;
+        return login == "ann" && typed == password ? std::optional{owner} : std::nullopt;
     }
-    result<void> set_password(const checked_password& current, std::string_view wanted) {
+    result<void> set_password(const checked_password& current, std::string_view new_password) {
         if (current.user != ann) return not_found();
-        password = wanted;
+        password = new_password;
         return {};
     }
 };
@@ -491,33 +491,33 @@ struct browsers {
     bool random_works = true;
     instant now = noon;
     changing_sessions sessions{{.auth_url = "https://shop.example"}, store, passwords, test::counting_random{&entropy, &random_works}};
-    const session who{ann, "ann", "secret"};
+    const session user_session{ann, "ann", "secret"};
 
-    /// The cookie.
+    /// Returns the cookie.
     std::string sign_in(std::string_view user_agent, const ip_address& from) {
-        http::request asked;
-        asked.fields.add("User-Agent", user_agent);
+        http::request request;
+        request.fields.add("User-Agent", user_agent);
         http::response out;
-        REQUIRE(sessions.sign_in(asked, {"ann", passwords.password, from}, now, out)->who);
+        REQUIRE(sessions.sign_in(request, {"ann", passwords.password, from}, now, out)->who);
         const auto line = out.find("Set-Cookie");
         return std::string{line.substr(0, line.find(';'))};
     }
     std::vector<listed_session> listed(std::string_view cookie) {
-        http::request asked;
-        asked.fields.add("Cookie", cookie);
-        return *sessions.sessions_of(asked, who, now);
+        http::request request;
+        request.fields.add("Cookie", cookie);
+        return *sessions.sessions_of(request, user_session, now);
     }
     http::response changed_with{};
-    password_change_response change(std::string_view cookie, std::string_view current, std::string_view wanted = "the new one") {
-        http::request asked;
-        asked.fields.add("Cookie", cookie);
+    password_change_response change(std::string_view cookie, std::string_view current, std::string_view new_password = "the new one") {
+        http::request request;
+        request.fields.add("Cookie", cookie);
         changed_with = {};
-        return *sessions.change_password(asked, who, {current, wanted, ip_address::v4(192, 0, 2, 1)}, now, changed_with);
+        return *sessions.change_password(request, user_session, {current, new_password, ip_address::v4(192, 0, 2, 1)}, now, changed_with);
     }
     bool is_in(std::string_view cookie) {
-        http::request asked;
-        asked.fields.add("Cookie", cookie);
-        return sessions.session_of(asked, now)->has_value();
+        http::request request;
+        request.fields.add("Cookie", cookie);
+        return sessions.session_of(request, now)->has_value();
     }
 };
 
@@ -541,57 +541,57 @@ TEST_CASE("a user's sessions are listed with where they began") {
     CHECK(listed[0].id != listed[1].id);
 
     ann_with.now += hours{12} - minutes{1};
-    CHECK(ann_with.listed(second).size() == 1);  // the other one is over
+    CHECK(ann_with.listed(second).size() == 1);  // the other session has ended
     ann_with.store.failure = unavailable("gone");
-    http::request asked;
-    CHECK(ann_with.sessions.sessions_of(asked, ann_with.who, noon).error().kind == error_kind::unavailable);
+    http::request request;
+    CHECK(ann_with.sessions.sessions_of(request, ann_with.user_session, noon).error().kind == error_kind::unavailable);
 }
 
-TEST_CASE("a user signs out elsewhere") {
+TEST_CASE("a user ends sessions of other browsers") {
     browsers ann_with;
-    const auto here = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
-    const auto there = ann_with.sign_in("there", ip_address::v4(192, 0, 2, 2));
-    const auto elsewhere = ann_with.sign_in("elsewhere", ip_address::v4(192, 0, 2, 3));
-    const auto listed = ann_with.listed(here);
+    const auto current = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
+    const auto second = ann_with.sign_in("there", ip_address::v4(192, 0, 2, 2));
+    const auto third = ann_with.sign_in("elsewhere", ip_address::v4(192, 0, 2, 3));
+    const auto listed = ann_with.listed(current);
     const auto id_of = [&](std::string_view agent) {
         for (const auto& each : listed)
             if (each.user_agent == agent) return each.id;
         return std::string{};
     };
     CHECK_FALSE(*ann_with.sessions.end_session({user_id{2}, "bob", ""}, id_of("there")));
-    CHECK_FALSE(*ann_with.sessions.end_session(ann_with.who, ""));
-    CHECK_FALSE(*ann_with.sessions.end_session(ann_with.who, "0"));
-    CHECK(ann_with.is_in(there));
-    CHECK(*ann_with.sessions.end_session(ann_with.who, id_of("there")));
-    CHECK_FALSE(*ann_with.sessions.end_session(ann_with.who, id_of("there")));
-    CHECK_FALSE(ann_with.is_in(there));
-    CHECK(ann_with.is_in(elsewhere));
+    CHECK_FALSE(*ann_with.sessions.end_session(ann_with.user_session, ""));
+    CHECK_FALSE(*ann_with.sessions.end_session(ann_with.user_session, "0"));
+    CHECK(ann_with.is_in(second));
+    CHECK(*ann_with.sessions.end_session(ann_with.user_session, id_of("there")));
+    CHECK_FALSE(*ann_with.sessions.end_session(ann_with.user_session, id_of("there")));
+    CHECK_FALSE(ann_with.is_in(second));
+    CHECK(ann_with.is_in(third));
 
-    http::request asked;
-    asked.fields.add("Cookie", here);
-    REQUIRE(ann_with.sessions.end_other_sessions(asked, ann_with.who));
-    CHECK(ann_with.is_in(here));
-    CHECK_FALSE(ann_with.is_in(elsewhere));
+    http::request request;
+    request.fields.add("Cookie", current);
+    REQUIRE(ann_with.sessions.end_other_sessions(request, ann_with.user_session));
+    CHECK(ann_with.is_in(current));
+    CHECK_FALSE(ann_with.is_in(third));
 }
 
-TEST_CASE("a password is changed by someone who has the current one") {
+TEST_CASE("the current password is required to change it") {
     using enum password_change_response::outcome;
     browsers ann_with;
-    const auto here = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
-    const auto there = ann_with.sign_in("there", ip_address::v4(192, 0, 2, 2));
-    CHECK(ann_with.change(here, "a guess").result == refused);
-    CHECK(ann_with.change(here, std::string(limits::password_bytes_max + 1, 'x')).result == refused);
-    ann_with.passwords.whose = user_id{2};  // the login is somebody else's by now
-    CHECK(ann_with.change(here, "the current one").result == refused);
-    ann_with.passwords.whose = ann;
+    const auto current = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
+    const auto second = ann_with.sign_in("there", ip_address::v4(192, 0, 2, 2));
+    CHECK(ann_with.change(current, "a guess").result == refused);
+    CHECK(ann_with.change(current, std::string(limits::password_bytes_max + 1, 'x')).result == refused);
+    ann_with.passwords.owner = user_id{2};  // the login belongs to another user now
+    CHECK(ann_with.change(current, "the current one").result == refused);
+    ann_with.passwords.owner = ann;
     CHECK(ann_with.passwords.password == "the current one");
-    CHECK(ann_with.is_in(there));
+    CHECK(ann_with.is_in(second));
     CHECK(ann_with.changed_with.find("Set-Cookie").empty());
-    CHECK(ann_with.change(here, "the current one").result == changed);
+    CHECK(ann_with.change(current, "the current one").result == changed);
     CHECK(ann_with.passwords.password == "the new one");
-    CHECK_FALSE(ann_with.is_in(there));
-    // Whoever knows the cookie of this session is out, too.
-    CHECK_FALSE(ann_with.is_in(here));
+    CHECK_FALSE(ann_with.is_in(second));
+    // The current session ends too, because another person may know its cookie.
+    CHECK_FALSE(ann_with.is_in(current));
     const auto line = ann_with.changed_with.find("Set-Cookie");
     const auto next = std::string{line.substr(0, line.find(';'))};
     CHECK(ann_with.is_in(next));
@@ -601,26 +601,27 @@ TEST_CASE("a password is changed by someone who has the current one") {
 TEST_CASE("guesses at a password change are throttled like those at sign-in") {
     using enum password_change_response::outcome;
     browsers ann_with;
-    const auto here = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
-    for (int i = 0; i < 10; ++i) CHECK(ann_with.change(here, "a guess").result == refused);
-    const auto late = ann_with.change(here, "the current one");
+    const auto current = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
+    for (int i = 0; i < 10; ++i) CHECK(ann_with.change(current, "a guess").result == refused);
+    const auto late = ann_with.change(current, "the current one");
     CHECK(late.result == throttled);
     CHECK(late.retry_after >= seconds{1});
     CHECK(ann_with.passwords.password == "the current one");
     ann_with.now += minutes{15};
-    // What could not be checked is not a failure.
+    // An attempt that could not be checked is not a failure.
     ann_with.passwords.failure = unavailable("busy");
-    http::request asked;
+    http::request request;
     http::response out;
     for (int i = 0; i < 20; ++i)
-        CHECK_FALSE(ann_with.sessions.change_password(asked, ann_with.who, {"x", "y", ip_address::v4(192, 0, 2, 1)}, ann_with.now, out));
+        CHECK_FALSE(ann_with.sessions.change_password(request, ann_with.user_session, {"x", "y", ip_address::v4(192, 0, 2, 1)},
+                                                      ann_with.now, out));
     ann_with.passwords.failure.reset();
-    CHECK(ann_with.change(here, "the current one").result == changed);
+    CHECK(ann_with.change(current, "the current one").result == changed);
 }
 
 namespace {
 
-/// Passwords with versions. What `meanwhile` does happens after a password was compared and before the result is known.
+/// Passwords with versions. `meanwhile` runs after a password was compared and before the result is known.
 struct versioned_passwords : changing_passwords {
     int version = 1;
     std::function<void()> meanwhile = [] {};
@@ -639,10 +640,10 @@ struct versioned_passwords : changing_passwords {
         if (version_failure) return *version_failure;
         return login == "ann" ? std::to_string(version) : std::string{};
     }
-    result<void> set_password(const checked_password& current, std::string_view wanted) {
+    result<void> set_password(const checked_password& current, std::string_view new_password) {
         if (current.version != std::to_string(version)) return error{error_kind::conflict, "changed", {}};
         ++version;
-        return changing_passwords::set_password(current, wanted);
+        return changing_passwords::set_password(current, new_password);
     }
 };
 static_assert(versioned_password_source<versioned_passwords> && password_store<versioned_passwords>);
@@ -655,17 +656,17 @@ struct versioned_site {
     bool random_works = true;
     cookie_sessions<session_map, versioned_passwords, test::counting_random> sessions{
         {.auth_url = "https://shop.example"}, store, passwords, test::counting_random{&entropy, &random_works}};
-    http::request asked{};
+    http::request request{};
     http::response out{};
 
     result<sign_in_response> sign_in() {
         out = {};
-        return sessions.sign_in(asked, {"ann", "the current one", ip_address::v4(192, 0, 2, 1)}, noon, out);
+        return sessions.sign_in(request, {"ann", "the current one", ip_address::v4(192, 0, 2, 1)}, noon, out);
     }
-    result<password_change_response> change(std::string_view wanted) {
+    result<password_change_response> change(std::string_view new_password) {
         out = {};
-        const password_change change{"the current one", wanted, ip_address::v4(192, 0, 2, 1)};
-        return sessions.change_password(asked, {ann, "ann", "secret"}, change, noon, out);
+        const password_change change{"the current one", new_password, ip_address::v4(192, 0, 2, 1)};
+        return sessions.change_password(request, {ann, "ann", "secret"}, change, noon, out);
     }
     /// A change that another request completes.
     void change_elsewhere() {
@@ -685,7 +686,7 @@ TEST_CASE("a password that is changed during a sign-in leaves no session", "[coo
     CHECK(shop.store.rows.empty());
     CHECK(shop.out.field_block().empty());
     CHECK(shop.sign_in()->result == sign_in_result::refused);
-    // Neither does one whose version is unknown.
+    // A session whose version is unknown does not remain either.
     shop.passwords.password = "the current one";
     shop.passwords.meanwhile = [&] { shop.passwords.version_failure = unavailable("the users' database"); };
     CHECK(shop.sign_in().error().cause == "the users' database");
@@ -693,7 +694,7 @@ TEST_CASE("a password that is changed during a sign-in leaves no session", "[coo
     CHECK(shop.out.field_block().empty());
 }
 
-TEST_CASE("of two password changes at once the second is refused", "[cookie_sessions]") {
+TEST_CASE("of two concurrent password changes the second is refused", "[cookie_sessions]") {
     using enum password_change_response::outcome;
     versioned_site shop;
     shop.passwords.meanwhile = [&] { shop.change_elsewhere(); };
@@ -709,11 +710,11 @@ TEST_CASE("of two password changes at once the second is refused", "[cookie_sess
 }
 
 TEST_CASE("a second password change ends the session of the first", "[cookie_sessions]") {
-    // It happens directly after the first password was set, when the first request has not ended the sessions yet.
+    // Runs directly after the first password was set, before the first request has ended the sessions.
     struct overtaken : versioned_passwords {
         std::function<void()> afterwards;
-        result<void> set_password(const checked_password& current, std::string_view wanted) {
-            auto done = versioned_passwords::set_password(current, wanted);
+        result<void> set_password(const checked_password& current, std::string_view new_password) {
+            auto done = versioned_passwords::set_password(current, new_password);
             if (done) std::exchange(afterwards, [] {})();
             return done;
         }

@@ -40,11 +40,11 @@ TEST_CASE("a nonce contains its time and is unique") {
         bool fill(std::span<std::byte>) const noexcept { return false; }
     };
     for (const std::int64_t second : {0LL, 1LL, 1'700'000'000LL, 4'294'967'295LL}) {
-        const auto made = new_form_nonce(sevens{}, from_unix_seconds(second) + milliseconds{999});
-        REQUIRE(made);
-        CHECK(made_at(*made) == from_unix_seconds(second));
-        CHECK(std::count(made->begin(), made->begin() + 12, std::byte{7}) == 12);
-        CHECK(parse_form_nonce(form_nonce_text(*made)) == made);
+        const auto created = new_form_nonce(sevens{}, from_unix_seconds(second) + milliseconds{999});
+        REQUIRE(created);
+        CHECK(made_at(*created) == from_unix_seconds(second));
+        CHECK(std::count(created->begin(), created->begin() + 12, std::byte{7}) == 12);
+        CHECK(parse_form_nonce(form_nonce_text(*created)) == created);
     }
     CHECK_FALSE(new_form_nonce(nothing{}, from_unix_seconds(1)));
     for (const auto* text : {"", "x", "AAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAA=="})
@@ -58,7 +58,7 @@ TEST_CASE("a form token is invalid for any other purpose") {
     CHECK_FALSE(check_form_token({ann, "tokens", "a=2"}, token));
     CHECK_FALSE(check_form_token({ann, "tokens", ""}, token));
     CHECK_FALSE(check_form_token({ann, "tokensa=1", ""}, token));
-    // Where the purpose ends and the words begin cannot be shifted.
+    // The boundary between purpose and values cannot be moved.
     CHECK_FALSE(check_form_token({ann, "token", "sa=1"}, token));
 }
 

@@ -19,16 +19,16 @@ const hash_limiter::client neighbour{ip_address::v4(198, 51, 100, 250), false};
 const hash_limiter::client user{ip_address::v4(192, 0, 2, 1), false};
 const hash_limiter::client known{ip_address::v4(198, 51, 100, 1), true};
 
-/// Clients that wait for a permit, each on a thread, until they are admitted or refused; admitted ones release it at once.
+/// Clients that wait for a permit, each on its own thread, until they are admitted or refused; admitted ones release it at once.
 struct waiting_clients {
     hash_limiter& limiter;
     std::vector<std::thread> threads{};
     std::atomic<int> admitted = 0, refused = 0;
 
-    void add(const hash_limiter::client& who) {
+    void add(const hash_limiter::client& client) {
         const auto before = limiter.waiting();
-        threads.emplace_back([this, who] {
-            const hash_limiter::permit permit{limiter, who};
+        threads.emplace_back([this, client] {
+            const hash_limiter::permit permit{limiter, client};
             ++(permit.admitted() ? admitted : refused);
         });
         while (limiter.waiting() == before && refused == 0) std::this_thread::yield();
@@ -72,7 +72,7 @@ TEST_CASE("when the queue is full, a waiting entry of the largest range is evict
     CHECK(all.admitted == 2);
 }
 
-TEST_CASE("known browsers do not take every turn", "[hash_limiter][threads]") {
+TEST_CASE("known browsers do not use every slot", "[hash_limiter][threads]") {
     const hash_limiter::client known_elsewhere{ip_address::v4(203, 0, 113, 1), true};
     struct order {
         std::vector<hash_limiter::client> waiting;
@@ -88,8 +88,8 @@ TEST_CASE("known browsers do not take every turn", "[hash_limiter][threads]") {
         std::vector<std::size_t> order;
         std::vector<std::thread> threads;
         for (std::size_t i = 0; i < waiting.size(); ++i) {
-            threads.emplace_back([&, i, who = waiting[i]] {
-                const hash_limiter::permit permit{limiter, who};
+            threads.emplace_back([&, i, client = waiting[i]] {
+                const hash_limiter::permit permit{limiter, client};
                 order.push_back(i);  // one at a time
             });
             while (limiter.waiting() == i) std::this_thread::yield();

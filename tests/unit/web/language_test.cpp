@@ -54,10 +54,10 @@ TEST_CASE("the language that a browser prefers is chosen") {
     CHECK_FALSE(accepted_language("*", {}));
 }
 
-TEST_CASE("an application can ask for a language") {
-    for (const auto& [asked, expected] : {std::pair{"de", "de"}, {"fr-CA fr de-CH en", "de"}, {"en de", "en"}, {"  de  ", "de"},
-                                          {"", "none"}, {"fr", "none"}}) {
-        CAPTURE(asked);
-        CHECK(text_of(ui_language(asked, offered)) == expected);
+TEST_CASE("an application can request a language") {
+    for (const auto& [locales, expected] : {std::pair{"de", "de"}, {"fr-CA fr de-CH en", "de"}, {"en de", "en"}, {"  de  ", "de"},
+                                            {"", "none"}, {"fr", "none"}}) {
+        CAPTURE(locales);
+        CHECK(text_of(ui_language(locales, offered)) == expected);
     }
 }

@@ -15,32 +15,32 @@ namespace {
 using counts = std::vector<std::pair<std::string, std::uint64_t>>;
 
 counts report(line_limiter& limiter, line_limiter::time_point now) {
-    counts made;
-    limiter.report(now, [&](std::string_view kind, std::uint64_t count) { made.emplace_back(kind, count); });
-    return made;
+    counts reported;
+    limiter.report(now, [&](std::string_view kind, std::uint64_t count) { reported.emplace_back(kind, count); });
+    return reported;
 }
 
 }  // namespace
 
-TEST_CASE("of one kind of failure there is a line, and then a count for each period", "[reference][line_limiter]") {
+TEST_CASE("the first failure of a kind is logged, and then a count for each period", "[reference][line_limiter]") {
     line_limiter limiter;
     const line_limiter::time_point start{100s};
     CHECK(limiter.admit("PostgreSQL", start));
     for (int i = 0; i < 74'012; ++i) CHECK_FALSE(limiter.admit("PostgreSQL", start + 1s));
-    CHECK(limiter.admit("Redis", start + 1s));  // another kind has a line of its own
+    CHECK(limiter.admit("Redis", start + 1s));  // another kind has its own line
 
     CHECK(report(limiter, start + 4999ms).empty());
     CHECK(report(limiter, start + 5s) == counts{{"PostgreSQL", 74'012}});
     CHECK(report(limiter, start + 5s).empty());
-    CHECK_FALSE(limiter.admit("PostgreSQL", start + 6s));  // it goes on
+    CHECK_FALSE(limiter.admit("PostgreSQL", start + 6s));  // the failures continue
     CHECK(report(limiter, start + 10s) == counts{{"PostgreSQL", 1}});
 
-    // A period without any: the next one is news again.
+    // After a period without failures, the next one is logged again.
     CHECK(report(limiter, start + 15s).empty());
     CHECK(limiter.admit("PostgreSQL", start + 16s));
 }
 
-TEST_CASE("what was left out is reported at the end", "[reference][line_limiter]") {
+TEST_CASE("omitted lines are counted at the end", "[reference][line_limiter]") {
     line_limiter limiter;
     const line_limiter::time_point start{100s};
     CHECK(limiter.admit("a", start));

@@ -52,7 +52,7 @@ TEST_CASE("a claim is exclusive until released, and memory is bounded", "[one_ti
     CHECK(used.claim("a"));
     for (int i = 0; i < 4095; ++i) CHECK(used.claim(std::to_string(i)));
     CHECK_FALSE(used.claim("4094"));
-    CHECK_FALSE(used.claim("a"));  // the 4,096th: its release left nothing behind that counts
+    CHECK_FALSE(used.claim("a"));  // the 4,096th: a released claim is not counted
     for (int i = 0; i < 5000; ++i) (void)used.claim("more " + std::to_string(i));
     CHECK(used.claim("0"));
 }

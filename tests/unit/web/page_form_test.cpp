@@ -26,7 +26,7 @@ const std::string escaped = "&quot;&gt;&lt;script&gt;&amp;&#39;";
 
 }  // namespace
 
-TEST_CASE("a text field keeps what was typed, as text") {
+TEST_CASE("a text field shows the submitted text, escaped") {
     const auto text = written([](auto& html) {
         write_text_field(html, {.name = "a", .label = hostile, .hint = hostile, .value = hostile, .bytes_max = 9}, {},
                          texts);
@@ -91,7 +91,7 @@ TEST_CASE("checkboxes share a name, and each has a label") {
                         "</label>"));
 }
 
-TEST_CASE("a select has groups where options have them") {
+TEST_CASE("a select has groups if its options have groups") {
     const std::vector<choice_group> groups{{"", {{"1", "One", false}}}, {hostile, {{"2", hostile, true}}}};
     const auto text = written([&](auto& html) { write_select(html, {.name = "n", .label = "N"}, groups, {}, texts); });
     CHECK(has(text, "required>\n<option value=\"1\">One</option>\n<optgroup label=\"" + escaped + "\">"));
@@ -111,7 +111,7 @@ TEST_CASE("a form contains its token and hidden fields") {
     CHECK_FALSE(has(text, "<script"));
 }
 
-TEST_CASE("the button of a removal looks different") {
+TEST_CASE("the button of a removal has its own style") {
     const auto opener = [](bool is_removal) {
         return written([&](auto& html) {
             write_confirmation(html, {.label = "Do", .about = "it", .warning = "It is done.", .button = "Yes", .is_removal = is_removal},
@@ -127,7 +127,7 @@ TEST_CASE("a secret can be copied, but not edited or saved by the browser") {
         written([](auto& html) { write_copyable_text(html, {.name = "secret", .label = "Secret", .text = "tgp_1"}, texts); });
     CHECK(has(text, "<label for=\"secret\">Secret</label>"));
     CHECK(has(text, " readonly autocomplete=\"off\" spellcheck=\"false\" id=\"secret\">tgp_1</textarea>"));
-    // Without the script there is no button that does nothing.
+    // Without the script the button, which would do nothing, is not shown.
     CHECK(has(text, "data-copies=\"secret\" data-copied=\"Copied\" hidden>Copy"));
     CHECK_FALSE(has(text, "name=\"secret\""));
 }

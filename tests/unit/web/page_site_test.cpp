@@ -9,16 +9,16 @@
 
 using namespace tollgate;
 using namespace tollgate::web;
-using tollgate::test::sent;
+using tollgate::test::test_request;
 
 namespace {
 
 const page_site site = *page_site::make("https://shop.example", "body {}");
 
 bool crosses(const std::vector<std::pair<std::string, std::string>>& fields) {
-    sent asked{http::method::post, "/"};
-    for (const auto& [name, value] : fields) asked.field(name, value);
-    return is_cross_site(asked.asked(), site);
+    test_request request{http::method::post, "/"};
+    for (const auto& [name, value] : fields) request.field(name, value);
+    return is_cross_site(request.view(), site);
 }
 
 }  // namespace
@@ -36,11 +36,11 @@ TEST_CASE("a site's address comes from auth_url") {
                             row{"http://127.0.0.1:8080/a/b", "/a/b", "http://127.0.0.1:8080", false},
                             row{"http://[::1]:8080", "", "http://[::1]:8080", false}}) {
         CAPTURE(each.url);
-        const auto made = page_site::make(each.url, "");
-        REQUIRE(made);
-        CHECK(made->root == each.root);
-        CHECK(made->origin == each.origin);
-        CHECK(made->secure == each.secure);
+        const auto site = page_site::make(each.url, "");
+        REQUIRE(site);
+        CHECK(site->root == each.root);
+        CHECK(site->origin == each.origin);
+        CHECK(site->secure == each.secure);
     }
     for (const auto* url : {"", "shop.example", "/account", "ftp://shop.example", "https://shop.example/?a",
                             "https://shop.example/#a", "https://ann@shop.example"})
@@ -48,9 +48,9 @@ TEST_CASE("a site's address comes from auth_url") {
 }
 
 TEST_CASE("a style sheet's path contains its digest, and it is immutable") {
-    sent asked{http::method::get, site.style_url};
+    test_request request{http::method::get, site.style_url};
     http::response out;
-    REQUIRE(site.answer_asset(asked.asked(), out));
+    REQUIRE(site.answer_asset(request.view(), out));
     CHECK(out.body() == "body {}");
     CHECK(out.find("Content-Type") == "text/css; charset=utf-8");
     CHECK(out.find("Cache-Control") == "public, max-age=31536000, immutable");
@@ -59,32 +59,32 @@ TEST_CASE("a style sheet's path contains its digest, and it is immutable") {
     CHECK(page_site::make("https://shop.example", "body { }")->style_url != site.style_url);
     CHECK(page_site::make("https://shop.example/a", "body {}")->style_url == "/a" + site.style_url);
     for (const std::string& other : {site.style_url + "/", std::string{"/en/style-.css"}, "/x" + site.style_url}) {
-        sent elsewhere{http::method::get, other};
-        CHECK_FALSE(site.answer_asset(elsewhere.asked(), out));
+        test_request other_request{http::method::get, other};
+        CHECK_FALSE(site.answer_asset(other_request.view(), out));
     }
 }
 
-TEST_CASE("an icon is served under a path that changes, and under the one that browsers try") {
+TEST_CASE("an icon is served at a path with its digest, and at /favicon.ico") {
     const auto one = *page_site::make("https://shop.example/a", "", "<svg/>"), other = *page_site::make("https://shop.example/a", "", "<svg />");
     CHECK(one.icon_url != other.icon_url);
     CHECK(one.icon_url.starts_with("/a/en/icon-"));
     for (const std::string& path : {one.icon_url, std::string{"/a/favicon.ico"}}) {
-        sent asked{http::method::get, path};
+        test_request request{http::method::get, path};
         http::response out;
-        REQUIRE(one.answer_asset(asked.asked(), out));
+        REQUIRE(one.answer_asset(request.view(), out));
         CHECK(out.body() == "<svg/>");
         CHECK((out.find("Cache-Control").find("immutable") != std::string_view::npos) == (path == one.icon_url));
     }
-    sent elsewhere{http::method::get, "/favicon.ico"};
+    test_request other_request{http::method::get, "/favicon.ico"};
     http::response out;
-    CHECK_FALSE(one.answer_asset(elsewhere.asked(), out));
+    CHECK_FALSE(one.answer_asset(other_request.view(), out));
 }
 
 TEST_CASE("a style sheet accepts GET only") {
     for (const auto& [method, status] : {std::pair{http::method::post, 405U}, {http::method::options, 204U}}) {
-        sent asked{method, site.style_url};
+        test_request request{method, site.style_url};
         http::response out;
-        REQUIRE(site.answer_asset(asked.asked(), out));
+        REQUIRE(site.answer_asset(request.view(), out));
         CHECK(to_number(out.status()) == status);
         CHECK(out.find("Allow") == "GET, HEAD, OPTIONS");
     }
@@ -136,14 +136,14 @@ TEST_CASE("only a page with a script allows scripts, of this site alone") {
     CHECK(out.find("Content-Security-Policy") ==
           "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; form-action 'self'; base-uri 'none'; "
           "frame-ancestors 'none'");
-    sent asked{http::method::get, site.script_url};
+    test_request request{http::method::get, site.script_url};
     http::response script;
-    REQUIRE(site.answer_asset(asked.asked(), script));
+    REQUIRE(site.answer_asset(request.view(), script));
     CHECK(script.find("Content-Type") == "text/javascript; charset=utf-8");
     CHECK(script.find("X-Content-Type-Options") == "nosniff");
 }
 
-TEST_CASE("a page on the way to an application allows redirects and the opener") {
+TEST_CASE("a page that redirects to an application allows redirects and the opener") {
     http::response out;
     add_page_fields(out, site, page_reach::other_sites);
     CHECK(out.find("Content-Security-Policy") ==

@@ -29,7 +29,7 @@ TEST_CASE("a date is readable for people and programs") {
     CHECK(text == "<time datetime=\"2000-02-29T23:59:59Z\">29. Feb. 2000, 23:59:59 UTC</time>");
 }
 
-TEST_CASE("an age is rounded down, and has the time in a tooltip") {
+TEST_CASE("an age is rounded down and has its time in a tooltip") {
     const date_texts texts;
     const auto at = from_unix_seconds(951'868'799);
     const auto age = [&](seconds old) {
@@ -65,7 +65,7 @@ TEST_CASE("scopes are sentences with their names beside them") {
     CHECK(text == "<ul class=\"scopes\">\n<li>Read &lt;it&gt; <code>a:read</code></li>\n<li>b <code>b</code></li>\n</ul>\n");
 }
 
-TEST_CASE("a text with two places takes what it is given as it is") {
+TEST_CASE("the placeholders of a text are replaced by its arguments unchanged") {
     CHECK(fill_in("{} asks {}.", "{}", "b") == "{} asks b.");
     CHECK(fill_in("{} asks.", "a", "b") == "a asks.");
     CHECK(fill_in("Nobody asks.", "a", "b") == "Nobody asks.");
@@ -85,7 +85,7 @@ TEST_CASE("every status has a text, also unknown ones") {
     CHECK(&message_for(http::status::conflict, texts) == &texts.other);
 }
 
-TEST_CASE("a scope without a text is shown as it is") {
+TEST_CASE("a scope without a text is shown unchanged") {
     scope_text_list texts;
     texts.add("a:read", "Read it");
     CHECK(texts.find("a:read") == "Read it");

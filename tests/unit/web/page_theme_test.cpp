@@ -38,7 +38,7 @@ TEST_CASE("scopes have plain texts") {
           "View your sitesmaker accounts, and manage their webhooks");
     CHECK(theme.scope_text("itemplatform", services, english) == "View and manage your itemplatform accounts");
     CHECK(theme.scope_text("nothing", services, english) == "nothing");
-    // Each says something else.
+    // All texts are different.
     std::vector<std::string> texts;
     for (const auto& scope : services.scopes()) {
         for (const auto& other : texts) CHECK(theme.scope_text(scope, services, english) != other);
@@ -46,7 +46,7 @@ TEST_CASE("scopes have plain texts") {
     }
 }
 
-TEST_CASE("a frame has what navigation needs") {
+TEST_CASE("a frame has the elements that navigation needs") {
     const page_link links[] = {{"/a", "A & B", false}, {"/b", "B", true}};
     const auto text = page({}, {.title = "Tokens",
                                 .style_url = "/style.css",
@@ -66,7 +66,7 @@ TEST_CASE("a frame has what navigation needs") {
     CHECK_FALSE(has(text, "<script"));
 }
 
-TEST_CASE("a frame omits what a page does not need") {
+TEST_CASE("a frame omits elements that a page does not need") {
     const auto text =
         page({}, {.title = "Sign in", .has_errors = true, .shape = page_shape::narrow, .referrer_policy = "same-origin"});
     CHECK(has(text, "<title>Error: Sign in - Your account</title>"));
@@ -75,7 +75,7 @@ TEST_CASE("a frame omits what a page does not need") {
     CHECK_FALSE(has(text, "<nav"));
     CHECK_FALSE(has(text, "<form"));
     CHECK_FALSE(has(text, "Signed in"));
-    // Signed in, but not by us.
+    // Signed in by an external session source.
     CHECK_FALSE(has(page({}, {.title = "Tokens", .login = "ann"}), "<form"));
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("the documentation is linked to on every page") {
     CHECK_FALSE(has(page({}, {.title = "A"}), "Documentation"));
 }
 
-TEST_CASE("the style sheet loads nothing") {
+TEST_CASE("the style sheet loads no other resource") {
     const auto sheet = plain_theme{}.style_sheet();
     CHECK(has(sheet, "prefers-color-scheme: dark"));
     for (const auto* part : {"url(", "@import", "http:", "https:", "expression"}) CHECK_FALSE(has(sheet, part));

@@ -7,28 +7,28 @@
 
 using namespace tollgate;
 using namespace tollgate::web;
-using tollgate::test::sent;
+using tollgate::test::test_request;
 
 namespace {
 
-http::status judge(sent& asked) {
-    const auto read = read_form(asked.asked());
+http::status judge(test_request& request) {
+    const auto read = read_form(request.view());
     const auto* refused = std::get_if<http::status>(&read);
     return refused == nullptr ? http::status::ok : *refused;
 }
 
 http::status judge(std::string body, std::string type) {
-    sent asked{http::method::post, "/"};
-    asked.body(std::move(body), std::move(type));
-    return judge(asked);
+    test_request request{http::method::post, "/"};
+    request.body(std::move(body), std::move(type));
+    return judge(request);
 }
 
 }  // namespace
 
 TEST_CASE("a form is read") {
-    sent asked{http::method::post, "/"};
-    asked.body("a=1&b=%C3%A4+b", "application/x-www-form-urlencoded");
-    const auto read = read_form(asked.asked());
+    test_request request{http::method::post, "/"};
+    request.body("a=1&b=%C3%A4+b", "application/x-www-form-urlencoded");
+    const auto read = read_form(request.view());
     REQUIRE(std::holds_alternative<http::form_fields>(read));
     CHECK(std::get<http::form_fields>(read).value_of("b") == "\xc3\xa4 b");
 }
@@ -44,11 +44,11 @@ TEST_CASE("a body must declare to be a form") {
     CHECK(judge("", "multipart/form-data; boundary=x") == http::status::unsupported_media_type);
     CHECK(judge("a=1", form + "x") == http::status::unsupported_media_type);
     for (const char* coding : {"gzip", "identity"}) {
-        sent encoded{http::method::post, "/"};
+        test_request encoded{http::method::post, "/"};
         encoded.body("a=1", form).field("Content-Encoding", coding);
         CHECK(judge(encoded) == (coding[0] == 'g' ? http::status::unsupported_media_type : http::status::ok));
     }
-    sent twice{http::method::post, "/"};
+    test_request twice{http::method::post, "/"};
     twice.body("a=1", form).field("Content-Type", form);
     CHECK(judge(twice) == http::status::unsupported_media_type);
 }
@@ -58,7 +58,7 @@ TEST_CASE("malformed and oversized forms are refused") {
     CHECK(judge("a=%", form) == http::status::bad_request);
     CHECK(judge("a=%ff", form) == http::status::bad_request);
     CHECK(judge("a=b\ncd", form) == http::status::bad_request);
-    sent large{http::method::post, "/"};
+    test_request large{http::method::post, "/"};
     large.body("", form).too_large();
     CHECK(judge(large) == http::status::content_too_large);
 }

@@ -14,17 +14,17 @@ namespace {
 
 constexpr instant noon = from_unix_seconds(1'700'000'000);
 const ip_address home = ip_address::v4(192, 0, 2, 1);
-const ip_address elsewhere = ip_address::v4(198, 51, 100, 7);
+const ip_address other_address = ip_address::v4(198, 51, 100, 7);
 
 sign_in_throttle make(const sign_in_bounds& bounds = {}, const sign_in_capacity& capacity = {}) {
     return sign_in_throttle{bounds, capacity, siphash_key{1, 2}};
 }
 
-/// How many of `count` attempts at one place may be made.
+/// How many of `count` attempts with one login at one address are admitted.
 int admitted(sign_in_throttle& throttle, const sign_in_key& where, int count, instant now = noon) {
-    int made = 0;
-    for (int i = 0; i < count; ++i) made += throttle.begin(where, now) ? 0 : 1;
-    return made;
+    int allowed = 0;
+    for (int i = 0; i < count; ++i) allowed += throttle.begin(where, now) ? 0 : 1;
+    return allowed;
 }
 
 ip_address nth_address(int n) {
@@ -44,27 +44,27 @@ TEST_CASE("ten failures of one login at one address block it there for 15 minute
 TEST_CASE("failures at one address do not lock the user out elsewhere", "[sign_in_throttle]") {
     auto throttle = make();
     CHECK(admitted(throttle, {"ann", home}, 1000) == 10);
-    CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon));
+    CHECK_FALSE(throttle.begin({"ann", other_address}, noon));
     CHECK_FALSE(throttle.begin({"bob", home}, noon));
 }
 
-TEST_CASE("one address has at most 100 failures over all logins", "[sign_in_throttle]") {
+TEST_CASE("an address has at most 100 failures over all logins", "[sign_in_throttle]") {
     auto throttle = make();
-    int made = 0;
-    for (int i = 0; i < 150; ++i) made += admitted(throttle, {"user" + std::to_string(i), home}, 1);
-    CHECK(made == 100);
+    int allowed = 0;
+    for (int i = 0; i < 150; ++i) allowed += admitted(throttle, {"user" + std::to_string(i), home}, 1);
+    CHECK(allowed == 100);
     CHECK(throttle.begin({"ann", home}, noon));
-    CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon));
+    CHECK_FALSE(throttle.begin({"ann", other_address}, noon));
 }
 
 TEST_CASE("one login has at most 1,000 failures an hour over all addresses", "[sign_in_throttle]") {
     auto throttle = make();
-    int made = 0;
-    for (int i = 0; i < 1100; ++i) made += admitted(throttle, {"ann", nth_address(i)}, 1);
-    CHECK(made == 1000);
-    CHECK(throttle.begin({"ann", elsewhere}, noon) == minutes{60});
-    CHECK_FALSE(throttle.begin({"bob", elsewhere}, noon));
-    CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon + minutes{60}));
+    int allowed = 0;
+    for (int i = 0; i < 1100; ++i) allowed += admitted(throttle, {"ann", nth_address(i)}, 1);
+    CHECK(allowed == 1000);
+    CHECK(throttle.begin({"ann", other_address}, noon) == minutes{60});
+    CHECK_FALSE(throttle.begin({"bob", other_address}, noon));
+    CHECK_FALSE(throttle.begin({"ann", other_address}, noon + minutes{60}));
 }
 
 TEST_CASE("an IPv6 network cannot lock out a login", "[sign_in_throttle]") {
@@ -82,14 +82,14 @@ TEST_CASE("an IPv6 network cannot lock out a login", "[sign_in_throttle]") {
     CHECK(network == 50);  // one /48
     CHECK(throttle.begin({"ann", address(0xffff)}, noon));
     CHECK_FALSE(throttle.begin({"ann", *ip_address::parse("2001:db8:1::1")}, noon));
-    CHECK_FALSE(throttle.begin({"ann", elsewhere}, noon));
+    CHECK_FALSE(throttle.begin({"ann", other_address}, noon));
 
     auto other = make();
-    int made = 0;
-    for (int i = 0; i < 256; ++i) made += admitted(other, {"user" + std::to_string(i), address(i)}, 1);
-    CHECK(made == 200);
-    for (int i = 256; i < 2048; ++i) made += admitted(other, {"user" + std::to_string(i), address(i)}, 1);
-    CHECK(made == 500);
+    int allowed = 0;
+    for (int i = 0; i < 256; ++i) allowed += admitted(other, {"user" + std::to_string(i), address(i)}, 1);
+    CHECK(allowed == 200);
+    for (int i = 256; i < 2048; ++i) allowed += admitted(other, {"user" + std::to_string(i), address(i)}, 1);
+    CHECK(allowed == 500);
 }
 
 TEST_CASE("a known browser has its own counter", "[sign_in_throttle]") {
@@ -106,9 +106,9 @@ TEST_CASE("a known browser has its own counter", "[sign_in_throttle]") {
 
 TEST_CASE("all known browsers of a login have at most 100 failures an hour", "[sign_in_throttle]") {
     auto throttle = make();
-    int made = 0;
-    for (std::uint64_t browser = 1; browser <= 20; ++browser) made += admitted(throttle, {"ann", home, browser}, 10);
-    CHECK(made == 100);
+    int allowed = 0;
+    for (std::uint64_t browser = 1; browser <= 20; ++browser) allowed += admitted(throttle, {"ann", home, browser}, 10);
+    CHECK(allowed == 100);
     CHECK(throttle.begin({"ann", home, 21}, noon) == seconds{3600});
     CHECK_FALSE(throttle.begin({"bob", home, 21}, noon));
     CHECK_FALSE(throttle.begin({"ann", home}, noon));  // any other browser
@@ -156,18 +156,18 @@ TEST_CASE("an attempt that could not be checked is not counted", "[sign_in_throt
     CHECK(admitted(throttle, {"ann", home}, 12) == 10);
 }
 
-TEST_CASE("a clock that goes back delays nobody by more than one window", "[sign_in_throttle]") {
+TEST_CASE("a clock that goes back delays attempts by at most one window", "[sign_in_throttle]") {
     auto throttle = make();
     CHECK(admitted(throttle, {"ann", home}, 10) == 10);
     CHECK(throttle.begin({"ann", home}, noon - minutes{600}) == minutes{15});
 }
 
-TEST_CASE("a bound of zero admits nobody", "[sign_in_throttle]") {
+TEST_CASE("a bound of zero refuses every attempt", "[sign_in_throttle]") {
     auto throttle = make({.login_at_address = {0, minutes{1}}, .address = {1, minutes{1}}, .login = {1, minutes{1}}});
     CHECK(throttle.begin({"ann", home}, noon) == minutes{1});
 }
 
-TEST_CASE("memory is bounded, and keys with most failures are kept longest", "[sign_in_throttle]") {
+TEST_CASE("memory is bounded, and keys with the most failures are kept longest", "[sign_in_throttle]") {
     auto throttle = make({.login_at_address = {3, minutes{15}}, .address = {100000, minutes{15}}, .login = {1000, minutes{60}}},
                          {.logins_at_addresses = 64, .addresses = 64, .logins = 64});
     const auto bytes = throttle.memory_bytes();
@@ -180,9 +180,9 @@ TEST_CASE("memory is bounded, and keys with most failures are kept longest", "[s
 
 TEST_CASE("parallel attempts do not exceed the bound", "[sign_in_throttle][threads]") {
     auto throttle = make();
-    std::atomic<int> made = 0;
+    std::atomic<int> allowed = 0;
     std::vector<std::thread> guessers;
-    for (int i = 0; i < 4; ++i) guessers.emplace_back([&] { made += admitted(throttle, {"ann", home}, 200); });
+    for (int i = 0; i < 4; ++i) guessers.emplace_back([&] { allowed += admitted(throttle, {"ann", home}, 200); });
     for (auto& each : guessers) each.join();
-    CHECK(made == 10);
+    CHECK(allowed == 10);
 }

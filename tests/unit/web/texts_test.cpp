@@ -14,7 +14,7 @@ using namespace tollgate;
 
 namespace {
 
-// Sets of texts consist of views alone, so that a test can read them without knowing their names.
+// The structs of texts consist of string_views only, so that a test can iterate over them without their names.
 static_assert(std::is_trivially_copyable_v<page_texts> && sizeof(page_texts) % sizeof(std::string_view) == 0 &&
               alignof(page_texts) == alignof(std::string_view));
 
@@ -43,10 +43,10 @@ TEST_CASE("German texts are complete") {
     REQUIRE(english.size() == german.size());
     for (std::size_t i = 0; i < english.size(); ++i) {
         CAPTURE(english[i], german[i]);
-        if (english[i].empty()) continue;  // an integrator's
+        if (english[i].empty()) continue;  // set by the integrator
         CHECK_FALSE(german[i].empty());
         CHECK((german[i] != english[i] || shared.contains(english[i])));
-        // A text with fewer places would hide what the page is about.
+        // A text with fewer placeholders would omit a value.
         CHECK(places_in(german[i]) == places_in(english[i]));
     }
 }
