@@ -30,50 +30,51 @@ application known_client() {
             .redirect_urls = {"https://kite.example/cb?keep=1"}, .created_at = {}};
 }
 
-/// The answer goes where it was registered, keeps its query, and carries the state as it came.
+/// The response goes to the registered URL, keeps its query, and has the state unchanged.
 void check_url(const std::string& url, const std::optional<std::string>& state, std::string_view name) {
     const std::string redirect = known_client().redirect_urls.front();
-    require(url.starts_with(redirect + "&"), "an answer goes to what was registered");
-    for (char c : url) require(c > ' ' && c <= '~' && c != '#', "an answer can stand in Location");
+    require(url.starts_with(redirect + "&"), "a response goes to the registered URL");
+    for (char c : url) require(c > ' ' && c <= '~' && c != '#', "a response is valid in Location");
     const auto query = http::parse_form(std::string_view{url}.substr(url.find('?') + 1));
-    require(query && query->value_of("keep") == "1" && query->value_of("iss") == issuer, "query and issuer are there");
-    require(query->count(name) == 1, "the answer is there once");
-    require(query->count("state") == (state ? 1U : 0U), "a state is returned exactly if one was sent");
-    if (state) require(query->value_of("state") == *state, "a state comes back byte for byte");
+    require(query && query->value_of("keep") == "1" && query->value_of("iss") == issuer, "query and issuer are present");
+    require(query->count(name) == 1, "the parameter is present once");
+    require(query->count("state") == (state ? 1U : 0U), "a state is returned if and only if one was sent");
+    if (state) require(query->value_of("state") == *state, "a state is returned byte for byte");
 }
 
 }  // namespace
 
-/// The query of a request to the authorization page, for an application that exists.
+/// The query of a request to the authorization page, for an existing application.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const auto services = [] {
-        service_catalog made;
-        if (!made.add("sitesmaker", {"site.created"}) || !made.add("itemplatform", {"item.created"})) std::abort();
-        return made;
+        service_catalog catalog;
+        if (!catalog.add("sitesmaker", {"site.created"}) || !catalog.add("itemplatform", {"item.created"})) std::abort();
+        return catalog;
     }();
     auto read = oauth::parameters::from_form({reinterpret_cast<const char*>(data), size});
     if (std::holds_alternative<oauth::failure>(read)) return 0;
-    const auto& sent = std::get<oauth::parameters>(read);
-    static_cast<void>(oauth::client_id_of(sent));
+    const auto& parameters = std::get<oauth::parameters>(read);
+    static_cast<void>(oauth::client_id_of(parameters));
 
-    const auto judged = oauth::judge_request_of(known_client(), sent, services);
+    const auto judged = oauth::judge_request_of(known_client(), parameters, services);
     if (const auto* request = std::get_if<oauth::authorization_request>(&judged)) {
-        require(sent.find("response_type") == "code", "only codes are given");
-        require(!request->scopes.empty(), "a request asks for something");
+        require(parameters.find("response_type") == "code", "only codes are issued");
+        require(!request->scopes.empty(), "a request has a scope");
         require(request->scopes.for_each([&](std::string_view each) { return services.has_scope(each); }), "scopes exist");
-        require(!sent.find("code_challenge") || request->code_challenge == sent.find("code_challenge"), "a challenge is kept");
-        require(!sent.find("state") || request->state == sent.find("state"), "a state is kept");
+        require(!parameters.find("code_challenge") || request->code_challenge == parameters.find("code_challenge"),
+                "a challenge is preserved");
+        require(!parameters.find("state") || request->state == parameters.find("state"), "a state is preserved");
         check_url(oauth::code_url({request->redirect, request->state, issuer}, "tgc_x"), request->state, "code");
-        // The form carries the whole request: read again, it is the same.
+        // The form has the whole request: parsed again, it is the same.
         const auto again = oauth::parameters::from_form(oauth::to_query(*request));
-        require(std::holds_alternative<oauth::parameters>(again), "a request comes back");
+        require(std::holds_alternative<oauth::parameters>(again), "a request is parsed again");
         const auto second = oauth::judge_request_of(known_client(), std::get<oauth::parameters>(again), services);
         const auto* same = std::get_if<oauth::authorization_request>(&second);
         require(same && same->scopes == request->scopes && same->state == request->state &&
                     same->redirect == request->redirect && same->code_challenge == request->code_challenge,
-                "what a form carries is what was asked");
+                "a form has the parameters of the request");
     } else if (const auto* no = std::get_if<oauth::redirect_failure>(&judged)) {
-        require(no->why.description.find_first_of("\"\\") == std::string::npos, "descriptions are RFC 6749's characters");
+        require(no->why.description.find_first_of("\"\\") == std::string::npos, "descriptions have RFC 6749's characters only");
         check_url(oauth::failure_url({no->redirect, no->state, issuer}, no->why), no->state, "error");
     }
     return 0;

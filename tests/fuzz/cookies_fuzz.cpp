@@ -8,34 +8,34 @@
 
 using namespace tollgate;
 
-/// A name, a line end, and what a client sends in its Cookie field. What is found is a part of what was sent, and stands
-/// behind its name; what is accepted for a Set-Cookie comes back from a browser as it was.
+/// A name, a line end, and the Cookie field of a client. A value that is found is a part of the field, after its name; a value
+/// that is accepted for Set-Cookie is sent back unchanged by a browser.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view input{reinterpret_cast<const char*>(data), size};
     const auto end = input.find('\n');
     if (end == std::string_view::npos) return 0;
     const auto name = input.substr(0, end);
-    const auto sent = input.substr(end + 1);
+    const auto field = input.substr(end + 1);
 
     http::field_lines fields;
-    if (!fields.add("Cookie", sent)) std::abort();
+    if (!fields.add("Cookie", field)) std::abort();
     if (const auto found = http::find_cookie(fields, name)) {
-        const auto at = static_cast<std::size_t>(found->data() - sent.data());
-        if (at > sent.size() || found->size() > sent.size() - at) std::abort();
-        if (sent.substr(0, at).find(name) == std::string_view::npos) std::abort();
+        const auto at = static_cast<std::size_t>(found->data() - field.data());
+        if (at > field.size() || found->size() > field.size() - at) std::abort();
+        if (field.substr(0, at).find(name) == std::string_view::npos) std::abort();
         if (found->find(';') != std::string_view::npos) std::abort();
     }
 
     http::response out;
-    if (!http::add_cookie(out, {.name = name, .value = sent})) {
+    if (!http::add_cookie(out, {.name = name, .value = field})) {
         if (!out.field_block().empty()) std::abort();
         return 0;
     }
     const auto line = out.field_block();
     if (line.find("\r\n") != line.size() - 2 || line.find_first_of("\r\n") != line.size() - 2) std::abort();
-    const auto pair = std::string{name}.append("=").append(sent);
+    const auto pair = std::string{name}.append("=").append(field);
     if (!out.find("Set-Cookie").starts_with(pair + ";")) std::abort();
-    http::field_lines back;
-    if (!back.add("Cookie", pair) || http::find_cookie(back, name) != sent) std::abort();
+    http::field_lines echoed;
+    if (!echoed.add("Cookie", pair) || http::find_cookie(echoed, name) != field) std::abort();
     return 0;
 }

@@ -15,18 +15,18 @@ namespace {
 
 std::string encoded(std::string_view text) {
     constexpr std::string_view hex = "0123456789ABCDEF";
-    std::string made;
+    std::string encoded;
     for (const char c : text) {
-        made.push_back('%');
-        made.push_back(hex[static_cast<unsigned char>(c) >> 4]);
-        made.push_back(hex[static_cast<unsigned char>(c) & 15]);
+        encoded.push_back('%');
+        encoded.push_back(hex[static_cast<unsigned char>(c) >> 4]);
+        encoded.push_back(hex[static_cast<unsigned char>(c) & 15]);
     }
-    return made;
+    return encoded;
 }
 
 }  // namespace
 
-/// Whatever is accepted is bounded UTF-8, and comes back the same from its own encoding.
+/// An accepted form is bounded UTF-8 and is equal after it is encoded and parsed again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto form = http::parse_form({reinterpret_cast<const char*>(data), size});
     if (!form) return 0;

@@ -12,8 +12,8 @@
 
 using namespace tollgate;
 
-/// A body is accepted only if it is accepted as a value; its members are bounded, differ in name, and are UTF-8. What
-/// our writer makes of any text is read back as that text.
+/// A body is accepted only if it is accepted as a value; its members are bounded, have different names, and are UTF-8. A text
+/// that our writer has written is parsed as the same text.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes{reinterpret_cast<const char*>(data), size};
     const auto body = http::parse_json_object(bytes);

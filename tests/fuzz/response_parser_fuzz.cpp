@@ -20,8 +20,8 @@ void require(bool holds, const char* what) {
 
 }  // namespace
 
-/// The first byte seeds the cuts, the second chooses the bounds, what was asked and how the connection ends; the rest is
-/// what a server sends. Whole and cut, it must come to the same answer or the same refusal.
+/// The first byte seeds the cuts, the second chooses the bounds, the method and how the connection ends; the rest are
+/// the bytes of a server. Whole and cut, they must result in the same response or the same refusal.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 2) return 0;
     std::uint32_t seed = data[0] + 1U;
@@ -33,30 +33,30 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                                      .kept_bytes_max = 7,
                                                      .body_bytes_max = 20};
     const bool to_head = (data[1] & 2) != 0;
-    const auto then = (data[1] & 4) != 0 ? test::peer::leaves : test::peer::stays;
+    const auto at_end = (data[1] & 4) != 0 ? test::peer::closes : test::peer::stays_open;
     const std::string_view bytes{reinterpret_cast<const char*>(data + 2), size - 2};
 
-    const auto whole = test::feed_answer_whole(bytes, then, settings, to_head);
-    const auto cut = test::feed_answer(bytes, [&seed](std::size_t) {
+    const auto whole = test::feed_response_whole(bytes, at_end, settings, to_head);
+    const auto cut = test::feed_response(bytes, [&seed](std::size_t) {
         seed = seed * 1664525U + 1013904223U;
         return std::size_t{(seed >> 24) % 13};
-    }, then, settings, to_head);
-    require(whole == cut, "the outcome depends on the cuts");
+    }, at_end, settings, to_head);
+    require(whole == cut, "the result depends on the cuts");
     if (bytes.size() < 500)
-        require(whole == test::feed_answer_bytewise(bytes, then, settings, to_head), "it depends on single bytes");
+        require(whole == test::feed_response_bytewise(bytes, at_end, settings, to_head), "the result depends on single bytes");
 
-    require(whole.consumed <= bytes.size(), "more was taken than came");
-    require(whole.step != http::response_step::needs_more || then == test::peer::stays, "waits for who has left");
+    require(whole.consumed <= bytes.size(), "more was consumed than received");
+    require(whole.step != http::response_step::needs_more || at_end == test::peer::stays_open, "the parser waits for a closed connection");
     if (whole.step == http::response_step::refused)
-        require(!whole.refused_reason.empty() && !whole.keep_alive, "a refusal without a reason, or that goes on");
+        require(!whole.refused_reason.empty() && !whole.keep_alive, "a refusal has no reason, or keeps the connection");
     if (whole.step == http::response_step::complete) {
-        require(whole.status >= 200 && whole.status <= 999, "an odd status");
-        require(whole.body.size() <= settings.kept_bytes_max, "more was kept than may be");
-        require(!to_head || whole.body.empty(), "a body that answers HEAD");
-        for (const char c : whole.retry_after) require(c == '\t' || (c >= ' ' && c != '\x7f') || c < 0, "an odd Retry-After");
+        require(whole.status >= 200 && whole.status <= 999, "an unexpected status");
+        require(whole.body.size() <= settings.kept_bytes_max, "more was stored than the bound");
+        require(!to_head || whole.body.empty(), "a response to HEAD has a body");
+        for (const char c : whole.retry_after) require(c == '\t' || (c >= ' ' && c != '\x7f') || c < 0, "an unexpected Retry-After");
         if (whole.keep_alive)
-            require(test::feed_answer_whole(bytes.substr(0, whole.consumed), test::peer::stays, settings, to_head) == whole,
-                    "the outcome depends on what follows");
+            require(test::feed_response_whole(bytes.substr(0, whole.consumed), test::peer::stays_open, settings, to_head) == whole,
+                    "the result depends on the following bytes");
     }
     return 0;
 }

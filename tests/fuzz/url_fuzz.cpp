@@ -28,8 +28,8 @@ bool is_visible(std::string_view text) {
 
 }  // namespace
 
-/// What is taken for a URL must be safe to send, mean the same when it is written again, and lead inside only if the
-/// rule refuses it.
+/// A text that is accepted as a URL must be safe to send, be equal after it is written and parsed, and lead to a private
+/// address only if the rule refuses it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text{reinterpret_cast<const char*>(data), size};
     const auto parsed = http::url::parse(text);
@@ -49,8 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             "an address is not in canonical text");
 
     const std::string rewritten = parsed->origin() + parsed->request_target();
-    const auto again = http::url::parse(rewritten);  // an address in full may take it over the limit
-    require(!again == (rewritten.size() > limits::target_url_bytes_max), "written again, it is no URL");
+    const auto again = http::url::parse(rewritten);  // a complete address may exceed the limit
+    require(!again == (rewritten.size() > limits::target_url_bytes_max), "the written text is not a URL");
     require(!again ||
                 (again->scheme == parsed->scheme && again->host == parsed->host && again->address == parsed->address &&
                  again->port == parsed->port && again->path == parsed->path && again->query == parsed->query &&
@@ -59,9 +59,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     const public_targets rule;
     if (rule.check(*parsed)) {
-        require(!parsed->has_user_info && !parsed->has_fragment, "a part that must not be there was allowed");
+        require(!parsed->has_user_info && !parsed->has_fragment, "a forbidden part was allowed");
         require(!parsed->address || rule.allows(*parsed->address),
-                "an address was allowed that no connection may be made to");
+                "a forbidden address was allowed");
     }
     return 0;
 }

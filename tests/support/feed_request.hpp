@@ -25,7 +25,7 @@ struct parsed_message {
     http::body_state body_state = http::body_state::complete;
     std::vector<std::pair<std::string, std::string>> fields;
     std::size_t heads_complete = 0;  // how often `head_complete` was returned; depends on the split
-    bool wanted_continue = false;    // whether the client waited then; depends on the split
+    bool expects_continue = false;   // whether the client waited for 100 Continue then; depends on the split
 
     friend bool operator==(const parsed_message& a, const parsed_message& b) {
         return a.step == b.step && a.refused_status == b.refused_status && a.refused_reason == b.refused_reason &&
@@ -35,24 +35,24 @@ struct parsed_message {
     }
 };
 
-/// A realistic host: keeps the message in one buffer that moves when it grows, and adds `cut(already)` bytes at a time.
-/// Each buffer has exactly the received bytes, so that sanitizers detect reads beyond them.
+/// A realistic host: stores the message in one buffer that moves when it grows, and adds `cut(already)` bytes at a time.
+/// Each buffer has exactly the size of the received bytes, so that sanitizers detect reads beyond them.
 template <class Cut>
 parsed_message feed(std::string_view bytes, Cut&& cut, const http::parser_settings& settings = {}) {
     http::request_parser parser{settings};
     http::request request;
     parser.start();
 
-    parsed_message made;
+    parsed_message message;
     auto buffer = std::make_unique<char[]>(0);
     std::size_t size = 0;
     for (;;) {
-        made.step = parser.step({buffer.get(), size}, request);
-        if (made.step == http::parse_step::head_complete) {
-            ++made.heads_complete;
-            made.wanted_continue = parser.expects_continue();
+        message.step = parser.step({buffer.get(), size}, request);
+        if (message.step == http::parse_step::head_complete) {
+            ++message.heads_complete;
+            message.expects_continue = parser.expects_continue();
         }
-        if (made.step == http::parse_step::complete || made.step == http::parse_step::refused || size == bytes.size())
+        if (message.step == http::parse_step::complete || message.step == http::parse_step::refused || size == bytes.size())
             break;
         const std::size_t more = (std::min)((std::max)(std::size_t{cut(size)}, std::size_t{1}), bytes.size() - size);
         auto grown = std::make_unique<char[]>(size + more);
@@ -61,25 +61,25 @@ parsed_message feed(std::string_view bytes, Cut&& cut, const http::parser_settin
         buffer = std::move(grown);
         size += more;
     }
-    if (made.step == http::parse_step::head_complete) made.step = http::parse_step::needs_more;
-    if (made.step == http::parse_step::refused) {
-        made.refused_status = parser.refused_status();
-        made.refused_reason = parser.refused_reason();
+    if (message.step == http::parse_step::head_complete) message.step = http::parse_step::needs_more;
+    if (message.step == http::parse_step::refused) {
+        message.refused_status = parser.refused_status();
+        message.refused_reason = parser.refused_reason();
     }
-    if (made.step != http::parse_step::complete) return made;
+    if (message.step != http::parse_step::complete) return message;
 
-    made.consumed = parser.consumed();
-    made.keep_alive = parser.keep_alive();
-    made.method = request.method_name;
-    made.path = request.target.path;
-    made.query = request.target.query;
-    made.authority = request.target.authority;
-    made.has_query = request.target.has_query;
-    made.version = request.version;
-    made.body_state = request.body_state;
-    made.body = request.body;
-    for (const http::field& line : request.fields) made.fields.emplace_back(line.name, line.value);
-    return made;
+    message.consumed = parser.consumed();
+    message.keep_alive = parser.keep_alive();
+    message.method = request.method_name;
+    message.path = request.target.path;
+    message.query = request.target.query;
+    message.authority = request.target.authority;
+    message.has_query = request.target.has_query;
+    message.version = request.version;
+    message.body_state = request.body_state;
+    message.body = request.body;
+    for (const http::field& line : request.fields) message.fields.emplace_back(line.name, line.value);
+    return message;
 }
 
 inline parsed_message feed_whole(std::string_view bytes, const http::parser_settings& settings = {}) {

@@ -11,7 +11,7 @@
 namespace tollgate::test {
 
 /// The result of one response, with copies instead of views, so that two ways of feeding it can be compared.
-struct parsed_answer {
+struct parsed_response {
     http::response_step step = http::response_step::needs_more;
     std::string refused_reason;
     std::size_t consumed = 0;  // of all bytes, after `complete`
@@ -19,49 +19,49 @@ struct parsed_answer {
     unsigned status = 0;
     std::string body, retry_after;
 
-    friend bool operator==(const parsed_answer&, const parsed_answer&) = default;
+    friend bool operator==(const parsed_response&, const parsed_response&) = default;
 };
 
-enum class peer { stays, leaves };
+enum class peer { stays_open, closes };
 
-/// A realistic client: passes each piece once, in memory that is freed before the next, so that sanitizers detect reads
+/// A realistic client: passes each piece once, in memory that is freed before the next one, so that sanitizers detect reads
 /// outside of it. `cut(already)` is the size of the next piece.
 template <class Cut>
-parsed_answer feed_answer(std::string_view bytes, Cut&& cut, peer then = peer::stays,
-                          const http::response_settings& settings = {}, bool to_head = false) {
+parsed_response feed_response(std::string_view bytes, Cut&& cut, peer at_end = peer::stays_open,
+                              const http::response_settings& settings = {}, bool to_head = false) {
     http::response_parser parser{settings};
     parser.start(to_head);
-    parsed_answer made;
-    std::size_t given = 0;
-    while (given < bytes.size() && made.step == http::response_step::needs_more) {
-        const std::size_t size = (std::min)((std::max)(std::size_t{cut(given)}, std::size_t{1}), bytes.size() - given);
+    parsed_response response;
+    std::size_t fed = 0;
+    while (fed < bytes.size() && response.step == http::response_step::needs_more) {
+        const std::size_t size = (std::min)((std::max)(std::size_t{cut(fed)}, std::size_t{1}), bytes.size() - fed);
         const auto piece = std::make_unique<char[]>(size);
-        std::copy_n(bytes.data() + given, size, piece.get());
-        made.step = parser.step({piece.get(), size});
-        made.consumed = given + parser.consumed();
-        given += size;
+        std::copy_n(bytes.data() + fed, size, piece.get());
+        response.step = parser.step({piece.get(), size});
+        response.consumed = fed + parser.consumed();
+        fed += size;
     }
-    if (made.step == http::response_step::needs_more && then == peer::leaves) made.step = parser.finish();
-    made.begun = parser.begun();
-    if (made.step == http::response_step::refused) made.refused_reason = parser.refused_reason();
-    if (made.step != http::response_step::complete) made.consumed = 0;
-    if (made.step != http::response_step::complete) return made;
-    made.keep_alive = parser.keep_alive();
-    made.body_cut = parser.body_cut();
-    made.status = parser.status();
-    made.body = parser.body();
-    made.retry_after = parser.retry_after();
-    return made;
+    if (response.step == http::response_step::needs_more && at_end == peer::closes) response.step = parser.finish();
+    response.begun = parser.begun();
+    if (response.step == http::response_step::refused) response.refused_reason = parser.refused_reason();
+    if (response.step != http::response_step::complete) response.consumed = 0;
+    if (response.step != http::response_step::complete) return response;
+    response.keep_alive = parser.keep_alive();
+    response.body_cut = parser.body_cut();
+    response.status = parser.status();
+    response.body = parser.body();
+    response.retry_after = parser.retry_after();
+    return response;
 }
 
-inline parsed_answer feed_answer_whole(std::string_view bytes, peer then = peer::stays,
-                                       const http::response_settings& settings = {}, bool to_head = false) {
-    return feed_answer(bytes, [&](std::size_t) { return bytes.size(); }, then, settings, to_head);
+inline parsed_response feed_response_whole(std::string_view bytes, peer at_end = peer::stays_open,
+                                           const http::response_settings& settings = {}, bool to_head = false) {
+    return feed_response(bytes, [&](std::size_t) { return bytes.size(); }, at_end, settings, to_head);
 }
 
-inline parsed_answer feed_answer_bytewise(std::string_view bytes, peer then = peer::stays,
-                                          const http::response_settings& settings = {}, bool to_head = false) {
-    return feed_answer(bytes, [](std::size_t) { return std::size_t{1}; }, then, settings, to_head);
+inline parsed_response feed_response_bytewise(std::string_view bytes, peer at_end = peer::stays_open,
+                                              const http::response_settings& settings = {}, bool to_head = false) {
+    return feed_response(bytes, [](std::size_t) { return std::size_t{1}; }, at_end, settings, to_head);
 }
 
 }  // namespace tollgate::test

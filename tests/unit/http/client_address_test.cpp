@@ -13,17 +13,17 @@ namespace {
 const std::vector<ip_network> trusted{*ip_network::parse("10.0.0.0/8"), *ip_network::parse("fd00::/8")};
 
 std::string client(const char* peer, const std::vector<std::pair<const char*, const char*>>& fields) {
-    http::request asked;
-    asked.peer = *ip_address::parse(peer);
-    for (const auto& [name, value] : fields) asked.fields.add(name, value);
-    const bool by_forwarded = asked.fields.count(http::field_id::forwarded) != 0;
-    return http::client_address(asked, trusted, by_forwarded ? forwarding_field::forwarded : forwarding_field::x_forwarded_for)
+    http::request request;
+    request.peer = *ip_address::parse(peer);
+    for (const auto& [name, value] : fields) request.fields.add(name, value);
+    const bool by_forwarded = request.fields.count(http::field_id::forwarded) != 0;
+    return http::client_address(request, trusted, by_forwarded ? forwarding_field::forwarded : forwarding_field::x_forwarded_for)
         .to_text();
 }
 
 }  // namespace
 
-TEST_CASE("only trusted proxies are believed", "[http][client_address]") {
+TEST_CASE("only fields of trusted proxies are used", "[http][client_address]") {
     CHECK(client("203.0.113.9", {{"X-Forwarded-For", "198.51.100.1"}}) == "203.0.113.9");
     CHECK(client("203.0.113.9", {{"Forwarded", "for=198.51.100.1"}}) == "203.0.113.9");
     CHECK(client("10.0.0.1", {{"X-Forwarded-For", "198.51.100.1"}}) == "198.51.100.1");
@@ -31,10 +31,10 @@ TEST_CASE("only trusted proxies are believed", "[http][client_address]") {
     CHECK(client("fd00::1", {{"Forwarded", "for=198.51.100.1"}}) == "198.51.100.1");
     CHECK(client("10.0.0.1", {}) == "10.0.0.1");
 
-    http::request asked;
-    asked.peer = ip_address::v4(10, 0, 0, 1);
-    asked.fields.add("X-Forwarded-For", "198.51.100.1");
-    CHECK(http::client_address(asked, {}) == asked.peer);
+    http::request request;
+    request.peer = ip_address::v4(10, 0, 0, 1);
+    request.fields.add("X-Forwarded-For", "198.51.100.1");
+    CHECK(http::client_address(request, {}) == request.peer);
 }
 
 TEST_CASE("the rightmost address that is not a trusted proxy is the client's", "[http][client_address]") {
@@ -61,7 +61,7 @@ TEST_CASE("the rightmost address that is not a trusted proxy is the client's", "
     CHECK(client("10.0.0.1", each.fields) == each.client);
 }
 
-TEST_CASE("an unreadable entry ends at the last trusted hop", "[http][client_address]") {
+TEST_CASE("after an unreadable entry the last trusted hop is the client", "[http][client_address]") {
     struct row {
         std::vector<std::pair<const char*, const char*>> fields;
         const char* client;
@@ -94,13 +94,13 @@ TEST_CASE("only the last hops of a long list are read", "[http][client_address]"
     CHECK(client("10.0.0.1", {{"X-Forwarded-For", (list + ", 198.51.100.1").c_str()}}) == "198.51.100.1");
 }
 
-TEST_CASE("only the configured field is read, because a proxy passes the other one on", "[http][client_address]") {
-    http::request asked;
-    asked.peer = ip_address::v4(10, 0, 0, 1);
-    asked.fields.add("Forwarded", "for=203.0.113.1");
-    CHECK(http::client_address(asked, trusted) == asked.peer);
-    CHECK(http::client_address(asked, trusted, forwarding_field::forwarded) == ip_address::v4(203, 0, 113, 1));
-    asked.fields.add("X-Forwarded-For", "198.51.100.1");
-    CHECK(http::client_address(asked, trusted) == ip_address::v4(198, 51, 100, 1));
-    CHECK(http::client_address(asked, trusted, forwarding_field::forwarded) == ip_address::v4(203, 0, 113, 1));
+TEST_CASE("only the configured field is read, because a proxy forwards the other one", "[http][client_address]") {
+    http::request request;
+    request.peer = ip_address::v4(10, 0, 0, 1);
+    request.fields.add("Forwarded", "for=203.0.113.1");
+    CHECK(http::client_address(request, trusted) == request.peer);
+    CHECK(http::client_address(request, trusted, forwarding_field::forwarded) == ip_address::v4(203, 0, 113, 1));
+    request.fields.add("X-Forwarded-For", "198.51.100.1");
+    CHECK(http::client_address(request, trusted) == ip_address::v4(198, 51, 100, 1));
+    CHECK(http::client_address(request, trusted, forwarding_field::forwarded) == ip_address::v4(203, 0, 113, 1));
 }

@@ -19,9 +19,9 @@ std::optional<std::string_view> find_in(const std::vector<std::string>& lines, s
     return find_cookie(fields, name);
 }
 
-std::string set(const new_cookie& made) {
+std::string set(const new_cookie& cookie) {
     response out;
-    if (!add_cookie(out, made)) return {};
+    if (!add_cookie(out, cookie)) return {};
     return std::string{out.find("Set-Cookie")};
 }
 

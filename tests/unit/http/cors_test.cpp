@@ -11,23 +11,23 @@ using namespace tollgate;
 namespace {
 
 http::request from_origin(std::string_view origin, http::method method = http::method::get) {
-    http::request made;
-    made.method = method;
-    if (!origin.empty()) made.fields.add("Origin", origin);
-    return made;
+    http::request request;
+    request.method = method;
+    if (!origin.empty()) request.fields.add("Origin", origin);
+    return request;
 }
 
 http::request preflight_from(std::string_view origin) {
-    auto made = from_origin(origin, http::method::options);
-    made.fields.add("access-control-request-method", "POST");
-    return made;
+    auto request = from_origin(origin, http::method::options);
+    request.fields.add("access-control-request-method", "POST");
+    return request;
 }
 
 http::response with_cors(const std::vector<std::string>& allowed, const http::request& request) {
-    http::response made;
-    if (request.method == http::method::options) made.add("Allow", "POST, OPTIONS");
-    http::add_cors_fields(allowed, request, made);
-    return made;
+    http::response response;
+    if (request.method == http::method::options) response.add("Allow", "POST, OPTIONS");
+    http::add_cors_fields(allowed, request, response);
+    return response;
 }
 
 const std::vector<std::string> any{"*"};
@@ -51,7 +51,7 @@ TEST_CASE("a response names the allowed origin and the exposed fields", "[cors]"
     struct row {
         const std::vector<std::string>& allowed;
         std::string_view origin;
-        std::string_view told;
+        std::string_view allowed_origin;
         std::string_view vary;
     };
     static const std::vector<std::string> none;
@@ -63,17 +63,17 @@ TEST_CASE("a response names the allowed origin and the exposed fields", "[cors]"
                             row{two, "", "", ""}}) {
         INFO(each.origin);
         const auto response = with_cors(each.allowed, from_origin(each.origin));
-        CHECK(response.find("Access-Control-Allow-Origin") == each.told);
+        CHECK(response.find("Access-Control-Allow-Origin") == each.allowed_origin);
         CHECK(response.find("Vary") == each.vary);
-        CHECK(response.find("Access-Control-Expose-Headers").empty() == each.told.empty());
+        CHECK(response.find("Access-Control-Expose-Headers").empty() == each.allowed_origin.empty());
         CHECK(response.find("Access-Control-Allow-Credentials").empty());
         CHECK(response.find("Access-Control-Allow-Methods").empty());
 
         const auto preflight = with_cors(each.allowed, preflight_from(each.origin));
-        CHECK(preflight.find("Access-Control-Allow-Origin") == each.told);
-        CHECK(preflight.find("Access-Control-Allow-Methods") == (each.told.empty() ? "" : "POST, OPTIONS"));
-        CHECK(preflight.find("Access-Control-Allow-Headers").empty() == each.told.empty());
-        CHECK(preflight.find("Access-Control-Max-Age") == (each.told.empty() ? "" : "7200"));
+        CHECK(preflight.find("Access-Control-Allow-Origin") == each.allowed_origin);
+        CHECK(preflight.find("Access-Control-Allow-Methods") == (each.allowed_origin.empty() ? "" : "POST, OPTIONS"));
+        CHECK(preflight.find("Access-Control-Allow-Headers").empty() == each.allowed_origin.empty());
+        CHECK(preflight.find("Access-Control-Max-Age") == (each.allowed_origin.empty() ? "" : "7200"));
         CHECK(preflight.find("Access-Control-Expose-Headers").empty());
     }
 }

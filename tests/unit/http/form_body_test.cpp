@@ -44,9 +44,9 @@ TEST_CASE("forms and queries are decoded in order") {
         CAPTURE(bytes);
         const auto form = parse_form(bytes);
         REQUIRE(form.has_value());
-        pairs got;
-        for (const auto& member : *form) got.emplace_back(member.name, member.value);
-        CHECK(got == members);
+        pairs parsed;
+        for (const auto& member : *form) parsed.emplace_back(member.name, member.value);
+        CHECK(parsed == members);
     }
 }
 

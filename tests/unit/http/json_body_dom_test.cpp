@@ -22,7 +22,7 @@ http::json_member as_member(const std::string& name, const json& value, const ht
         case json::value_t::boolean: return {name, json_kind::boolean, value.get<bool>() ? "true" : "false"};
         case json::value_t::number_integer:
         case json::value_t::number_unsigned: return {name, json_kind::integer, value.dump()};
-        case json::value_t::number_float: return {name, json_kind::number, ours.value};  // keeps its digits as sent
+        case json::value_t::number_float: return {name, json_kind::number, ours.value};  // keeps its digits unchanged
         case json::value_t::string: return {name, json_kind::text, value.get<std::string>()};
         case json::value_t::object: return {name, json_kind::object, {}};
         default: return {name, json_kind::array, {}};
@@ -31,7 +31,7 @@ http::json_member as_member(const std::string& name, const json& value, const ht
 
 void check_against_dom(const std::string& bytes) {
     CAPTURE(bytes);
-    // json::parse skips a byte order mark, takes a NUL for the end, and keeps the last of two members with the same name.
+    // json::parse skips a byte order mark, treats a NUL as the end, and keeps the last of two members with the same name.
     if (bytes.find('\0') != std::string::npos || bytes.starts_with("\xef\xbb\xbf")) return;
     std::string message = "accepted";
     json theirs;

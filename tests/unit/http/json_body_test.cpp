@@ -31,7 +31,7 @@ std::string members(std::size_t count) {
 }
 
 struct refused_row {
-    std::string what, bytes;
+    std::string name, bytes;
 };
 
 /// Refused as a body and as a value.
@@ -130,8 +130,8 @@ TEST_CASE("members have their kind and their text") {
 }
 
 TEST_CASE("text that is not JSON, or that readers interpret differently, is malformed") {
-    for (const auto& [what, bytes] : refused_rows) {
-        CAPTURE(what);
+    for (const auto& [name, bytes] : refused_rows) {
+        CAPTURE(name);
         const auto body = parse_json_object(bytes);
         REQUIRE_FALSE(body.has_value());
         CHECK(body.error().kind == error_kind::malformed);

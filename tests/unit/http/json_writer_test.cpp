@@ -24,7 +24,7 @@ std::string written(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("objects and arrays get their commas") {
+TEST_CASE("objects and arrays have commas between their members") {
     std::string out = "kept";
     json_writer json{out};
     json.begin_object();
@@ -60,7 +60,7 @@ TEST_CASE("a bare array, and a document after one that ends in a bracket") {
     CHECK(out == R"([["",""])");
 }
 
-TEST_CASE("texts, names and documents of any length arrive whole") {
+TEST_CASE("texts, names and documents of any length are written completely") {
     // Around the size of the writer's buffer, and larger; also where a value no longer fits behind what precedes it.
     for (const std::size_t before : {0U, 1U, 60U, 200U, 240U, 250U, 255U, 256U, 257U, 1000U})
         for (const std::size_t size : {0U, 1U, 19U, 254U, 255U, 256U, 257U, 600U}) {

@@ -39,16 +39,16 @@ TEST_CASE("a number has sixteen lower-case hexadecimal digits", "[http][request_
     }
 }
 
-TEST_CASE("no two ids of a thread are alike, and threads have different prefixes", "[http][request_id]") {
+TEST_CASE("the ids of a thread are unique, and threads have different prefixes", "[http][request_id]") {
     std::set<std::string> ids;
     std::set<std::string> spans;
     for (int i = 0; i < 10'000; ++i) {
-        const auto made = http::unique_id::make();
-        CHECK(made.view().size() == 32);
-        CHECK(is_lower_hex(made.view()));
-        CHECK(made.span() == made.view().substr(16));
-        ids.emplace(made.view());
-        spans.emplace(made.span());
+        const auto id = http::unique_id::make();
+        CHECK(id.view().size() == 32);
+        CHECK(is_lower_hex(id.view()));
+        CHECK(id.span() == id.view().substr(16));
+        ids.emplace(id.view());
+        spans.emplace(id.span());
     }
     CHECK(ids.size() == 10'000);
     CHECK(spans.size() == 10'000);
@@ -57,10 +57,10 @@ TEST_CASE("no two ids of a thread are alike, and threads have different prefixes
     CHECK(other.substr(0, 16) != ids.begin()->substr(0, 16));
 }
 
-TEST_CASE("a request id of a client is taken over if it is well-formed", "[http][request_id]") {
-    const auto made = http::unique_id::make();
+TEST_CASE("a well-formed request id of the client is used", "[http][request_id]") {
+    const auto own_id = http::unique_id::make();
     struct {
-        std::string sent;
+        std::string header;
         bool taken;
     } const cases[] = {{"a", true},
                        {"7b2c1f8e-0d3a-4a5e-9b1c-2f6d8e0a4c11", true},
@@ -74,18 +74,18 @@ TEST_CASE("a request id of a client is taken over if it is well-formed", "[http]
                        {"a/b", false},
                        {"\xc3\xa4", false}};
     for (const auto& each : cases) {
-        CAPTURE(each.sent);
+        CAPTURE(each.header);
         http::request request;
-        request.fields.add("x-REQUEST-id", each.sent);
-        CHECK(http::request_id_of(request, made) == (each.taken ? std::string_view{each.sent} : made.view()));
+        request.fields.add("x-REQUEST-id", each.header);
+        CHECK(http::request_id_of(request, own_id) == (each.taken ? std::string_view{each.header} : own_id.view()));
         http::response response;
-        http::add_request_id(response, http::request_id_of(request, made));
-        CHECK(response.find("X-Request-Id") == http::request_id_of(request, made));
-        // Of two, neither is the request's.
+        http::add_request_id(response, http::request_id_of(request, own_id));
+        CHECK(response.find("X-Request-Id") == http::request_id_of(request, own_id));
+        // With two fields, neither is used.
         request.fields.add("X-Request-Id", "second");
-        CHECK(http::request_id_of(request, made) == made.view());
+        CHECK(http::request_id_of(request, own_id) == own_id.view());
     }
-    CHECK(http::request_id_of(http::request{}, made) == made.view());
+    CHECK(http::request_id_of(http::request{}, own_id) == own_id.view());
 }
 
 TEST_CASE("traceparent is parsed strictly", "[http][request_id]") {
@@ -121,11 +121,11 @@ TEST_CASE("traceparent is parsed strictly", "[http][request_id]") {
     };
     for (const auto& each : cases) {
         CAPTURE(each.text);
-        const auto made = http::traceparent::parse(each.text);
-        CHECK(made.has_value() == each.accepted);
-        if (made) CHECK(made->sampled == each.sampled);
+        const auto row_parsed = http::traceparent::parse(each.text);
+        CHECK(row_parsed.has_value() == each.accepted);
+        if (row_parsed) CHECK(row_parsed->sampled == each.sampled);
     }
-    // Cut anywhere, it is none.
+    // A truncated value is refused at every length.
     for (std::size_t bytes = 0; bytes < parent.size(); ++bytes)
         CHECK_FALSE(http::traceparent::parse(std::string_view{parent}.substr(0, bytes)));
 }

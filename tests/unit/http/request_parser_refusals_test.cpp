@@ -18,21 +18,21 @@ using namespace std::string_literals;
 namespace {
 
 struct refused_case {
-    std::string what;
+    std::string name;
     std::string bytes;
-    status with = status::bad_request;
+    status expected = status::bad_request;
 };
 
 struct accepted_case {
-    std::string what;
+    std::string name;
     std::string bytes;
     std::string body = {};
 };
 
 std::string repeated(std::size_t times, const std::string& text) {
-    std::string made;
-    for (std::size_t i = 0; i < times; ++i) made += text;
-    return made;
+    std::string joined;
+    for (std::size_t i = 0; i < times; ++i) joined += text;
+    return joined;
 }
 
 /// A request line, Host, and these lines.
@@ -50,7 +50,7 @@ std::string with_chunks(const std::string& chunks) { return with_coding("chunked
 std::string with_host(const std::string& host) { return "GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n"; }
 std::string with_line(const std::string& request_line) { return request_line + "\r\nHost: a\r\n\r\n"; }
 
-/// All that RFC 3986 lets stand in a path and a query, but for the percent sign.
+/// All bytes that RFC 3986 allows in a path and a query, except the percent sign.
 const std::string target_characters = "AZaz09-._~!$&'()*+,;=:@/";
 
 const std::string follower = "GET /follower HTTP/1.1\r\nHost: b\r\n\r\n";
@@ -358,11 +358,11 @@ const std::vector<accepted_case> accepted_cases = {
 }  // namespace
 
 TEST_CASE("ambiguous messages are refused, however they are split") {
-    for (const auto& [what, bytes, with] : refused_cases) {
-        CAPTURE(what);
+    for (const auto& [name, bytes, expected] : refused_cases) {
+        CAPTURE(name);
         const auto whole = feed_whole(bytes);
         CHECK(whole.step == parse_step::refused);
-        CHECK(whole.refused_status == with);
+        CHECK(whole.refused_status == expected);
         CHECK_FALSE(whole.refused_reason.empty());
         CHECK(feed_bytewise(bytes) == whole);
         CHECK(feed(bytes, [](std::size_t) { return std::size_t{7}; }) == whole);
@@ -371,9 +371,9 @@ TEST_CASE("ambiguous messages are refused, however they are split") {
     }
 }
 
-TEST_CASE("the accepted twins of refused messages are accepted, however they are split, and no further byte is consumed") {
-    for (const auto& [what, bytes, body] : accepted_cases) {
-        CAPTURE(what);
+TEST_CASE("the valid counterparts of refused messages are accepted, however they are split, and no further byte is consumed") {
+    for (const auto& [name, bytes, body] : accepted_cases) {
+        CAPTURE(name);
         const auto whole = feed_whole(bytes);
         CHECK(whole.step == parse_step::complete);
         CHECK(whole.refused_reason == "");
@@ -387,10 +387,10 @@ TEST_CASE("the accepted twins of refused messages are accepted, however they are
     }
 }
 
-TEST_CASE("no part of an accepted message can be left out") {
-    for (const auto& [what, bytes, body] : accepted_cases) {
+TEST_CASE("every part of an accepted message is required") {
+    for (const auto& [name, bytes, body] : accepted_cases) {
         if (bytes.size() > 1000) continue;
-        CAPTURE(what);
+        CAPTURE(name);
         for (std::size_t size = 0; size < bytes.size(); ++size) {
             CAPTURE(size);
             CHECK(feed_whole(std::string_view{bytes}.substr(0, size)).step == parse_step::needs_more);

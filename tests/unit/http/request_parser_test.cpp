@@ -62,7 +62,7 @@ TEST_CASE("an empty query differs from none") {
     CHECK_FALSE(feed_whole("GET /a HTTP/1.1\r\nHost: a\r\n\r\n").has_query);
 }
 
-TEST_CASE("of an absolute-form target the path is used, and its host replaces Host") {
+TEST_CASE("the path of an absolute-form target is used, and its host replaces Host") {
     struct row {
         std::string target, path, query, authority;
     };
@@ -72,12 +72,12 @@ TEST_CASE("of an absolute-form target the path is used, and its host replaces Ho
     };
     for (const auto& [target, path, query, authority] : rows) {
         CAPTURE(target);
-        for (const auto& made : {feed_whole("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n"),
-                                 feed_bytewise("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n")}) {
-            CHECK(made.step == parse_step::complete);
-            CHECK(made.path == path);
-            CHECK(made.query == query);
-            CHECK(made.authority == authority);
+        for (const auto& message : {feed_whole("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n"),
+                                    feed_bytewise("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n")}) {
+            CHECK(message.step == parse_step::complete);
+            CHECK(message.path == path);
+            CHECK(message.query == query);
+            CHECK(message.authority == authority);
         }
     }
 }
@@ -172,20 +172,20 @@ TEST_CASE("head_complete is returned once, and only if the body is still to come
 
 TEST_CASE("expects_continue is true only if the client waits") {
     const std::string expects = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n";
-    CHECK(feed_bytewise(expects + "Content-Length: 5\r\n\r\nhello").wanted_continue);
-    CHECK(feed_bytewise(expects + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n").wanted_continue);
+    CHECK(feed_bytewise(expects + "Content-Length: 5\r\n\r\nhello").expects_continue);
+    CHECK(feed_bytewise(expects + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n").expects_continue);
     CHECK_FALSE(
-        feed_bytewise("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello").wanted_continue);
-    CHECK_FALSE(feed_bytewise("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello").wanted_continue);
+        feed_bytewise("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello").expects_continue);
+    CHECK_FALSE(feed_bytewise("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello").expects_continue);
 
     const std::string early = expects + "Content-Length: 5\r\n\r\nhello";
-    const auto made =
+    const auto message =
         test::feed(early, [&](std::size_t already) { return already == 0 ? early.size() - 2 : std::size_t{1}; });
-    CHECK(made.heads_complete == 1);
-    CHECK_FALSE(made.wanted_continue);
+    CHECK(message.heads_complete == 1);
+    CHECK_FALSE(message.expects_continue);
 }
 
-TEST_CASE("a body over its bound is reported at once, without the body") {
+TEST_CASE("a body over its bound is reported at once, without its data") {
     const http::parser_settings settings{.body_bytes_max = 10};
     const std::string chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     const std::vector<std::string> too_large = {
@@ -199,23 +199,23 @@ TEST_CASE("a body over its bound is reported at once, without the body") {
     };
     for (const auto& bytes : too_large) {
         CAPTURE(bytes);
-        for (const auto& made : {feed_whole(bytes, settings), feed_bytewise(bytes, settings),
-                                 feed_whole(bytes + "0123456789x", settings)}) {
-            CHECK(made.step == parse_step::complete);
-            CHECK(made.body_state == http::body_state::too_large);
-            CHECK(made.body == "");
-            CHECK_FALSE(made.keep_alive);
+        for (const auto& message : {feed_whole(bytes, settings), feed_bytewise(bytes, settings),
+                                    feed_whole(bytes + "0123456789x", settings)}) {
+            CHECK(message.step == parse_step::complete);
+            CHECK(message.body_state == http::body_state::too_large);
+            CHECK(message.body == "");
+            CHECK_FALSE(message.keep_alive);
         }
         CHECK(feed_bytewise(std::string_view{bytes}.substr(0, bytes.size() - 1), settings).step ==
               parse_step::needs_more);
     }
     for (const std::string& bytes : {std::string{"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n0123456789"},
                                      chunked + "4\r\n0123\r\n6\r\n456789\r\n0\r\n\r\n"}) {
-        const auto made = feed_bytewise(bytes, settings);
-        CHECK(made.step == parse_step::complete);
-        CHECK(made.body_state == http::body_state::complete);
-        CHECK(made.body == "0123456789");
-        CHECK(made.keep_alive);
+        const auto message = feed_bytewise(bytes, settings);
+        CHECK(message.step == parse_step::complete);
+        CHECK(message.body_state == http::body_state::complete);
+        CHECK(message.body == "0123456789");
+        CHECK(message.keep_alive);
     }
 }
 
@@ -308,7 +308,7 @@ TEST_CASE("the sum of huge bounds does not overflow") {
     CHECK(http::parser_settings{.body_bytes_max = endless}.message_bytes_max() >= http::parser_settings::bytes_max);
 }
 
-TEST_CASE("a parser is small, so that many can wait") {
+TEST_CASE("a parser is small, so that many connections can wait") {
     CHECK(sizeof(http::request_parser) <= 320);
 }
 

@@ -10,18 +10,18 @@
 using namespace tollgate;
 using http::response_settings;
 using http::response_step;
-using test::feed_answer;
-using test::feed_answer_bytewise;
-using test::feed_answer_whole;
+using test::feed_response;
+using test::feed_response_bytewise;
+using test::feed_response_whole;
 using test::peer;
 using namespace std::string_literals;
 
 namespace {
 
 std::string repeated(std::size_t times, const std::string& text) {
-    std::string made;
-    for (std::size_t i = 0; i < times; ++i) made += text;
-    return made;
+    std::string joined;
+    for (std::size_t i = 0; i < times; ++i) joined += text;
+    return joined;
 }
 
 std::string ok_with(const std::string& lines, const std::string& body = {}) {
@@ -36,7 +36,7 @@ std::string with_coding(const std::string& coding, const std::string& body = "0\
 std::string with_chunks(const std::string& chunks) { return with_coding("chunked", chunks); }
 
 struct accepted_case {
-    std::string what, bytes;
+    std::string name, bytes;
     unsigned status = 200;
     std::string body = {};
     bool keep_alive = true;
@@ -181,43 +181,43 @@ const std::vector<std::pair<std::string, std::string>> refused_cases = {
 TEST_CASE("a response is read exactly to its end, whole and byte by byte") {
     for (const auto& each : accepted_cases)
         for (const bool follower : {false, true}) {
-            CAPTURE(each.what, follower);
+            CAPTURE(each.name, follower);
             const std::string bytes = each.bytes + (follower ? "HTTP/1.1 500 Nobody asked\r\n\r\n" : "");
-            const auto whole = feed_answer_whole(bytes);
+            const auto whole = feed_response_whole(bytes);
             CHECK(whole.step == response_step::complete);
             CHECK(whole.status == each.status);
             CHECK(whole.body == each.body);
             CHECK_FALSE(whole.body_cut);
             CHECK(whole.keep_alive == each.keep_alive);
             CHECK(whole.consumed == each.bytes.size());
-            CHECK(feed_answer_bytewise(bytes) == whole);
-            CHECK(feed_answer(bytes, [](std::size_t at) { return at % 7 + 1; }) == whole);
+            CHECK(feed_response_bytewise(bytes) == whole);
+            CHECK(feed_response(bytes, [](std::size_t at) { return at % 7 + 1; }) == whole);
         }
 }
 
-TEST_CASE("a part of a response is not a response") {
+TEST_CASE("an incomplete response is not a response") {
     for (const auto& each : accepted_cases)
         for (std::size_t size = 0; size < each.bytes.size(); ++size) {
-            CAPTURE(each.what, size);
+            CAPTURE(each.name, size);
             const std::string_view part = std::string_view{each.bytes}.substr(0, size);
-            const auto made = feed_answer_whole(part);
-            CHECK(made.step == response_step::needs_more);
-            CHECK(made.begun == (size != 0));
-            const auto left = feed_answer_whole(part, peer::leaves);
-            CHECK(left.step == response_step::refused);
-            CHECK_FALSE(left.refused_reason.empty());
+            const auto response = feed_response_whole(part);
+            CHECK(response.step == response_step::needs_more);
+            CHECK(response.begun == (size != 0));
+            const auto after_close = feed_response_whole(part, peer::closes);
+            CHECK(after_close.step == response_step::refused);
+            CHECK_FALSE(after_close.refused_reason.empty());
         }
 }
 
 TEST_CASE("ambiguous responses are refused, whole and byte by byte") {
-    for (const auto& [what, bytes] : refused_cases) {
-        CAPTURE(what);
-        for (const std::string& sent : {bytes, bytes + with_length("0")}) {
-            const auto whole = feed_answer_whole(sent);
+    for (const auto& [name, bytes] : refused_cases) {
+        CAPTURE(name);
+        for (const std::string& input : {bytes, bytes + with_length("0")}) {
+            const auto whole = feed_response_whole(input);
             CHECK(whole.step == response_step::refused);
             CHECK_FALSE(whole.refused_reason.empty());
-            CHECK(feed_answer_bytewise(sent) == whole);
-            CHECK(feed_answer(sent, [](std::size_t at) { return at % 5 + 1; }) == whole);
+            CHECK(feed_response_bytewise(input) == whole);
+            CHECK(feed_response(input, [](std::size_t at) { return at % 5 + 1; }) == whole);
         }
     }
 }
@@ -225,33 +225,33 @@ TEST_CASE("ambiguous responses are refused, whole and byte by byte") {
 TEST_CASE("a response without a length ends with its connection") {
     for (const std::string version : {"HTTP/1.1", "HTTP/1.0"}) {
         const std::string bytes = version + " 200 OK\r\nConnection: keep-alive\r\n\r\nhello";
-        CHECK(feed_answer_whole(bytes).step == response_step::needs_more);
-        const auto made = feed_answer_whole(bytes, peer::leaves);
-        CHECK(made.step == response_step::complete);
-        CHECK(made.body == "hello");
-        CHECK_FALSE(made.keep_alive);
-        CHECK_FALSE(made.body_cut);
-        CHECK(feed_answer_bytewise(bytes, peer::leaves).body == "hello");
+        CHECK(feed_response_whole(bytes).step == response_step::needs_more);
+        const auto response = feed_response_whole(bytes, peer::closes);
+        CHECK(response.step == response_step::complete);
+        CHECK(response.body == "hello");
+        CHECK_FALSE(response.keep_alive);
+        CHECK_FALSE(response.body_cut);
+        CHECK(feed_response_bytewise(bytes, peer::closes).body == "hello");
     }
 }
 
 TEST_CASE("the response to HEAD has no body, whatever its fields say") {
     for (const std::string& lines : {"Content-Length: 5\r\n"s, "Transfer-Encoding: chunked\r\n"s, ""s}) {
-        const auto made = feed_answer_bytewise(ok_with(lines), peer::stays, {}, true);
-        CHECK(made.step == response_step::complete);
-        CHECK(made.keep_alive);
-        CHECK(made.body.empty());
+        const auto response = feed_response_bytewise(ok_with(lines), peer::stays_open, {}, true);
+        CHECK(response.step == response_step::complete);
+        CHECK(response.keep_alive);
+        CHECK(response.body.empty());
     }
-    CHECK(feed_answer_whole(ok_with("Content-Length: x\r\n"), peer::stays, {}, true).step == response_step::refused);
+    CHECK(feed_response_whole(ok_with("Content-Length: x\r\n"), peer::stays_open, {}, true).step == response_step::refused);
 }
 
-TEST_CASE("of a body a part is kept, more is read, and then it is cut") {
+TEST_CASE("the beginning of a body is stored, more is read and dropped, and then the body is cut off") {
     const response_settings settings{.kept_bytes_max = 4, .body_bytes_max = 10};
     struct row {
-        std::string what, bytes;
+        std::string name, bytes;
         std::string body;
         bool cut, keep_alive;
-        peer then = peer::stays;
+        peer at_end = peer::stays_open;
     };
     const std::vector<row> rows = {
         {"what is kept whole", with_length("4", "0123"), "0123", false, true},
@@ -263,35 +263,35 @@ TEST_CASE("of a body a part is kept, more is read, and then it is cut") {
         {"chunks read to their end", with_chunks("5\r\n01234\r\n5\r\n56789\r\n0\r\n\r\n"), "0123", true, true},
         {"one more in chunks", with_chunks("5\r\n01234\r\n6\r\n56789a\r\n0\r\n\r\n"), "0123", true, false},
         {"a chunk of 2^64 - 1", with_chunks("ffffffffffffffff\r\n0123456789a"), "0123", true, false},
-        {"until close, kept whole", ok_with("", "0123"), "0123", false, false, peer::leaves},
-        {"until close, read to its end", ok_with("", "0123456789"), "0123", true, false, peer::leaves},
-        {"until close, and it does not", ok_with("", "0123456789a"), "0123", true, false, peer::stays},
+        {"until close, kept whole", ok_with("", "0123"), "0123", false, false, peer::closes},
+        {"until close, read to its end", ok_with("", "0123456789"), "0123", true, false, peer::closes},
+        {"until close, and it does not", ok_with("", "0123456789a"), "0123", true, false, peer::stays_open},
     };
     for (const auto& each : rows) {
-        CAPTURE(each.what);
-        for (const auto& made : {feed_answer_whole(each.bytes, each.then, settings),
-                                 feed_answer_bytewise(each.bytes, each.then, settings),
-                                 feed_answer(each.bytes, [](std::size_t at) { return at % 3 + 1; }, each.then, settings)}) {
-            CHECK(made.step == response_step::complete);
-            CHECK(made.body == each.body);
-            CHECK(made.body_cut == each.cut);
-            CHECK(made.keep_alive == each.keep_alive);
+        CAPTURE(each.name);
+        for (const auto& response : {feed_response_whole(each.bytes, each.at_end, settings),
+                                     feed_response_bytewise(each.bytes, each.at_end, settings),
+                                     feed_response(each.bytes, [](std::size_t at) { return at % 3 + 1; }, each.at_end, settings)}) {
+            CHECK(response.step == response_step::complete);
+            CHECK(response.body == each.body);
+            CHECK(response.body_cut == each.cut);
+            CHECK(response.keep_alive == each.keep_alive);
         }
     }
     const response_settings nothing{.kept_bytes_max = 0, .body_bytes_max = 0};
-    CHECK(feed_answer_whole(with_length("5", "hello"), peer::stays, nothing).body_cut);
-    CHECK(feed_answer_whole(with_length("5"), peer::stays, nothing).step == response_step::complete);
-    CHECK(feed_answer_whole(with_length("0"), peer::stays, nothing).keep_alive);
+    CHECK(feed_response_whole(with_length("5", "hello"), peer::stays_open, nothing).body_cut);
+    CHECK(feed_response_whole(with_length("5"), peer::stays_open, nothing).step == response_step::complete);
+    CHECK(feed_response_whole(with_length("0"), peer::stays_open, nothing).keep_alive);
 }
 
 TEST_CASE("Retry-After is returned as sent") {
-    const auto of = [](const std::string& lines) { return feed_answer_bytewise(ok_with(lines + "Content-Length: 0\r\n")).retry_after; };
+    const auto of = [](const std::string& lines) { return feed_response_bytewise(ok_with(lines + "Content-Length: 0\r\n")).retry_after; };
     CHECK(of("") == "");
     CHECK(of("Retry-After: 120\r\n") == "120");
     CHECK(of("RETRY-AFTER:\tFri, 31 Dec 1999 23:59:59 GMT \r\n") == "Fri, 31 Dec 1999 23:59:59 GMT");
     CHECK(of("Retry-After: 1\r\nRetry-After: 2\r\n") == "");
     CHECK(of("Retry-After: " + repeated(65, "1") + "\r\n") == "");
-    CHECK(feed_answer_whole("HTTP/1.1 103 A\r\nRetry-After: 5\r\n\r\n" + with_length("0")).retry_after == "");
+    CHECK(feed_response_whole("HTTP/1.1 103 A\r\nRetry-After: 5\r\n\r\n" + with_length("0")).retry_after == "");
 }
 
 TEST_CASE("a parser reads response after response on one connection") {

@@ -9,7 +9,7 @@ using namespace tollgate::http::detail;
 
 namespace {
 
-/// What `find` says of these bytes alone, in memory that ends where they end.
+/// The result of `find` for these bytes only, in memory that ends with them.
 template <class Find>
 std::size_t found_at(Find find, const std::string& text) {
     const auto exact = std::make_unique<char[]>(text.size());
@@ -42,7 +42,7 @@ TEST_CASE("a value ends at a control character other than a tab") {
 }
 
 TEST_CASE("a usual value has neither control characters nor tabs nor bytes outside ASCII") {
-    // Where a block is read that begins before the value, what it finds there does not count.
+    // Where a block begins before the value, matches before the value are ignored.
     const auto find = [](const char* at, const char* end) {
         const std::string text = std::string(block_bytes, '\t') + std::string(at, end);
         return at + found_at([](auto begin, auto stop) { return find_unusual_in_value(begin + block_bytes, stop) - block_bytes; }, text);
@@ -59,7 +59,7 @@ TEST_CASE("a target ends at a byte that neither a path nor a query holds") {
     };
     check_every_byte_at_every_place([](auto at, auto end) { return find_target_end(at, end); },
                                     [&](int byte) { return !is_allowed(byte); });
-    // Bytes that are looked up one by one do not hide what is behind them.
+    // Bytes that are checked one by one do not hide the bytes after them.
     for (std::size_t size = 1; size < 40; ++size) {
         const auto find = [](auto at, auto end) { return find_target_end(at, end); };
         CHECK(found_at(find, std::string(size, '_') + "<") == size);

@@ -13,8 +13,8 @@ namespace {
 struct named_handler {
     std::string name;
     void handle(const http::request&, http::response& out) noexcept { out.body() = name; }
-    void handle(const http::refusal& why, http::response& out) noexcept {
-        out.set_status(why.status);
+    void handle(const http::refusal& refusal, http::response& out) noexcept {
+        out.set_status(refusal.status);
         out.body() = name;
     }
 };
@@ -37,7 +37,7 @@ struct half_blocking_handler : blocking_handler {
     }
 };
 
-/// Answers from the head alone.
+/// Responds from the head alone.
 struct bodyless_handler : named_handler {
     static constexpr bool reads_body = false;
 };
@@ -58,13 +58,13 @@ bool needs_worker(const http::handler_ref& handler, std::string_view path, http:
     return first_step(handler, path, method) == http::handle_step::needs_worker;
 }
 
-std::string asked(auto& site, std::string_view path, std::string_view host = "example.com") {
+std::string handled_by(auto& site, std::string_view path, std::string_view host = "example.com") {
     http::request request;
     request.target = http::target::from(path);
     request.fields.add("Host", host);
-    http::response answer;
-    site.handle(request, answer);
-    return answer.body();
+    http::response response;
+    site.handle(request, response);
+    return response.body();
 }
 
 }  // namespace
@@ -74,58 +74,58 @@ TEST_CASE("the first matching mount serves a request", "[http][site]") {
     named_handler api{"api"};
     named_handler rest{"rest"};
     http::site site{http::mounted("/docs", docs), http::mounted("/v1", api), http::mounted("", rest)};
-    CHECK(asked(site, "/docs") == "docs");
-    CHECK(asked(site, "/docs/errors/") == "docs");
-    CHECK(asked(site, "/v1?x") == "api");
-    CHECK(asked(site, "/v1/user/balance") == "api");
-    CHECK(asked(site, "/v10") == "rest");
-    CHECK(asked(site, "/Docs") == "rest");
-    CHECK(asked(site, "*") == "rest");
+    CHECK(handled_by(site, "/docs") == "docs");
+    CHECK(handled_by(site, "/docs/errors/") == "docs");
+    CHECK(handled_by(site, "/v1?x") == "api");
+    CHECK(handled_by(site, "/v1/user/balance") == "api");
+    CHECK(handled_by(site, "/v10") == "rest");
+    CHECK(handled_by(site, "/Docs") == "rest");
+    CHECK(handled_by(site, "*") == "rest");
 }
 
 TEST_CASE("a mount that ends in a slash is a single path", "[http][site]") {
     named_handler pages{"pages"};
     named_handler rest{"rest"};
     http::site site{http::mounted("/", pages), http::mounted("", rest)};
-    CHECK(asked(site, "/") == "pages");
-    CHECK(asked(site, "/?a=b") == "pages");
-    CHECK(asked(site, "//") == "rest");
-    CHECK(asked(site, "/a") == "rest");
-    CHECK(asked(site, "") == "rest");
-    CHECK(asked(site, "*") == "rest");
+    CHECK(handled_by(site, "/") == "pages");
+    CHECK(handled_by(site, "/?a=b") == "pages");
+    CHECK(handled_by(site, "//") == "rest");
+    CHECK(handled_by(site, "/a") == "rest");
+    CHECK(handled_by(site, "") == "rest");
+    CHECK(handled_by(site, "*") == "rest");
 }
 
 TEST_CASE("a handler may provide its mounts", "[http][site]") {
     settled_handler pages{{"pages"}};
     named_handler rest{"rest"};
     http::site site{http::mounted(pages), http::mounted("", rest)};
-    CHECK(asked(site, "/en/user") == "pages");
-    CHECK(asked(site, "/token/") == "pages");
-    CHECK(asked(site, "/") == "pages");
-    CHECK(asked(site, "/english") == "rest");
+    CHECK(handled_by(site, "/en/user") == "pages");
+    CHECK(handled_by(site, "/token/") == "pages");
+    CHECK(handled_by(site, "/") == "pages");
+    CHECK(handled_by(site, "/english") == "rest");
 }
 
 TEST_CASE("the last mount serves unmatched requests and refusals", "[http][site]") {
     named_handler docs{"docs"};
     named_handler api{"api"};
     http::site site{http::mounted("/docs", docs), http::mounted("/v1", api)};
-    CHECK(asked(site, "/elsewhere") == "api");
-    http::response answer;
-    site.handle(http::refusal{http::status::bad_request, "no", {}}, answer);
-    CHECK(answer.body() == "api");
-    CHECK(answer.status() == http::status::bad_request);
+    CHECK(handled_by(site, "/elsewhere") == "api");
+    http::response response;
+    site.handle(http::refusal{http::status::bad_request, "no", {}}, response);
+    CHECK(response.body() == "api");
+    CHECK(response.status() == http::status::bad_request);
 }
 
 TEST_CASE("a mount may be restricted to a host", "[http][site]") {
     named_handler api{"api"};
     named_handler rest{"rest"};
     http::site site{http::mounted(http::mount_point{.host = "api.example.com", .prefix = ""}, api), http::mounted("", rest)};
-    CHECK(asked(site, "/", "api.example.com") == "api");
-    CHECK(asked(site, "/", "API.example.com:8443") == "api");
-    CHECK(asked(site, "/", "api.example.com.evil") == "rest");
-    CHECK(asked(site, "/", "[::1]") == "rest");
-    CHECK(asked(site, "/", "[::1]:80") == "rest");
-    CHECK(asked(site, "/", "") == "rest");
+    CHECK(handled_by(site, "/", "api.example.com") == "api");
+    CHECK(handled_by(site, "/", "API.example.com:8443") == "api");
+    CHECK(handled_by(site, "/", "api.example.com.evil") == "rest");
+    CHECK(handled_by(site, "/", "[::1]") == "rest");
+    CHECK(handled_by(site, "/", "[::1]:80") == "rest");
+    CHECK(handled_by(site, "/", "") == "rest");
 }
 
 TEST_CASE("the host of an absolute-form target takes precedence over Host", "[http][site]") {
@@ -137,15 +137,15 @@ TEST_CASE("the host of an absolute-form target takes precedence over Host", "[ht
         request.target = http::target::from("/");
         request.target.authority = authority;
         request.fields.add("Host", host);
-        http::response answer;
-        site.handle(request, answer);
-        return answer.body();
+        http::response response;
+        site.handle(request, response);
+        return response.body();
     };
     CHECK(asked_for("api.example.com:443", "other.example.com") == "api");
     CHECK(asked_for("other.example.com", "api.example.com") == "rest");
 }
 
-TEST_CASE("a site blocks if one of its handlers does", "[http][site]") {
+TEST_CASE("a site may block if one of its handlers may", "[http][site]") {
     static_assert(!http::site<named_handler>::blocking);
     static_assert(http::site<named_handler, blocking_handler>::blocking);
     static_assert(http::handler<http::site<named_handler>>);
@@ -164,7 +164,7 @@ TEST_CASE("the handler at its mount decides whether a request needs a worker", "
     CHECK(needs_worker(site, "/pages", http::method::post));
 }
 
-TEST_CASE("a handler that is not resumable is called once, when all is there", "[http][handler]") {
+TEST_CASE("a handler that is not resumable is called once, when the request is complete", "[http][handler]") {
     using http::body_state;
     using http::handle_step;
     using http::thread_kind;
@@ -183,11 +183,11 @@ TEST_CASE("a handler that is not resumable is called once, when all is there", "
 }
 
 TEST_CASE("a state is created by its first get and destroyed with its request", "[http][handler]") {
-    static int alive = 0;
+    static int instances = 0;
     struct counted {
         int value;
-        explicit counted(int first) noexcept : value{first} { ++alive; }
-        ~counted() { --alive; }
+        explicit counted(int first) noexcept : value{first} { ++instances; }
+        ~counted() { --instances; }
     };
     {
         http::handler_state state;
@@ -195,19 +195,19 @@ TEST_CASE("a state is created by its first get and destroyed with its request", 
         CHECK(state.get<counted>(7).value == 7);
         state.get<counted>(8).value = 9;
         CHECK(state.get<counted>(8).value == 9);
-        CHECK(alive == 1);
+        CHECK(instances == 1);
         state.clear();
-        CHECK(alive == 0);
+        CHECK(instances == 0);
         CHECK(state.get<counted>(5).value == 5);
     }
-    CHECK(alive == 0);
+    CHECK(instances == 0);
 }
 
 TEST_CASE("only listed hosts are allowed; an empty list allows all") {
     const auto allows = [](const http::allowed_hosts& hosts, std::string_view host) {
-        http::request asked;
-        asked.fields.add("Host", host);
-        return hosts.allows(asked);
+        http::request request;
+        request.fields.add("Host", host);
+        return hosts.allows(request);
     };
     const http::allowed_hosts hosts{{"api.example.com", "[::1]"}};
     for (const char* good : {"api.example.com", "API.example.com", "api.example.com:8443", "[::1]", "[::1]:8443"}) CHECK(allows(hosts, good));
