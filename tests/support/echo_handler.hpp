@@ -14,38 +14,40 @@ struct echo_handler {
     std::atomic<int> requests = 0;
     std::atomic<int> refusals = 0;
 
-    void handle(const tollgate::http::request& asked, tollgate::http::response& out) noexcept {
+    void handle(const tollgate::http::request& request, tollgate::http::response& response) noexcept {
         ++requests;
-        out.add("Content-Type", "text/plain");
-        if (asked.body_state == tollgate::http::body_state::too_large) {
-            out.set_status(tollgate::http::status::content_too_large);
+        response.add("Content-Type", "text/plain");
+        if (request.body_state == tollgate::http::body_state::too_large) {
+            response.set_status(tollgate::http::status::content_too_large);
             return;
         }
-        if (asked.target.path == "/large") out.body().assign(1 << 20, 'x');
-        else out.body().append(asked.method_name).append(" ").append(asked.target.path).append(" ").append(asked.body);
+        if (request.target.path == "/large") response.body().assign(1 << 20, 'x');
+        else response.body().append(request.method_name).append(" ").append(request.target.path).append(" ").append(request.body);
     }
-    void handle(const tollgate::http::refusal& why, tollgate::http::response& out) noexcept {
+    void handle(const tollgate::http::refusal& refusal, tollgate::http::response& response) noexcept {
         ++refusals;
-        out.set_status(why.status);
-        out.body() = "refused";
+        response.set_status(refusal.status);
+        response.body() = "refused";
     }
 };
 
 /// A blocking handler that calls a function.
 struct blocking_handler {
     static constexpr bool blocking = true;
-    std::function<void(const tollgate::http::request&, tollgate::http::response&)> answer;
+    std::function<void(const tollgate::http::request&, tollgate::http::response&)> respond;
 
-    void handle(const tollgate::http::request& asked, tollgate::http::response& out) noexcept { answer(asked, out); }
-    void handle(const tollgate::http::refusal& why, tollgate::http::response& out) noexcept { out.set_status(why.status); }
+    void handle(const tollgate::http::request& request, tollgate::http::response& response) noexcept { respond(request, response); }
+    void handle(const tollgate::http::refusal& refusal,
+                tollgate::http::response& response) noexcept { response.set_status(refusal.status); }
 };
 
 /// The same on the I/O thread.
 struct plain_handler {
-    std::function<void(const tollgate::http::request&, tollgate::http::response&)> answer;
+    std::function<void(const tollgate::http::request&, tollgate::http::response&)> respond;
 
-    void handle(const tollgate::http::request& asked, tollgate::http::response& out) noexcept { answer(asked, out); }
-    void handle(const tollgate::http::refusal& why, tollgate::http::response& out) noexcept { out.set_status(why.status); }
+    void handle(const tollgate::http::request& request, tollgate::http::response& response) noexcept { respond(request, response); }
+    void handle(const tollgate::http::refusal& refusal,
+                tollgate::http::response& response) noexcept { response.set_status(refusal.status); }
 };
 
 }  // namespace tollgate_test

@@ -6,8 +6,8 @@
 
 namespace tollgate_test {
 
-/// Waits until `holds` is true, for what another thread, process or server does; false when it does not happen in time. The
-/// bound is for failing tests: one that passes does not depend on it.
+/// Waits until `holds` is true, for an action of another thread, process or server; false if it does not happen in time. The
+/// bound is for failing tests: the result of a passing test does not depend on it.
 inline bool eventually(const std::function<bool()>& holds, std::chrono::milliseconds within = std::chrono::seconds{60}) {
     for (const auto end = std::chrono::steady_clock::now() + within; !holds();) {
         if (std::chrono::steady_clock::now() > end) return false;

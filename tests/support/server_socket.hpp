@@ -11,8 +11,8 @@ namespace tollgate_test {
 
 /// A socket that listens at a free port of 127.0.0.1, for a server that starts later.
 ///
-/// What a client sends before that is there when the server's time-outs begin: a client that a busy machine delays is not
-/// taken for one that sends slowly.
+/// Data that a client sends before is available when the server's time-outs begin, so that a client that a busy machine
+/// delays is not treated as a slow one.
 class server_socket {
 public:
     server_socket() : socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {

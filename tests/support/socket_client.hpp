@@ -34,7 +34,7 @@ struct received_response {
 class socket_client {
 public:
     explicit socket_client(std::uint16_t port) : socket_client{::socket(AF_INET, SOCK_STREAM, 0), port} {}
-    /// Connects a socket, which this then owns.
+    /// Connects a socket and takes ownership of it.
     socket_client(int socket, std::uint16_t port) : socket_{socket} {
         sockaddr_in to{};
         to.sin_family = AF_INET;
@@ -47,7 +47,7 @@ public:
         }
     }
     socket_client(socket_client&& other) noexcept
-        : socket_{std::exchange(other.socket_, -1)}, seen_{std::move(other.seen_)} {}
+        : socket_{std::exchange(other.socket_, -1)}, buffered_{std::move(other.buffered_)} {}
     virtual ~socket_client() {
         if (socket_ >= 0) ::close(socket_);
     }
@@ -69,7 +69,7 @@ public:
         return true;
     }
     void end_writing() const { ::shutdown(socket_, SHUT_WR); }
-    /// Sets a small receive window, so that unread data soon stays at the server.
+    /// Sets a small receive window, so that unread data soon remains at the server.
     void receive_little() const {
         const int bytes = 64 * 1024;
         ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
@@ -82,32 +82,32 @@ public:
 
     /// The next response; its status is 0 if the connection ended before it was complete.
     received_response read_response(bool head_only = false) {
-        received_response made;
+        received_response response;
         std::size_t end;
-        while ((end = seen_.find("\r\n\r\n")) == std::string::npos)
-            if (!read_more()) return made;
-        made.head = seen_.substr(0, end + 2);
+        while ((end = buffered_.find("\r\n\r\n")) == std::string::npos)
+            if (!read_more()) return response;
+        response.head = buffered_.substr(0, end + 2);
         std::size_t bytes = 0;
-        if (const auto at = made.head.find("Content-Length: "); at != std::string::npos && !head_only)
-            bytes = static_cast<std::size_t>(std::atoll(made.head.c_str() + at + 16));
-        while (seen_.size() < end + 4 + bytes)
-            if (!read_more()) return made;
-        made.body = seen_.substr(end + 4, bytes);
-        made.status = std::atoi(made.head.c_str() + 9);
-        seen_.erase(0, end + 4 + bytes);
-        return made;
+        if (const auto at = response.head.find("Content-Length: "); at != std::string::npos && !head_only)
+            bytes = static_cast<std::size_t>(std::atoll(response.head.c_str() + at + 16));
+        while (buffered_.size() < end + 4 + bytes)
+            if (!read_more()) return response;
+        response.body = buffered_.substr(end + 4, bytes);
+        response.status = std::atoi(response.head.c_str() + 9);
+        buffered_.erase(0, end + 4 + bytes);
+        return response;
     }
 
     /// Everything until the server ends the connection.
     std::string read_to_end() {
         while (read_more()) {}
-        return std::exchange(seen_, {});
+        return std::exchange(buffered_, {});
     }
 
-    /// Whether the server has ended the connection without sending anything more.
+    /// Whether the server has ended the connection without sending more data.
     bool ends_silently() { return read_to_end().empty() && !timed_out_; }
 
-    /// Whether it has waited a minute in vain.
+    /// Whether it has waited a minute without receiving data.
     [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
 
     /// Whether nothing arrives, and the connection stays open, for this time.
@@ -131,13 +131,13 @@ protected:
 private:
     bool read_more() {
         char bytes[16 * 1024];
-        const long got = receive(bytes, sizeof bytes);
-        if (got <= 0) return false;
-        seen_.append(bytes, static_cast<std::size_t>(got));
+        const long count = receive(bytes, sizeof bytes);
+        if (count <= 0) return false;
+        buffered_.append(bytes, static_cast<std::size_t>(count));
         return true;
     }
 
-    std::string seen_;
+    std::string buffered_;
     bool timed_out_ = false;
 };
 
@@ -146,25 +146,25 @@ using tls_session = std::shared_ptr<SSL_SESSION>;
 /// OpenSSL's socket BIO, without the SIGPIPE that it raises when the server has closed.
 inline const BIO_METHOD* quiet_socket_bio() {
     static const std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> method = [] {
-        std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> made{BIO_meth_new(BIO_TYPE_SOCKET, "socket"), &BIO_meth_free};
+        std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> method_table{BIO_meth_new(BIO_TYPE_SOCKET, "socket"), &BIO_meth_free};
         const BIO_METHOD* const sockets = BIO_s_socket();
-        BIO_meth_set_create(made.get(), BIO_meth_get_create(sockets));
-        BIO_meth_set_destroy(made.get(), BIO_meth_get_destroy(sockets));
-        BIO_meth_set_ctrl(made.get(), BIO_meth_get_ctrl(sockets));
-        BIO_meth_set_read(made.get(), BIO_meth_get_read(sockets));
-        BIO_meth_set_write(made.get(), [](BIO* to, const char* bytes, int count) {
+        BIO_meth_set_create(method_table.get(), BIO_meth_get_create(sockets));
+        BIO_meth_set_destroy(method_table.get(), BIO_meth_get_destroy(sockets));
+        BIO_meth_set_ctrl(method_table.get(), BIO_meth_get_ctrl(sockets));
+        BIO_meth_set_read(method_table.get(), BIO_meth_get_read(sockets));
+        BIO_meth_set_write(method_table.get(), [](BIO* to, const char* bytes, int count) {
             BIO_clear_retry_flags(to);
             const auto sent = static_cast<int>(
                 ::send(static_cast<int>(BIO_get_fd(to, nullptr)), bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL));
             if (sent <= 0 && BIO_sock_should_retry(sent) != 0) BIO_set_retry_write(to);
             return sent;
         });
-        return made;
+        return method_table;
     }();
     return method.get();
 }
 
-/// The same over TLS; the certificate is not checked.
+/// The same over TLS; the certificate is not verified.
 class tls_client final : public socket_client {
 public:
     explicit tls_client(std::uint16_t port, int version = 0, std::string_view alpn = {}, const char* ciphers = nullptr,
@@ -199,22 +199,22 @@ public:
         return {reinterpret_cast<const char*>(chosen), bytes};
     }
     [[nodiscard]] bool resumed() const { return SSL_session_reused(ssl_.get()) == 1; }
-    /// To resume. TLS 1.3: it comes with the first response.
+    /// For resumption. TLS 1.3: it arrives with the first response.
     [[nodiscard]] tls_session session() const { return {SSL_get1_session(ssl_.get()), &SSL_SESSION_free}; }
     [[nodiscard]] bool received_close_notify() const { return (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
     void close_notify() { SSL_shutdown(ssl_.get()); }
-    /// TLS 1.3: a record that carries nothing for the application.
+    /// TLS 1.3: a record without application data.
     bool update_key() {
         return SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1 && SSL_do_handshake(ssl_.get()) == 1;
     }
-    /// What is sent until `uncork` leaves in one piece.
+    /// Data that is sent until `uncork` leaves in one segment.
     void cork() { set_cork(1); }
     void uncork() { set_cork(0); }
     [[nodiscard]] std::string common_name() const {
         char name[256] = {};
-        if (X509* const theirs = SSL_get1_peer_certificate(ssl_.get())) {
-            X509_NAME_get_text_by_NID(X509_get_subject_name(theirs), NID_commonName, name, sizeof name);
-            X509_free(theirs);
+        if (X509* const certificate = SSL_get1_peer_certificate(ssl_.get())) {
+            X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name, sizeof name);
+            X509_free(certificate);
         }
         return name;
     }
@@ -225,9 +225,9 @@ public:
 
 protected:
     long receive(char* to, std::size_t bytes) override {
-        const int got = SSL_read(ssl_.get(), to, static_cast<int>(bytes));
-        if (got <= 0) ERR_clear_error();
-        return got;
+        const int count = SSL_read(ssl_.get(), to, static_cast<int>(bytes));
+        if (count <= 0) ERR_clear_error();
+        return count;
     }
 
 private:

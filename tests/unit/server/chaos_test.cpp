@@ -29,24 +29,24 @@ const std::string post = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r
 const std::string chunked = "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
 const std::string large = "GET /large HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/// The echo handler on threads that may wait.
+/// The echo handler on threads that may block.
 struct blocking_echo : tollgate_test::echo_handler {
     static constexpr bool blocking = true;
 };
 
-/// One client after another, each rude in its own way, until it is told to end or the server is gone. Every answer that
-/// a polite one gets has to be right.
+/// Runs one misbehaving client after another until it is stopped or the server has stopped. Every response to a well-behaved
+/// client must be correct.
 class crowd {
 public:
     crowd(std::uint16_t port, bool tls, unsigned seed, std::atomic<int>& right)
-        : port_{port}, tls_{tls}, random_{seed}, right_{right} {}
+        : port_{port}, tls_{tls}, random_{seed}, correct_{right} {}
 
     void mingle(const std::atomic<bool>& ended) {
         while (!ended) {
             try {
                 visit();
             } catch (const std::runtime_error&) {
-                return;  // nobody accepts any more
+                return;  // the server no longer accepts connections
             }
         }
     }
@@ -59,28 +59,28 @@ private:
         return std::make_unique<socket_client>(port_);
     }
 
-    unsigned one_of(unsigned count) { return std::uniform_int_distribution<unsigned>{0, count - 1}(random_); }
+    unsigned random_below(unsigned count) { return std::uniform_int_distribution<unsigned>{0, count - 1}(random_); }
 
     void visit() {
         const auto client = enter();
-        switch (one_of(8)) {
+        switch (random_below(8)) {
             case 0: {
-                const unsigned batch = 1 + one_of(30);
+                const unsigned batch = 1 + random_below(30);
                 std::string all;
                 const std::string requests[] = {get, post, chunked};
                 const std::string bodies[] = {"GET /a ", "POST /b hello", "POST /c abc"};
                 for (unsigned i = 0; i < batch; ++i) all += requests[i % 3];
                 client->write(all);
                 for (unsigned i = 0; i < batch; ++i) {
-                    const auto answer = client->read_response();
-                    if (answer.status == 0 || answer.status == 503) break;  // the server stopped, or took the client for a slow one
-                    if (answer.status == 200 && answer.body == bodies[i % 3]) ++right_;
+                    const auto response = client->read_response();
+                    if (response.status == 0 || response.status == 503) break;  // the server stopped, or closed the connection as too slow
+                    if (response.status == 200 && response.body == bodies[i % 3]) ++correct_;
                     else ++wrong;
                 }
                 break;
             }
-            case 1: client->write(get.substr(0, one_of(static_cast<unsigned>(get.size())))); break;
-            case 2: client->write(get + post.substr(0, post.size() - 1 - one_of(10))); break;
+            case 1: client->write(get.substr(0, random_below(static_cast<unsigned>(get.size())))); break;
+            case 2: client->write(get + post.substr(0, post.size() - 1 - random_below(10))); break;
             case 3: client->write(get + "nonsense\r\n\r\n" + get); break;
             case 4:
                 client->write(post);
@@ -88,49 +88,49 @@ private:
                 client->read_to_end();
                 break;
             case 5: client->write(large + large + large); break;
-            case 6: client->write(std::string(one_of(3000), static_cast<char>(one_of(256)))); break;
+            case 6: client->write(std::string(random_below(3000), static_cast<char>(random_below(256)))); break;
             case 7:
                 if (tls_) static_cast<tls_client&>(*client).close_notify();
                 client->read_response();
                 break;
         }
-        if (one_of(2) == 0) client->reset_on_close();
+        if (random_below(2) == 0) client->reset_on_close();
     }
 
     const std::uint16_t port_;
     const bool tls_;
     std::mt19937 random_;
-    std::atomic<int>& right_;
+    std::atomic<int>& correct_;
 };
 
 }  // namespace
 
-TEST_CASE("misbehaving clients of all kinds do not harm a server, and it can be stopped meanwhile", "[server][chaos]") {
-    static const tollgate_test::certificate ours = tollgate_test::make_certificate("chaos");
+TEST_CASE("misbehaving clients do not harm a server, and it can be stopped while they are connected", "[server][chaos]") {
+    static const tollgate_test::certificate own = tollgate_test::make_certificate("chaos");
     unsigned seed = 1;
     for (const bool tls : {false, true})
         for (const bool blocks : {false, true})
             for (const bool on_executor : {false, true}) {
                 CAPTURE(tls, blocks, on_executor);
-                server_settings how;
-                how.port = 0;
-                how.threads = 2;
-                how.worker_threads = 3;
-                how.worker_queue_max = 64;
-                how.queue_wait_max = 1h;
-                how.header_timeout = how.body_timeout = how.idle_timeout = how.write_timeout = 50ms;
-                how.linger_timeout = how.handshake_timeout = 50ms;
+                server_settings settings;
+                settings.port = 0;
+                settings.threads = 2;
+                settings.worker_threads = 3;
+                settings.worker_queue_max = 64;
+                settings.queue_wait_max = 1h;
+                settings.header_timeout = settings.body_timeout = settings.idle_timeout = settings.write_timeout = 50ms;
+                settings.linger_timeout = settings.handshake_timeout = 50ms;
                 if (tls) {
-                    how.tls.certificate_pem = ours.certificate_pem;
-                    how.tls.key_pem = ours.key_pem;
+                    settings.tls.certificate_pem = own.certificate_pem;
+                    settings.tls.key_pem = own.key_pem;
                 }
                 tollgate_test::echo_handler plain_handler;
                 blocking_echo blocking_handler;
                 const tollgate::http::handler_ref handler = blocks ? tollgate::http::handler_ref{blocking_handler}
                                                                    : tollgate::http::handler_ref{plain_handler};
                 asio::thread_pool pool{3};
-                auto running = on_executor ? std::make_unique<server>(pool.get_executor(), handler, how)
-                                     : std::make_unique<server>(handler, how);
+                auto running = on_executor ? std::make_unique<server>(pool.get_executor(), handler, settings)
+                                     : std::make_unique<server>(handler, settings);
                 REQUIRE(running->start());
 
                 std::atomic<bool> ended = false;

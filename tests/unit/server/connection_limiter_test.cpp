@@ -41,7 +41,7 @@ TEST_CASE("a full server counts a connection in place of another one, but not be
     CHECK(limiter.admit(other) == admission::address_full);
     CHECK(limiter.admit(one) == admission::full);
     CHECK(limiter.replace(one) == admission::accepted);
-    limiter.release(other, admission::accepted);  // the one that was closed
+    limiter.release(other, admission::accepted);  // the connection that was closed
     CHECK(limiter.admit(other) == admission::full);
     CHECK(limiter.replace(other) == admission::accepted);
     limiter.release(one, admission::accepted);
@@ -60,7 +60,7 @@ TEST_CASE("a flood is dropped without a response", "[connection_limiter]") {
     CHECK(limiter.admit(one) == admission::full);
 }
 
-TEST_CASE("an address over its bound takes neither refusals nor replacements from others", "[connection_limiter]") {
+TEST_CASE("an address over its bound uses neither the refusals nor the replacements of others", "[connection_limiter]") {
     connection_limiter limiter{3, 1};
     const auto flooding = ip_address::v4(192, 0, 2, 1);
     for (unsigned char last = 1; last <= 3; ++last) CHECK(limiter.admit(ip_address::v4(192, 0, 2, last)) == admission::accepted);

@@ -12,16 +12,16 @@ using tollgate::server_detail::deadline_wheel;
 
 namespace {
 
-struct bell final : deadline_wheel::entry {
-    int rung = 0;
-    deadline_wheel* again = nullptr;  // arms itself anew when it rings
-    bell* silences = nullptr;        // takes another one out of the wheel when it rings
-    deadline_wheel* from = nullptr;
+struct timer final : deadline_wheel::entry {
+    int fired = 0;
+    deadline_wheel* rearms = nullptr;  // rearms itself when it fires
+    timer* disarms = nullptr;          // disarms another timer when it fires
+    deadline_wheel* wheel = nullptr;
 
     void on_deadline() noexcept override {
-        ++rung;
-        if (again != nullptr) again->arm(*this, 1);
-        if (silences != nullptr) from->disarm(*silences);
+        ++fired;
+        if (rearms != nullptr) rearms->arm(*this, 1);
+        if (disarms != nullptr) wheel->disarm(*disarms);
     }
 };
 
@@ -36,46 +36,46 @@ TEST_CASE("a deadline fires once, at its tick", "[deadline_wheel]") {
         CAPTURE(ticks);
         deadline_wheel wheel;
         advance(wheel, 7);
-        bell one;
+        timer one;
         wheel.arm(one, static_cast<std::uint64_t>(ticks));
         CHECK_FALSE(wheel.empty());
         advance(wheel, ticks - 1);
-        CHECK(one.rung == 0);
+        CHECK(one.fired == 0);
         advance(wheel, 1);
-        CHECK(one.rung == 1);
+        CHECK(one.fired == 1);
         CHECK(wheel.empty());
         advance(wheel, 1000);
-        CHECK(one.rung == 1);
+        CHECK(one.fired == 1);
     }
 }
 
 TEST_CASE("a deadline of zero ticks fires at the next tick", "[deadline_wheel]") {
     deadline_wheel wheel;
-    bell one;
+    timer one;
     wheel.arm(one, 0);
     wheel.advance();
-    CHECK(one.rung == 1);
+    CHECK(one.fired == 1);
 }
 
 TEST_CASE("an earlier deadline is kept when a later one is requested", "[deadline_wheel]") {
     deadline_wheel wheel;
-    bell one;
+    timer one;
     wheel.arm_no_later(one, 5);
     wheel.arm_no_later(one, 9);
     wheel.arm_no_later(one, 3);
     advance(wheel, 2);
     wheel.arm_no_later(one, 2);
-    CHECK(one.rung == 0);
+    CHECK(one.fired == 0);
     wheel.advance();
-    CHECK(one.rung == 1);
+    CHECK(one.fired == 1);
     CHECK(wheel.empty());
 }
 
 TEST_CASE("a deadline can be moved earlier or later, and removed", "[deadline_wheel]") {
     deadline_wheel wheel;
-    bell later;
-    bell earlier;
-    bell out;
+    timer later;
+    timer earlier;
+    timer out;
     wheel.arm(later, 3);
     wheel.arm(later, 300);
     wheel.arm(earlier, 300);
@@ -84,50 +84,50 @@ TEST_CASE("a deadline can be moved earlier or later, and removed", "[deadline_wh
     wheel.disarm(out);
     wheel.disarm(out);
     advance(wheel, 3);
-    CHECK(earlier.rung == 1);
-    CHECK(later.rung == 0);
+    CHECK(earlier.fired == 1);
+    CHECK(later.fired == 0);
     advance(wheel, 296);
-    CHECK(later.rung == 0);
+    CHECK(later.fired == 0);
     wheel.advance();
-    CHECK(later.rung == 1);
-    CHECK(out.rung == 0);
+    CHECK(later.fired == 1);
+    CHECK(out.fired == 0);
     CHECK(wheel.empty());
 }
 
 TEST_CASE("a callback may arm its own entry again, or remove another one", "[deadline_wheel]") {
     deadline_wheel wheel;
-    bell steady;
-    steady.again = &wheel;
-    bell first;
-    bell second;
-    first.silences = &second;
-    first.from = &wheel;
+    timer steady;
+    steady.rearms = &wheel;
+    timer first;
+    timer second;
+    first.disarms = &second;
+    first.wheel = &wheel;
     wheel.arm(steady, 1);
     wheel.arm(first, 2);
     wheel.arm(second, 2);
     advance(wheel, 600);
-    CHECK(steady.rung == 600);
-    CHECK(first.rung == 1);
-    CHECK(second.rung == 0);
+    CHECK(steady.fired == 600);
+    CHECK(first.fired == 1);
+    CHECK(second.fired == 0);
     wheel.disarm(steady);
 }
 
-TEST_CASE("the wheel behaves like a sorted list", "[deadline_wheel]") {
+TEST_CASE("the wheel fires in the order of a sorted list", "[deadline_wheel]") {
     std::mt19937 random{7};
     deadline_wheel wheel;
-    std::vector<std::unique_ptr<bell>> bells;
+    std::vector<std::unique_ptr<timer>> timers;
     std::map<std::size_t, int> due;  // by index
-    for (int i = 0; i < 50; ++i) bells.push_back(std::make_unique<bell>());
-    std::vector<int> expected(bells.size(), 0);
+    for (int i = 0; i < 50; ++i) timers.push_back(std::make_unique<timer>());
+    std::vector<int> expected(timers.size(), 0);
     for (int tick = 1; tick <= 20'000; ++tick) {
         if (random() % 3 == 0) {
-            const std::size_t which = random() % bells.size();
+            const std::size_t which = random() % timers.size();
             if (random() % 8 == 0) {
-                wheel.disarm(*bells[which]);
+                wheel.disarm(*timers[which]);
                 due.erase(which);
             } else {
                 const int ticks = static_cast<int>(random() % (random() % 2 == 0 ? 20 : 700)) + 1;
-                wheel.arm(*bells[which], static_cast<std::uint64_t>(ticks));
+                wheel.arm(*timers[which], static_cast<std::uint64_t>(ticks));
                 due[which] = tick - 1 + ticks;
             }
         }
@@ -140,8 +140,8 @@ TEST_CASE("the wheel behaves like a sorted list", "[deadline_wheel]") {
             ++expected[at->first];
             at = due.erase(at);
         }
-        for (std::size_t i = 0; i < bells.size(); ++i) REQUIRE(bells[i]->rung == expected[i]);
+        for (std::size_t i = 0; i < timers.size(); ++i) REQUIRE(timers[i]->fired == expected[i]);
         REQUIRE(wheel.empty() == due.empty());
     }
-    for (const auto& one : bells) wheel.disarm(*one);
+    for (const auto& one : timers) wheel.disarm(*one);
 }

@@ -61,7 +61,7 @@ struct counting_entry final : deadline_wheel::entry {
 
 }  // namespace
 
-TEST_CASE("a deadline counts from when it is set, however late the loop handles its ticks", "[event_loop]") {
+TEST_CASE("a deadline counts from the time it is set, even if the loop handles its ticks late", "[event_loop]") {
     tollgate_test::echo_handler handler;
     server_settings settings;
     settings.idle_timeout = settings.linger_timeout = 40ms;  // the shortest ticks, 5 ms, and a deadline of nine of them
@@ -70,12 +70,12 @@ TEST_CASE("a deadline counts from when it is set, however late the loop handles 
     auto client = std::make_unique<silent_connection>(loop);
     client->begin();
     counting_entry entry;
-    struct way {
+    struct variant {
         const char* name;
         std::function<void()> set;
         std::function<bool()> has_passed;
     };
-    const way ways[] = {
+    const variant variants[] = {
         {"of a kind", [&] { loop.arm(entry, deadline::idle); }, [&] { return entry.fired == 1; }},
         {"a time", [&] { loop.arm(entry, 40ms); }, [&] { return entry.fired == 1; }},
         {"of a stop",
@@ -86,7 +86,7 @@ TEST_CASE("a deadline counts from when it is set, however late the loop handles 
          },
          [&] { return client->cancelled == 1; }},
     };
-    for (const way& each : ways) {
+    for (const variant& each : variants) {
         CAPTURE(each.name);
         entry.fired = 0;
         (void)loop.tick(event_loop::clock::now());

@@ -16,18 +16,18 @@ namespace {
 
 constexpr std::string_view date = "Sun, 06 Nov 1994 08:49:37 GMT";
 const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
-const std::string answer_to_get =
+const std::string response_to_get =
     "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Type: text/plain\r\nContent-Length: 7\r\n\r\nGET /a ";
 
-/// An http1_session with everything it needs.
-struct conversation {
+/// An http1_session with its dependencies.
+struct session_fixture {
     tollgate_test::echo_handler handler;
     std::atomic<bool> stopping = false;
-    server_detail::response_context with{handler, date, stopping};
+    server_detail::response_context context{handler, date, stopping};
     http1_session session{http::parser_settings{}};
     std::string output;
 
-    conversation() { session.begin(ip_address::v4(192, 0, 2, 1), false); }
+    session_fixture() { session.begin(ip_address::v4(192, 0, 2, 1), false); }
 
     void receive(std::string_view bytes) {
         while (!bytes.empty()) {
@@ -41,7 +41,7 @@ struct conversation {
     }
 
     http1_session::state serve() {
-        const auto turn = session.serve(with, http::thread_kind::io);
+        const auto turn = session.serve(context, http::thread_kind::io);
         output += session.output();
         session.sent(session.output().size());
         return turn;
@@ -50,20 +50,20 @@ struct conversation {
 
 }  // namespace
 
-TEST_CASE("a session answers the input however it is split", "[http1_session]") {
+TEST_CASE("a session responds to its input however it is split", "[http1_session]") {
     const std::string post = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi";
     SECTION("whole") {
-        conversation one;
+        session_fixture one;
         CHECK(one.session.empty());
         one.receive(get + post + get);
         CHECK(one.serve() == http1_session::state::idle);
         CHECK(one.session.responses() == 3);
-        CHECK(one.output.find(answer_to_get) == 0);
+        CHECK(one.output.find(response_to_get) == 0);
         CHECK(one.output.find("POST /b hi") != std::string::npos);
         CHECK(one.session.empty());
     }
     SECTION("byte by byte") {
-        conversation one;
+        session_fixture one;
         for (const char c : get + post) {
             one.receive({&c, 1});
             (void)one.serve();
@@ -72,10 +72,10 @@ TEST_CASE("a session answers the input however it is split", "[http1_session]") 
         CHECK(one.session.empty());
     }
     SECTION("in pieces") {
-        conversation one;
+        session_fixture one;
         one.receive(get + post.substr(0, 10));
         CHECK(one.serve() == http1_session::state::in_head);
-        CHECK(one.output == answer_to_get);
+        CHECK(one.output == response_to_get);
         CHECK_FALSE(one.session.empty());
         one.receive(post.substr(10, post.size() - 11));
         CHECK(one.serve() == http1_session::state::in_body);
@@ -85,7 +85,7 @@ TEST_CASE("a session answers the input however it is split", "[http1_session]") 
 }
 
 TEST_CASE("a session ends when the request, its bytes or the server require it", "[http1_session]") {
-    conversation one;
+    session_fixture one;
     SECTION("the request") {
         one.receive("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
         CHECK(one.serve() == http1_session::state::closing);
@@ -123,7 +123,7 @@ TEST_CASE("a session ends when the request, its bytes or the server require it",
     }
     SECTION("the host") {
         one.receive("GET / HT");
-        one.session.refuse(http::status::service_unavailable, "Busy.", one.with);
+        one.session.refuse(http::status::service_unavailable, "Busy.", one.context);
         CHECK(one.serve() == http1_session::state::closing);
         CHECK(one.output.find("\r\nRetry-After: 1\r\n") != std::string::npos);
     }
@@ -132,19 +132,19 @@ TEST_CASE("a session ends when the request, its bytes or the server require it",
     CHECK(one.serve() == http1_session::state::closing);
 }
 
-TEST_CASE("a session stops handling requests while its output is not taken", "[http1_session]") {
-    conversation one;
+TEST_CASE("a session stops handling requests while its output is not sent", "[http1_session]") {
+    session_fixture one;
     one.receive("GET /large HTTP/1.1\r\nHost: x\r\n\r\n" + get);
-    CHECK(one.session.serve(one.with, http::thread_kind::io) == http1_session::state::output_full);
+    CHECK(one.session.serve(one.context, http::thread_kind::io) == http1_session::state::output_full);
     CHECK(one.session.responses() == 1);
     one.session.sent(one.session.output().size() - 1);
     CHECK(one.serve() == http1_session::state::idle);
     CHECK(one.session.responses() == 2);
 }
 
-TEST_CASE("a session begins anew, whatever its last connection left", "[http1_session]") {
+TEST_CASE("a session starts without state of its last connection", "[http1_session]") {
     struct connection {
-        std::string_view what;
+        std::string_view name;
         std::string bytes;
         bool takes_output = true;
     };
@@ -160,11 +160,11 @@ TEST_CASE("a session begins anew, whatever its last connection left", "[http1_se
         {"an answer that was not taken", get, false},
         {"a refusal that was not taken", "GET\r\n\r\n", false},
     };
-    for (const auto& [what, bytes, takes_output] : left) {
-        INFO(what);
-        conversation one;
+    for (const auto& [name, bytes, takes_output] : left) {
+        INFO(name);
+        session_fixture one;
         one.receive(bytes);
-        static_cast<void>(takes_output ? one.serve() : one.session.serve(one.with, http::thread_kind::io));
+        static_cast<void>(takes_output ? one.serve() : one.session.serve(one.context, http::thread_kind::io));
         one.output.clear();
         one.session.shrink();
         one.session.begin(ip_address::v4(192, 0, 2, 2), false);
@@ -173,13 +173,13 @@ TEST_CASE("a session begins anew, whatever its last connection left", "[http1_se
         CHECK_FALSE(one.session.needs_linger());
         one.receive(get);
         CHECK(one.serve() == http1_session::state::idle);
-        CHECK(one.output == answer_to_get);
+        CHECK(one.output == response_to_get);
         CHECK(one.session.responses() == 1);
     }
 }
 
 TEST_CASE("a session has capacity for the longest message and one more read, and releases it afterwards", "[http1_session]") {
-    conversation one;
+    session_fixture one;
     const std::string body(64 * 1024, 'b');
     one.receive("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n" + body + get);
     CHECK(one.serve() == http1_session::state::output_full);
@@ -213,27 +213,27 @@ struct post_blocks : tollgate_test::echo_handler {
 TEST_CASE("a session stops at a request that needs a worker, and continues there with everything received", "[http1_session]") {
     post_blocks handler;
     const std::atomic<bool> stopping = false;
-    const server_detail::response_context with{handler, date, stopping};
+    const server_detail::response_context context{handler, date, stopping};
     http1_session session{http::parser_settings{}};
     session.begin(ip_address::v4(192, 0, 2, 1), false);
-    const std::string sent = get + "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi" + get;
-    std::memcpy(session.input_space().data(), sent.data(), sent.size());
-    session.received(sent.size());
+    const std::string input = get + "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi" + get;
+    std::memcpy(session.input_space().data(), input.data(), input.size());
+    session.received(input.size());
 
-    CHECK(session.serve(with, http::thread_kind::io) == http1_session::state::needs_worker);
+    CHECK(session.serve(context, http::thread_kind::io) == http1_session::state::needs_worker);
     CHECK(session.responses() == 1);
-    CHECK(session.serve(with, http::thread_kind::io) == http1_session::state::needs_worker);
+    CHECK(session.serve(context, http::thread_kind::io) == http1_session::state::needs_worker);
     CHECK(session.responses() == 1);
-    CHECK(session.serve(with, http::thread_kind::worker) == http1_session::state::idle);
+    CHECK(session.serve(context, http::thread_kind::worker) == http1_session::state::idle);
     CHECK(session.responses() == 3);
-    CHECK(handler.on_io_thread == 2);  // the last one, too: it need not wait
+    CHECK(handler.on_io_thread == 2);  // the last one too: it does not need to block
     CHECK(handler.on_worker == 1);
 }
 
 namespace {
 
-/// Judges in steps, by the path: `/refused` is refused from the head, `/asks` needs a worker for that, `/worker` needs one for its
-/// answer; `/wrong-body` and `/wrong-worker` ask for what they have. All others are echoed with their body.
+/// Decides in steps, by the path: `/refused` is refused from the head, `/asks` needs a worker for that, `/worker` needs one for its
+/// response; `/wrong-body` and `/wrong-worker` request what they already have. All others are echoed with their body.
 struct stepping_handler : tollgate_test::echo_handler {
     static constexpr bool blocking = true;
     struct progress {
@@ -243,7 +243,7 @@ struct stepping_handler : tollgate_test::echo_handler {
         ~progress() { --of.states; }
     };
     int states = 0;
-    std::string steps;  // of which calls: h with a head, b with a complete body, l with one that is too large; upper case: on a worker
+    std::string steps;  // the calls: h with a head, b with a complete body, l with one that is too large; upper case: on a worker
 
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
@@ -270,14 +270,14 @@ struct stepping_handler : tollgate_test::echo_handler {
 struct stepping_conversation {
     stepping_handler handler;
     std::atomic<bool> stopping = false;
-    server_detail::response_context with{handler, date, stopping};
+    server_detail::response_context context{handler, date, stopping};
     http1_session session{http::parser_settings{}};
     std::string output;
     http1_session::state last = http1_session::state::idle;
 
     stepping_conversation() { session.begin(ip_address::v4(192, 0, 2, 1), false); }
 
-    /// As a server does: a request that needs a worker gets one.
+    /// Does what a server does: a request that needs a worker gets one.
     void receive(std::string_view bytes) {
         do {
             const auto space = session.input_space();
@@ -286,8 +286,8 @@ struct stepping_conversation {
             std::memcpy(space.data(), bytes.data(), size);
             bytes.remove_prefix(size);
             session.received(size);
-            last = session.serve(with, http::thread_kind::io);
-            if (last == http1_session::state::needs_worker) last = session.serve(with, http::thread_kind::worker);
+            last = session.serve(context, http::thread_kind::io);
+            if (last == http1_session::state::needs_worker) last = session.serve(context, http::thread_kind::worker);
             output += session.output();
             session.sent(session.output().size());
         } while (!bytes.empty());
@@ -304,7 +304,7 @@ const std::string chunked = " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\
 
 }  // namespace
 
-TEST_CASE("a request rejected by its head is answered before its body arrives", "[http1_session]") {
+TEST_CASE("a request rejected by its head gets its response before its body arrives", "[http1_session]") {
     const bool bytewise = GENERATE(false, true);
     const std::string path = GENERATE("/refused", "/asks");
     const std::string calls = path == "/refused" ? "h" : "hH";
@@ -324,7 +324,7 @@ TEST_CASE("a request rejected by its head is answered before its body arrives", 
         CHECK(one.last == http1_session::state::idle);
         CHECK(one.session.empty());
         receive(get);
-        CHECK(one.output == answer_to_get);
+        CHECK(one.output == response_to_get);
     }
     SECTION("with Expect: 100-continue no interim response is sent and the connection ends, because the body may or may not come") {
         receive("POST " + path + five_if_continued);
@@ -345,7 +345,7 @@ TEST_CASE("a request rejected by its head is answered before its body arrives", 
     SECTION("after a body time-out the connection is closed without a second response") {
         receive("POST " + path + five + "hel");
         one.output.clear();
-        one.session.refuse(http::status::request_timeout, "Too slow.", one.with);
+        one.session.refuse(http::status::request_timeout, "Too slow.", one.context);
         CHECK(one.session.output().empty());
         CHECK(one.session.closing());
         CHECK(one.session.needs_linger());
@@ -358,7 +358,7 @@ TEST_CASE("a body that came with a rejected head is skipped, not parsed as a req
     one.receive("POST /refused" + five + "GET /" + get);
     CHECK(one.handler.steps == "bb");
     CHECK(one.session.responses() == 2);
-    CHECK(one.output.ends_with(answer_to_get));
+    CHECK(one.output.ends_with(response_to_get));
     one.receive("POST /refused" + five + "GE");
     one.receive("T /" + get);
     CHECK(one.handler.steps == "bbhb");
@@ -366,12 +366,12 @@ TEST_CASE("a body that came with a rejected head is skipped, not parsed as a req
     CHECK(one.session.empty());
 }
 
-TEST_CASE("of a refused body a little is skipped, and a connection with more of it is closed", "[http1_session]") {
+TEST_CASE("the rest of a refused body is skipped up to a bound, beyond which the connection is closed", "[http1_session]") {
     struct row {
         std::size_t missing;
-        bool stays;
+        bool stays_open;
     };
-    for (const auto& [missing, stays] : {row{1, true}, {16 * 1024, true}, {16 * 1024 + 1, false}, {60 * 1024, false}}) {
+    for (const auto& [missing, stays_open] : {row{1, true}, {16 * 1024, true}, {16 * 1024 + 1, false}, {60 * 1024, false}}) {
         CAPTURE(missing);
         stepping_conversation one;
         const std::string arrived(100, 'b');
@@ -379,12 +379,12 @@ TEST_CASE("of a refused body a little is skipped, and a connection with more of 
                     arrived);
         CHECK(one.handler.steps == "h");
         CHECK(one.session.responses() == 1);
-        CHECK(one.holds("Connection: close") != stays);
-        CHECK(one.session.closing() != stays);
-        CHECK(one.session.needs_linger() != stays);
-        if (!stays) continue;
+        CHECK(one.holds("Connection: close") != stays_open);
+        CHECK(one.session.closing() != stays_open);
+        CHECK(one.session.needs_linger() != stays_open);
+        if (!stays_open) continue;
         one.receive(std::string(missing, 'b') + get);
-        CHECK(one.output.ends_with(answer_to_get));
+        CHECK(one.output.ends_with(response_to_get));
         CHECK(one.session.empty());
     }
 }
@@ -419,13 +419,13 @@ TEST_CASE("a request not rejected by its head gets 100 Continue and is handled w
     SECTION("when the connection ends early, the handler's state is destroyed") {
         receive("POST /b" + five + "hel");
         CHECK(one.handler.states == 1);
-        one.session.refuse(http::status::request_timeout, "Too slow.", one.with);
+        one.session.refuse(http::status::request_timeout, "Too slow.", one.context);
         CHECK(one.session.output().starts_with("HTTP/1.1 408 "));
     }
     CHECK(one.handler.states == 0);
 }
 
-TEST_CASE("a handler that requests what it already has results in a 500", "[http1_session]") {
+TEST_CASE("a handler that requests a step that is already done results in a 500", "[http1_session]") {
     stepping_conversation one;
     one.receive("GET /wrong-body HTTP/1.1\r\nHost: x\r\n\r\n");
     CHECK(one.output.starts_with("HTTP/1.1 500 "));
@@ -439,24 +439,24 @@ TEST_CASE("a handler that requests what it already has results in a 500", "[http
 TEST_CASE("a session handles everything received on a worker", "[http1_session]") {
     post_blocks handler;
     const std::atomic<bool> stopping = false;
-    const server_detail::response_context with{handler, date, stopping};
+    const server_detail::response_context context{handler, date, stopping};
     http1_session session{http::parser_settings{}};
     session.begin(ip_address::v4(192, 0, 2, 1), false);
     const std::string post = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi";
-    const std::string sent = post + get + post;
-    std::memcpy(session.input_space().data(), sent.data(), sent.size());
-    session.received(sent.size());
-    CHECK(session.serve(with, http::thread_kind::io) == http1_session::state::needs_worker);
-    // Another request may wait for something else: it says so before it waits.
-    CHECK(session.serve(with, http::thread_kind::worker) == http1_session::state::needs_worker);
+    const std::string input = post + get + post;
+    std::memcpy(session.input_space().data(), input.data(), input.size());
+    session.received(input.size());
+    CHECK(session.serve(context, http::thread_kind::io) == http1_session::state::needs_worker);
+    // Another request may need another kind of work: it reports this before it blocks.
+    CHECK(session.serve(context, http::thread_kind::worker) == http1_session::state::needs_worker);
     CHECK(session.responses() == 2);
-    CHECK(session.serve(with, http::thread_kind::worker) == http1_session::state::idle);
+    CHECK(session.serve(context, http::thread_kind::worker) == http1_session::state::idle);
     CHECK(session.responses() == 3);
 }
 
 namespace {
 
-/// Awaits bodies of at most 4 bytes.
+/// Requires bodies of at most 4 bytes.
 struct small_body_handler {
     void handle(const http::request& request, http::response& response) noexcept {
         response.set_status(request.body_state == http::body_state::too_large ? http::status::content_too_large : http::status::ok);
@@ -478,7 +478,7 @@ struct small_body_handler {
 TEST_CASE("a chunked body beyond the handler's bound is refused before it is buffered", "[http1_session]") {
     small_body_handler handler;
     std::atomic<bool> stopping = false;
-    const server_detail::response_context with{handler, date, stopping};
+    const server_detail::response_context context{handler, date, stopping};
     const std::string head = "POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
     struct {
         std::string body;
@@ -486,7 +486,7 @@ TEST_CASE("a chunked body beyond the handler's bound is refused before it is buf
         bool closes;
     } const rows[] = {
         {"4\r\nabcd\r\n0\r\n\r\n", "HTTP/1.1 200 ", false},
-        {"5\r\n", "HTTP/1.1 413 ", true},  // its bytes are not awaited
+        {"5\r\n", "HTTP/1.1 413 ", true},  // its bytes are not read
         {"4\r\nabcd\r\n1\r\n", "HTTP/1.1 413 ", true},
     };
     for (const auto& row : rows) {
@@ -496,7 +496,7 @@ TEST_CASE("a chunked body beyond the handler's bound is refused before it is buf
         for (const char c : head + row.body) {
             session.input_space()[0] = c;
             session.received(1);
-            (void)session.serve(with, http::thread_kind::io);
+            (void)session.serve(context, http::thread_kind::io);
         }
         CHECK(std::string{session.output()}.find(row.status) == 0);
         CHECK(session.closing() == row.closes);

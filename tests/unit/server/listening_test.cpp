@@ -29,24 +29,25 @@ namespace {
 const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
 sockaddr_un name_of(const std::string& path) {
-    sockaddr_un made{};
-    made.sun_family = AF_UNIX;
-    std::memcpy(made.sun_path, path.data(), path.size());
-    return made;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.data(), path.size());
+    return address;
 }
 
-/// What is answered over a Unix domain socket; empty if nobody listens.
-std::string ask(const std::string& path) {
-    const int asking = ::socket(AF_UNIX, SOCK_STREAM, 0);
+/// The response over a Unix domain socket; empty if no process listens.
+std::string fetch(const std::string& path) {
+    const int client = ::socket(AF_UNIX, SOCK_STREAM, 0);
     const auto to = name_of(path);
-    std::string answer;
-    if (::connect(asking, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) {
-        ::send(asking, get.data(), get.size(), MSG_NOSIGNAL);
+    std::string response;
+    if (::connect(client, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) {
+        ::send(client, get.data(), get.size(), MSG_NOSIGNAL);
         char bytes[1024];
-        for (ssize_t got = 0; (got = ::recv(asking, bytes, sizeof bytes, 0)) > 0;) answer.append(bytes, static_cast<std::size_t>(got));
+        for (ssize_t count = 0; (count = ::recv(client, bytes, sizeof bytes, 0)) > 0;) response.append(bytes,
+                                                                                                       static_cast<std::size_t>(count));
     }
-    ::close(asking);
-    return answer;
+    ::close(client);
+    return response;
 }
 
 server_settings at(const std::string& path) { return {.address = "unix:" + path, .port = 0, .threads = 1}; }
@@ -58,7 +59,7 @@ struct peer_handler {
 
 }  // namespace
 
-TEST_CASE("a server listens at a Unix domain socket, whose peers are 127.0.0.1", "[server][listening]") {
+TEST_CASE("a server listens on a Unix domain socket, and its peers have the address 127.0.0.1", "[server][listening]") {
     const tollgate_test::temporary_directory directory;
     const auto path = directory.file("server.sock");
     peer_handler handler;
@@ -67,26 +68,26 @@ TEST_CASE("a server listens at a Unix domain socket, whose peers are 127.0.0.1",
         REQUIRE(running.start());
         REQUIRE(running.endpoints().size() == 1);
         CHECK(running.endpoints().front().address == "unix:" + path);
-        CHECK(ask(path).ends_with("\r\n\r\n127.0.0.1"));
+        CHECK(fetch(path).ends_with("\r\n\r\n127.0.0.1"));
         struct stat file{};
         REQUIRE(::stat(path.c_str(), &file) == 0);
         CHECK((file.st_mode & 0777) == 0660);
         running.stop();
         CHECK(::stat(path.c_str(), &file) != 0);
     }
-    // Without `stop`, too.
+    // Also without `stop`.
     server{handler, at(path)}.start().value();
     CHECK(::access(path.c_str(), F_OK) != 0);
 }
 
-TEST_CASE("a socket file is replaced only if nobody listens at it", "[server][listening]") {
+TEST_CASE("a socket file is replaced only if no process listens on it", "[server][listening]") {
     const tollgate_test::temporary_directory directory;
     const auto path = directory.file("server.sock");
     peer_handler handler;
     const auto left = name_of(path);
-    const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    REQUIRE(::bind(dead, reinterpret_cast<const sockaddr*>(&left), sizeof left) == 0);
-    ::close(dead);
+    const int stale = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    REQUIRE(::bind(stale, reinterpret_cast<const sockaddr*>(&left), sizeof left) == 0);
+    ::close(stale);
 
     server first{handler, at(path)};
     REQUIRE(first.start());
@@ -94,7 +95,7 @@ TEST_CASE("a socket file is replaced only if nobody listens at it", "[server][li
     const auto refused = second.start();
     REQUIRE_FALSE(refused);
     CHECK(refused.error().message.find(path) != std::string::npos);
-    CHECK_FALSE(ask(path).empty());
+    CHECK_FALSE(fetch(path).empty());
 
     const auto other = directory.file("data");
     std::ofstream{other} << "precious";
@@ -110,7 +111,7 @@ TEST_CASE("a socket file is replaced only if nobody listens at it", "[server][li
     }
 }
 
-TEST_CASE("a socket that is passed goes on accepting for others", "[server][listening]") {
+TEST_CASE("a socket that was passed to a server stays open for others", "[server][listening]") {
     const int listening = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in to{};
     to.sin_family = AF_INET;
@@ -135,7 +136,7 @@ TEST_CASE("a socket that is passed goes on accepting for others", "[server][list
         client.write(get);
         CHECK(client.read_response().status == 200);
         running.stop();
-        // Between two servers a connection waits.
+        // Between two servers a connection waits in the socket's queue.
     }
     socket_client waiting{port};
     waiting.write(get);
@@ -145,7 +146,7 @@ TEST_CASE("a socket that is passed goes on accepting for others", "[server][list
     ::close(listening);
 }
 
-TEST_CASE("a server counts connections, waits for workers, and what it drops", "[server][listening]") {
+TEST_CASE("a server counts connections, waits for workers, and dropped requests", "[server][listening]") {
     tollgate_test::gate work;
     tollgate_test::blocking_handler handler{[&](const http::request& request, http::response& response) {
         if (request.target.path == "/wait") work.wait();
@@ -164,7 +165,7 @@ TEST_CASE("a server counts connections, waits for workers, and what it drops", "
         CHECK(eventually([&] { return running.statistics().taken_up == 1; }));
         auto second = send("/");
         CHECK(eventually([&] { return running.statistics().queued == 1; }));
-        auto third = send("/");  // there is no place in the queue
+        auto third = send("/");  // the queue is full
         CHECK(third.read_response().status == 503);
         CHECK(running.statistics().dropped == 1);
         CHECK(running.statistics().queued == 1);

@@ -26,7 +26,7 @@ namespace {
 const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 const std::string get_slow = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/// A handler with one worker, which `/slow` holds until the gate opens.
+/// A handler with one worker, which `/slow` blocks until the gate opens.
 struct one_worker {
     gate waiting;
     std::atomic<int> calls = 0;
@@ -34,7 +34,7 @@ struct one_worker {
     server_settings settings;
 
     one_worker() {
-        handler.answer = [this](const tollgate::http::request& request, tollgate::http::response& response) {
+        handler.respond = [this](const tollgate::http::request& request, tollgate::http::response& response) {
             ++calls;
             if (request.target.path == "/slow") waiting.wait();
             response.body() = request.target.path;
@@ -49,15 +49,15 @@ struct one_worker {
 }  // namespace
 
 TEST_CASE("a request that waits too long for a worker gets 503 while the worker is still busy", "[server][workers]") {
-    one_worker with;
-    with.settings.queue_wait_max = 50ms;
-    server running{with.handler, with.settings};
+    one_worker setup;
+    setup.settings.queue_wait_max = 50ms;
+    server running{setup.handler, setup.settings};
     REQUIRE(running.start());
     std::optional<socket_client> slow;
     REQUIRE(eventually([&] {
-        if (with.calls == 1) return true;
+        if (setup.calls == 1) return true;
         if (slow && slow->silent_for(0ms)) return false;
-        slow.emplace(running.port());  // on a busy machine the one before may have waited too long, too
+        slow.emplace(running.port());  // on a busy machine the one before may have timed out
         slow->write(get_slow);
         return false;
     }));
@@ -68,42 +68,42 @@ TEST_CASE("a request that waits too long for a worker gets 503 while the worker 
     CHECK(refused.status == 503);
     CHECK(refused.has("Retry-After: 1"));
     CHECK(queued.ends_silently());
-    with.waiting.open();
+    setup.waiting.open();
     CHECK(slow->read_response().body == "/slow");
-    CHECK(with.calls == 1);
+    CHECK(setup.calls == 1);
 }
 
 TEST_CASE("requests whose clients have reset the connection are not run", "[server][workers]") {
-    one_worker with;
-    server running{with.handler, with.settings};
+    one_worker setup;
+    server running{setup.handler, setup.settings};
     REQUIRE(running.start());
     socket_client slow{running.port()};
     slow.write(get_slow);
-    with.waiting.wait_for_calls(1);
+    setup.waiting.wait_for_calls(1);
     {
-        std::vector<socket_client> gone;
+        std::vector<socket_client> closed;
         for (int i = 0; i < 20; ++i) {
-            gone.emplace_back(running.port());
-            gone.back().write(get);
+            closed.emplace_back(running.port());
+            closed.back().write(get);
         }
         CHECK(eventually([&] { return running.statistics().queued == 20; }));
-        for (const auto& one : gone) one.reset_on_close();
+        for (const auto& one : closed) one.reset_on_close();
     }
     socket_client last{running.port()};
     last.write(get);
-    with.waiting.open();
+    setup.waiting.open();
     CHECK(slow.read_response().body == "/slow");
     CHECK(last.read_response().body == "/a");
-    CHECK(with.calls == 2);
+    CHECK(setup.calls == 2);
 }
 
 TEST_CASE("at the deadline of stop, requests waiting for a worker are dropped", "[server][workers][stop]") {
-    one_worker with;
-    server running{with.handler, with.settings};
+    one_worker setup;
+    server running{setup.handler, setup.settings};
     REQUIRE(running.start());
     socket_client slow{running.port()};
     slow.write(get_slow);
-    with.waiting.wait_for_calls(1);
+    setup.waiting.wait_for_calls(1);
     std::vector<socket_client> queued;
     for (int i = 0; i < 20; ++i) {
         queued.emplace_back(running.port());
@@ -113,8 +113,8 @@ TEST_CASE("at the deadline of stop, requests waiting for a worker are dropped", 
 
     auto stopped = std::async(std::launch::async, [&] { running.stop(0ms); });
     for (auto& one : queued) CHECK(one.ends_silently());
-    CHECK(stopped.wait_for(0ms) == std::future_status::timeout);  // the call that is under way
-    with.waiting.open();
+    CHECK(stopped.wait_for(0ms) == std::future_status::timeout);  // the running call
+    setup.waiting.open();
     stopped.get();
-    CHECK(with.calls == 1);
+    CHECK(setup.calls == 1);
 }

@@ -36,24 +36,24 @@ const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 const std::string post = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello";
 
 server_settings one_thread() {
-    server_settings made;
-    made.port = 0;
-    made.threads = 1;
-    made.queue_wait_max = 1h;  // a busy machine may delay a worker
-    return made;
+    server_settings settings;
+    settings.port = 0;
+    settings.threads = 1;
+    settings.queue_wait_max = 1h;  // a busy machine may delay a worker
+    return settings;
 }
 
 bool port_is_free(std::uint16_t port) {
     tollgate_test::echo_handler handler;
-    server_settings how = one_thread();
-    how.port = port;
-    server again{handler, how};
+    server_settings settings = one_thread();
+    settings.port = port;
+    server again{handler, settings};
     return again.start().has_value();
 }
 
 }  // namespace
 
-TEST_CASE("a server answers many requests on one connection", "[server]") {
+TEST_CASE("a server responds to many requests on one connection", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -63,18 +63,18 @@ TEST_CASE("a server answers many requests on one connection", "[server]") {
     socket_client client{running.port()};
     for (int i = 0; i < 100; ++i) {
         client.write(get);
-        const auto answer = client.read_response();
-        REQUIRE(answer.status == 200);
-        CHECK(answer.body == "GET /a ");
-        CHECK(answer.has("\r\nDate: "));
-        CHECK_FALSE(answer.has("Connection:"));
+        const auto response = client.read_response();
+        REQUIRE(response.status == 200);
+        CHECK(response.body == "GET /a ");
+        CHECK(response.has("\r\nDate: "));
+        CHECK_FALSE(response.has("Connection:"));
         client.write(post);
         CHECK(client.read_response().body == "POST /b hello");
     }
     CHECK(handler.requests == 200);
 }
 
-TEST_CASE("pipelined requests are answered in order", "[server]") {
+TEST_CASE("pipelined requests get their responses in order", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -110,7 +110,7 @@ TEST_CASE("a response larger than the socket buffers arrives complete", "[server
     CHECK(client.read_response().body == "GET /a ");
 }
 
-TEST_CASE("nothing is read from a client that does not read", "[server]") {
+TEST_CASE("the server does not read from a client that does not read", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
@@ -120,7 +120,7 @@ TEST_CASE("nothing is read from a client that does not read", "[server]") {
         for (int i = 0; i < 200 && client.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); ++i) {}
         ended = true;
     }};
-    writer.join();  // all requests are small: the kernel takes them
+    writer.join();  // all requests are small: the kernel buffers them
     std::this_thread::sleep_for(100ms);
     CHECK(handler.requests < 100);
     running.stop(0ms);
@@ -159,9 +159,9 @@ TEST_CASE("HTTP/1.0 connections are closed unless keep-alive is requested", "[se
     {
         socket_client client{running.port()};
         client.write("GET /a HTTP/1.0\r\n\r\n");
-        const auto answer = client.read_response();
-        CHECK(answer.status == 200);
-        CHECK(answer.has("Connection: close"));
+        const auto response = client.read_response();
+        CHECK(response.status == 200);
+        CHECK(response.has("Connection: close"));
         CHECK(client.ends_silently());
     }
     {
@@ -196,27 +196,27 @@ TEST_CASE("malformed bytes get one response, from the handler, and nothing after
             socket_client client{running.port()};
             if (one_by_one) client.write_byte_by_byte(bytes + get);
             else client.write(bytes + get);
-            const auto answer = client.read_response();
-            CHECK(answer.has("HTTP/1.1 4"));
-            if (status != 400) CHECK(answer.status == status);
-            CHECK(answer.body == "refused");
-            CHECK(answer.has("Connection: close"));
+            const auto response = client.read_response();
+            CHECK(response.has("HTTP/1.1 4"));
+            if (status != 400) CHECK(response.status == status);
+            CHECK(response.body == "refused");
+            CHECK(response.has("Connection: close"));
             CHECK(client.ends_silently());
         }
     }
     CHECK(handler.requests == 0);
 }
 
-TEST_CASE("a body over its bound is answered at once, while the client may continue to send it", "[server]") {
+TEST_CASE("a body over its bound gets a response at once, while the client may continue to send it", "[server]") {
     tollgate_test::echo_handler handler;
     server running{handler, one_thread()};
     REQUIRE(running.start());
     socket_client client{running.port()};
     client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n");
     REQUIRE(client.write(std::string(3'000'000, 'b')));
-    const auto answer = client.read_response();
-    CHECK(answer.status == 413);
-    CHECK(answer.has("Connection: close"));
+    const auto response = client.read_response();
+    CHECK(response.status == 413);
+    CHECK(response.has("Connection: close"));
     CHECK(client.ends_silently());
     CHECK(handler.requests == 1);
 }
@@ -234,9 +234,9 @@ TEST_CASE("a body of the maximum size is accepted", "[server]") {
 
 TEST_CASE("without a bound a body is read completely", "[server]") {
     tollgate_test::echo_handler handler;
-    server_settings how = one_thread();
-    how.body_bytes_max = how.header_bytes_max = std::numeric_limits<std::size_t>::max();
-    server running{handler, how};
+    server_settings settings = one_thread();
+    settings.body_bytes_max = settings.header_bytes_max = std::numeric_limits<std::size_t>::max();
+    server running{handler, settings};
     REQUIRE(running.start());
     const std::string body(1'000'000, 'b');
     socket_client client{running.port()};
@@ -277,11 +277,11 @@ TEST_CASE("a client that ends its sending side still gets its responses", "[serv
 
 TEST_CASE("slow clients are disconnected, with a response if they had begun a request", "[server]") {
     tollgate_test::echo_handler handler;
-    server_settings how = one_thread();
-    how.header_timeout = how.body_timeout = how.idle_timeout = how.write_timeout = 80ms;
+    server_settings settings = one_thread();
+    settings.header_timeout = settings.body_timeout = settings.idle_timeout = settings.write_timeout = 80ms;
     const server_socket listening;
-    how.listening_sockets = {listening.copy()};
-    server running{handler, how};
+    settings.listening_sockets = {listening.copy()};
+    server running{handler, settings};
     socket_client client{listening.port()};
 
     SECTION("nothing is sent") {
@@ -324,9 +324,9 @@ TEST_CASE("slow clients are disconnected, with a response if they had begun a re
 
 TEST_CASE("a refused client that continues to send is disconnected", "[server]") {
     tollgate_test::echo_handler handler;
-    server_settings how = one_thread();
-    how.linger_timeout = 80ms;
-    server running{handler, how};
+    server_settings settings = one_thread();
+    settings.linger_timeout = 80ms;
+    server running{handler, settings};
     REQUIRE(running.start());
     socket_client client{running.port()};
     client.write("nonsense\r\n\r\n");
@@ -336,14 +336,14 @@ TEST_CASE("a refused client that continues to send is disconnected", "[server]")
 
 TEST_CASE("connections over a bound get 503", "[server]") {
     tollgate_test::echo_handler handler;
-    server_settings how = one_thread();
+    server_settings settings = one_thread();
     std::string next_head;
     SECTION("in total, if none is idle") {
-        how.connections_max = 2;
+        settings.connections_max = 2;
         next_head = "GET / HT";
     }
-    SECTION("of one address") { how.connections_per_address_max = 2; }
-    server running{handler, how};
+    SECTION("of one address") { settings.connections_per_address_max = 2; }
+    server running{handler, settings};
     REQUIRE(running.start());
 
     socket_client first{running.port()};
@@ -353,10 +353,10 @@ TEST_CASE("connections over a bound get 503", "[server]") {
         CHECK(one->read_response().status == 200);
     }
     socket_client third{running.port()};
-    const auto answer = third.read_response();
-    CHECK(answer.status == 503);
-    CHECK(answer.has("Retry-After: "));
-    CHECK(answer.has("\r\nDate: "));
+    const auto response = third.read_response();
+    CHECK(response.status == 503);
+    CHECK(response.has("Retry-After: "));
+    CHECK(response.has("\r\nDate: "));
     CHECK(third.ends_silently());
 
     second.reset();
@@ -370,37 +370,37 @@ TEST_CASE("connections over a bound get 503", "[server]") {
 
 TEST_CASE("a full server closes the longest idle connection for a new one", "[server]") {
     tollgate_test::echo_handler handler;
-    server_settings how = one_thread();
-    how.connections_max = 3;
-    server running{handler, how};
+    server_settings settings = one_thread();
+    settings.connections_max = 3;
+    server running{handler, settings};
     REQUIRE(running.start());
 
-    const auto answer_to = [](socket_client& one) {
+    const auto status_of = [](socket_client& one) {
         one.write(get);
         return one.read_response().status;
     };
     socket_client busy{running.port()};
     socket_client longest_idle{running.port()};
     socket_client idle{running.port()};
-    CHECK(answer_to(busy) == 200);
+    CHECK(status_of(busy) == 200);
     busy.write("GET / HT");
-    CHECK(answer_to(longest_idle) == 200);
-    CHECK(answer_to(idle) == 200);
+    CHECK(status_of(longest_idle) == 200);
+    CHECK(status_of(idle) == 200);
 
     socket_client fourth{running.port()};
-    CHECK(answer_to(fourth) == 200);
+    CHECK(status_of(fourth) == 200);
     CHECK(longest_idle.ends_silently());
-    CHECK(answer_to(idle) == 200);
+    CHECK(status_of(idle) == 200);
     busy.write("TP/1.1\r\nHost: x\r\n\r\n");
     CHECK(busy.read_response().status == 200);
 }
 
 TEST_CASE("several threads share the connections of several listen addresses", "[server]") {
     tollgate_test::echo_handler handler;
-    server_settings how = one_thread();
-    how.threads = 3;
-    how.more_addresses = {{"127.0.0.1", 0}, {"127.0.0.1", 0}};
-    server running{handler, how};
+    server_settings settings = one_thread();
+    settings.threads = 3;
+    settings.more_addresses = {{"127.0.0.1", 0}, {"127.0.0.1", 0}};
+    server running{handler, settings};
     REQUIRE(running.start());
     const auto at = running.endpoints();
     REQUIRE(at.size() == 3);
@@ -423,19 +423,19 @@ TEST_CASE("start() reports why it failed and leaves no socket open", "[server]")
     SECTION("a port in use") {
         server first{handler, one_thread()};
         REQUIRE(first.start());
-        server_settings how = one_thread();
-        how.port = first.port();
-        server second{handler, how};
+        server_settings settings = one_thread();
+        settings.port = first.port();
+        server second{handler, settings};
         const auto started = second.start();
         REQUIRE_FALSE(started);
         CHECK(started.error().message.find("Cannot listen at 127.0.0.1 port") == 0);
         CHECK(second.endpoints().empty());
     }
     SECTION("not an address") {
-        server_settings how = one_thread();
-        how.address = "localhost";
-        server made{handler, how};
-        CHECK_FALSE(made.start());
+        server_settings settings = one_thread();
+        settings.address = "localhost";
+        server instance{handler, settings};
+        CHECK_FALSE(instance.start());
     }
     SECTION("an invalid second address") {
         std::uint16_t port;
@@ -444,64 +444,64 @@ TEST_CASE("start() reports why it failed and leaves no socket open", "[server]")
             REQUIRE(probe.start());
             port = probe.port();
         }
-        server_settings how = one_thread();
-        how.port = port;
-        how.more_addresses = {{"no address", 0}};
-        server made{handler, how};
-        CHECK_FALSE(made.start());
+        server_settings settings = one_thread();
+        settings.port = port;
+        settings.more_addresses = {{"no address", 0}};
+        server instance{handler, settings};
+        CHECK_FALSE(instance.start());
         CHECK(port_is_free(port));
     }
     SECTION("a time-out of zero") {
-        server_settings how = one_thread();
-        how.idle_timeout = 0ms;
-        server made{handler, how};
+        server_settings settings = one_thread();
+        settings.idle_timeout = 0ms;
+        server instance{handler, settings};
         tollgate_test::captured_stderr printed;
-        CHECK(made.run() == 1);
+        CHECK(instance.run() == 1);
         CHECK(printed.text() == "tollgate: The server setting idle_timeout must be above zero.\n");
-        const auto started = server{handler, how}.start();
+        const auto started = server{handler, settings}.start();
         REQUIRE_FALSE(started);
         CHECK(started.error().message == "The server setting idle_timeout must be above zero.");
     }
     SECTION("no workers for a blocking handler") {
         tollgate_test::blocking_handler blocking;
-        server_settings how = one_thread();
-        how.worker_threads = 0;
-        server made{blocking, how};
-        CHECK_FALSE(made.start());
+        server_settings settings = one_thread();
+        settings.worker_threads = 0;
+        server instance{blocking, settings};
+        CHECK_FALSE(instance.start());
     }
 }
 
 TEST_CASE("stop() releases everything, at any time and repeatedly", "[server][stop]") {
     tollgate_test::echo_handler handler;
     SECTION("before start") {
-        server made{handler, one_thread()};
-        made.stop();
-        CHECK_FALSE(made.start());
-        CHECK(made.run() == 0);
-        made.wait();
+        server instance{handler, one_thread()};
+        instance.stop();
+        CHECK_FALSE(instance.start());
+        CHECK(instance.run() == 0);
+        instance.wait();
     }
-    SECTION("never started") { const server made{handler, one_thread()}; }
+    SECTION("never started") { const server instance{handler, one_thread()}; }
     SECTION("idle, and with idle clients") {
-        auto made = std::make_unique<server>(handler, one_thread());
-        REQUIRE(made->start());
-        const auto port = made->port();
+        auto instance = std::make_unique<server>(handler, one_thread());
+        REQUIRE(instance->start());
+        const auto port = instance->port();
         socket_client silent{port};
         socket_client idle{port};
         idle.write(get);
         CHECK(idle.read_response().status == 200);
-        made->stop();
+        instance->stop();
         CHECK(silent.ends_silently());
         CHECK(idle.ends_silently());
         CHECK(port_is_free(port));
-        made->stop();
-        made->wait();
+        instance->stop();
+        instance->wait();
     }
     SECTION("destroyed while serving") {
         std::optional<socket_client> client;
         {
-            server made{handler, one_thread()};
-            REQUIRE(made.start());
-            client.emplace(made.port());
+            server instance{handler, one_thread()};
+            REQUIRE(instance.start());
+            client.emplace(instance.port());
             client->write(get);
             CHECK(client->read_response().status == 200);
             client->write("GET / HT");
@@ -509,70 +509,70 @@ TEST_CASE("stop() releases everything, at any time and repeatedly", "[server][st
         CHECK(client->ends_silently());
     }
     SECTION("while run waits") {
-        server made{handler, one_thread()};
-        auto run = std::async(std::launch::async, [&] { return made.run() == 0; });
-        while (made.port() == 0) std::this_thread::yield();
-        std::thread other{[&] { made.stop(); }};
-        made.stop();
+        server instance{handler, one_thread()};
+        auto run = std::async(std::launch::async, [&] { return instance.run() == 0; });
+        while (instance.port() == 0) std::this_thread::yield();
+        std::thread other{[&] { instance.stop(); }};
+        instance.stop();
         other.join();
         CHECK(run.get());
     }
     SECTION("during start") {
         for (int i = 0; i < 30; ++i) {
-            server made{handler, one_thread()};
-            auto run = std::async(std::launch::async, [&] { return made.run() == 0; });
+            server instance{handler, one_thread()};
+            auto run = std::async(std::launch::async, [&] { return instance.run() == 0; });
             if (i % 3 != 0) std::this_thread::sleep_for(std::chrono::microseconds{i * 20});
-            made.stop();
+            instance.stop();
             CHECK(run.get());
         }
     }
     SECTION("a request in progress is completed first") {
-        server made{handler, one_thread()};
-        REQUIRE(made.start());
-        socket_client client{made.port()};
+        server instance{handler, one_thread()};
+        REQUIRE(instance.start());
+        socket_client client{instance.port()};
         client.write(get + "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
-        CHECK(client.read_response().body == "GET /a ");  // so the server has the beginning of the second request, too
-        auto stopped = std::async(std::launch::async, [&] { made.stop(1h); });
-        while (!port_is_free(made.port())) std::this_thread::yield();  // it has begun to stop
+        CHECK(client.read_response().body == "GET /a ");  // so the server also has the beginning of the second request
+        auto stopped = std::async(std::launch::async, [&] { instance.stop(1h); });
+        while (!port_is_free(instance.port())) std::this_thread::yield();  // it has begun to stop
         client.write("llo");
-        const auto answer = client.read_response();
-        CHECK(answer.body == "POST /b hello");
-        CHECK(answer.has("Connection: close"));
+        const auto response = client.read_response();
+        CHECK(response.body == "POST /b hello");
+        CHECK(response.has("Connection: close"));
         CHECK(client.ends_silently());
         stopped.get();
     }
     SECTION("a request that does not end is cut off at the deadline") {
-        server made{handler, one_thread()};
-        REQUIRE(made.start());
-        socket_client client{made.port()};
+        server instance{handler, one_thread()};
+        REQUIRE(instance.start());
+        socket_client client{instance.port()};
         client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
         CHECK(client.silent_for(20ms));
-        made.stop(100ms);
-        CHECK(client.ends_silently());  // the body's own time-out would be answered
+        instance.stop(100ms);
+        CHECK(client.ends_silently());  // the body's own time-out would send a response
     }
     SECTION("the earliest of several deadlines applies") {  // a later one would take an hour
-        server_settings how = one_thread();
-        how.header_timeout = 1h;
-        server made{handler, how};
-        REQUIRE(made.start());
-        socket_client client{made.port()};
+        server_settings settings = one_thread();
+        settings.header_timeout = 1h;
+        server instance{handler, settings};
+        REQUIRE(instance.start());
+        socket_client client{instance.port()};
         client.write("GET / HT");
         CHECK(client.silent_for(20ms));
         const bool earlier_first = GENERATE(false, true);
-        auto other = std::async(std::launch::async, [&] { made.stop(earlier_first ? 300ms : 1h); });
-        while (!port_is_free(made.port())) std::this_thread::yield();
-        made.stop(earlier_first ? 1h : 0ms);
+        auto other = std::async(std::launch::async, [&] { instance.stop(earlier_first ? 300ms : 1h); });
+        while (!port_is_free(instance.port())) std::this_thread::yield();
+        instance.stop(earlier_first ? 1h : 0ms);
         other.get();
         CHECK(client.ends_silently());
     }
     SECTION("the last response is complete even if the client has sent more") {
-        server made{handler, one_thread()};
-        REQUIRE(made.start());
-        socket_client client{made.port()};
+        server instance{handler, one_thread()};
+        REQUIRE(instance.start());
+        socket_client client{instance.port()};
         client.write(get + "POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
         CHECK(client.read_response().body == "GET /a ");
-        auto stopped = std::async(std::launch::async, [&] { made.stop(1h); });
-        while (!port_is_free(made.port())) std::this_thread::yield();
+        auto stopped = std::async(std::launch::async, [&] { instance.stop(1h); });
+        while (!port_is_free(instance.port())) std::this_thread::yield();
         client.write("llo");
         std::this_thread::sleep_for(20ms);
         client.write(get);
@@ -583,16 +583,16 @@ TEST_CASE("stop() releases everything, at any time and repeatedly", "[server][st
         CHECK(handler.requests == 2);
     }
     SECTION("the last response is complete for a slow client that continues to send") {
-        server_settings how = one_thread();
-        how.linger_timeout = 1h;
-        server made{handler, how};
-        REQUIRE(made.start());
-        socket_client client{made.port()};
+        server_settings settings = one_thread();
+        settings.linger_timeout = 1h;
+        server instance{handler, settings};
+        REQUIRE(instance.start());
+        socket_client client{instance.port()};
         client.receive_little();
         client.write(get + "POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
         CHECK(client.read_response().body == "GET /a ");
-        auto stopped = std::async(std::launch::async, [&] { made.stop(1h); });
-        while (!port_is_free(made.port())) std::this_thread::yield();
+        auto stopped = std::async(std::launch::async, [&] { instance.stop(1h); });
+        while (!port_is_free(instance.port())) std::this_thread::yield();
         client.write("llo");
         for (int i = 0; i < 8; ++i) {
             std::this_thread::sleep_for(100ms);
@@ -606,20 +606,20 @@ TEST_CASE("stop() releases everything, at any time and repeatedly", "[server][st
 
 TEST_CASE("a handler may stop its own server", "[server][stop]") {
     server* self = nullptr;
-    const auto answer = [&](const tollgate::http::request& asked, tollgate::http::response& out) {
-        if (asked.target.path == "/stop") self->stop();
-        out.body() = "bye";
+    const auto respond = [&](const tollgate::http::request& request, tollgate::http::response& response) {
+        if (request.target.path == "/stop") self->stop();
+        response.body() = "bye";
     };
-    tollgate_test::plain_handler plain{answer};
+    tollgate_test::plain_handler plain{respond};
     tollgate_test::blocking_handler blocking;
-    blocking.answer = answer;
+    blocking.respond = respond;
     for (const bool blocks : {false, true}) {
-        auto made = blocks ? std::make_unique<server>(blocking, one_thread()) : std::make_unique<server>(plain, one_thread());
-        self = made.get();
-        auto run = std::async(std::launch::async, [&] { return made->run() == 0; });
-        while (made->port() == 0) std::this_thread::yield();
-        socket_client idle{made->port()};
-        socket_client client{made->port()};
+        auto instance = blocks ? std::make_unique<server>(blocking, one_thread()) : std::make_unique<server>(plain, one_thread());
+        self = instance.get();
+        auto run = std::async(std::launch::async, [&] { return instance->run() == 0; });
+        while (instance->port() == 0) std::this_thread::yield();
+        socket_client idle{instance->port()};
+        socket_client client{instance->port()};
         client.write("GET /stop HTTP/1.1\r\nHost: x\r\n\r\n");
         const auto last = client.read_response();
         CHECK(last.body == "bye");
@@ -627,20 +627,20 @@ TEST_CASE("a handler may stop its own server", "[server][stop]") {
         CHECK(client.ends_silently());
         CHECK(idle.ends_silently());
         CHECK(run.get());
-        CHECK(port_is_free(made->port()));
+        CHECK(port_is_free(instance->port()));
     }
 }
 
 TEST_CASE("a blocking handler runs on a worker thread", "[server][workers]") {
     gate waiting;
     tollgate_test::blocking_handler handler;
-    handler.answer = [&](const tollgate::http::request& asked, tollgate::http::response& out) {
-        if (asked.target.path == "/slow") waiting.wait();
-        out.body() = asked.target.path;
+    handler.respond = [&](const tollgate::http::request& request, tollgate::http::response& response) {
+        if (request.target.path == "/slow") waiting.wait();
+        response.body() = request.target.path;
     };
-    server_settings how = one_thread();
-    how.worker_threads = 2;
-    server running{handler, how};
+    server_settings settings = one_thread();
+    settings.worker_threads = 2;
+    server running{handler, settings};
     REQUIRE(running.start());
 
     SECTION("a slow call does not delay other requests") {
@@ -666,7 +666,7 @@ TEST_CASE("a blocking handler runs on a worker thread", "[server][workers]") {
         CHECK(client.read_response().status == 400);
         CHECK(client.ends_silently());
     }
-    SECTION("a client that disconnects meanwhile") {
+    SECTION("a client that disconnects during a call") {
         {
             socket_client client{running.port()};
             client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -675,7 +675,7 @@ TEST_CASE("a blocking handler runs on a worker thread", "[server][workers]") {
         }
         waiting.open();
     }
-    SECTION("stop() waits for it") {
+    SECTION("stop() waits for the call") {
         socket_client client{running.port()};
         client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
         waiting.wait_for_calls(1);
@@ -702,17 +702,17 @@ TEST_CASE("a connection whose response was sent does not wait for its worker's n
     gate other;
     gate slow;
     tollgate_test::blocking_handler handler;
-    handler.answer = [&](const tollgate::http::request& asked, tollgate::http::response& out) {
-        if (asked.target.path == "/first") first.wait();
-        if (asked.target.path == "/other") other.wait();
-        if (asked.target.path == "/slow") slow.wait();
-        out.body() = asked.target.path;
+    handler.respond = [&](const tollgate::http::request& request, tollgate::http::response& response) {
+        if (request.target.path == "/first") first.wait();
+        if (request.target.path == "/other") other.wait();
+        if (request.target.path == "/slow") slow.wait();
+        response.body() = request.target.path;
     };
     const auto get_of = [](const std::string& path) { return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n"; };
-    server_settings how = one_thread();
-    how.threads = 2;  // connections come to them in turn
-    how.worker_threads = 2;
-    server running{handler, how};
+    server_settings settings = one_thread();
+    settings.threads = 2;  // connections are assigned to them in turn
+    settings.worker_threads = 2;
+    server running{handler, settings};
     REQUIRE(running.start());
 
     socket_client unused{running.port()};
@@ -729,7 +729,7 @@ TEST_CASE("a connection whose response was sent does not wait for its worker's n
     blocking.write(get_of("/slow"));
     CHECK(eventually([&] { return running.statistics().queued == 2; }));
 
-    first.open();  // its worker answers /quick, then waits in /slow
+    first.open();  // its worker responds to /quick, then blocks in /slow
     CHECK(quick.read_response().body == "/quick");
     slow.wait_for_calls(1);
     other.open();
@@ -742,11 +742,11 @@ TEST_CASE("a connection whose response was sent does not wait for its worker's n
 TEST_CASE("a full queue of workers results in 503", "[server][workers]") {
     gate waiting;
     tollgate_test::blocking_handler handler;
-    handler.answer = [&](const tollgate::http::request&, tollgate::http::response&) { waiting.wait(); };
-    server_settings how = one_thread();
-    how.worker_threads = 1;
-    how.worker_queue_max = 1;
-    server running{handler, how};
+    handler.respond = [&](const tollgate::http::request&, tollgate::http::response&) { waiting.wait(); };
+    server_settings settings = one_thread();
+    settings.worker_threads = 1;
+    settings.worker_queue_max = 1;
+    server running{handler, settings};
     REQUIRE(running.start());
 
     socket_client working{running.port()};
@@ -757,9 +757,9 @@ TEST_CASE("a full queue of workers results in 503", "[server][workers]") {
     CHECK(eventually([&] { return running.statistics().queued == 1; }));
     socket_client refused{running.port()};
     refused.write(get);
-    const auto answer = refused.read_response();
-    CHECK(answer.status == 503);
-    CHECK(answer.has("Retry-After: 1"));
+    const auto response = refused.read_response();
+    CHECK(response.status == 503);
+    CHECK(response.has("Retry-After: 1"));
     CHECK(refused.ends_silently());
     waiting.open();
     CHECK(working.read_response().status == 200);
@@ -768,8 +768,8 @@ TEST_CASE("a full queue of workers results in 503", "[server][workers]") {
 
 TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
     tollgate_test::echo_handler handler;
-    server_settings how = one_thread();
-    how.threads = 2;
+    server_settings settings = one_thread();
+    settings.threads = 2;
 
     const auto serve_some = [&](server& running) {
         std::vector<std::thread> clients;
@@ -793,7 +793,7 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
         std::vector<std::thread> pool;
         for (int i = 0; i < threads; ++i) pool.emplace_back([&] { context.run(); });
         {
-            server running{context.get_executor(), handler, how};
+            server running{context.get_executor(), handler, settings};
             REQUIRE(running.start());
             serve_some(running);
             const auto port = running.port();
@@ -803,7 +803,7 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
             CHECK(port_is_free(port));
         }
         {
-            server running{context.get_executor(), handler, how};
+            server running{context.get_executor(), handler, settings};
             REQUIRE(running.start());
             serve_some(running);  // and is destroyed without a stop
         }
@@ -813,30 +813,30 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
     SECTION("a strand, and a thread pool that is not an io_context") {
         asio::thread_pool pool{3};
         {
-            server running{pool.get_executor(), handler, how};
+            server running{pool.get_executor(), handler, settings};
             REQUIRE(running.start());
             serve_some(running);
             running.stop();
         }
         {
-            server running{asio::make_strand(pool.get_executor()), handler, how};
+            server running{asio::make_strand(pool.get_executor()), handler, settings};
             REQUIRE(running.start());
             serve_some(running);
             running.stop();
         }
         pool.join();
     }
-    SECTION("stopped by two handlers at once, each on a thread of its own") {
+    SECTION("stopped by two handlers at once, each on its own thread") {
         asio::thread_pool pool{2};
         gate both;
         server* self = nullptr;
         tollgate_test::plain_handler stopping;
-        stopping.answer = [&](const tollgate::http::request& request, tollgate::http::response&) {
+        stopping.respond = [&](const tollgate::http::request& request, tollgate::http::response&) {
             if (request.method == tollgate::http::method::options) return;
             both.wait();
             self->stop();
         };
-        server running{pool.get_executor(), stopping, how};
+        server running{pool.get_executor(), stopping, settings};
         self = &running;
         REQUIRE(running.start());
         // Both are accepted before either handler waits: a loop that waits accepts nothing.
@@ -860,7 +860,7 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
     SECTION("stopped by many threads at once, repeatedly") {
         asio::thread_pool pool{2};
         for (int i = 0; i < 20; ++i) {
-            server running{pool.get_executor(), handler, how};
+            server running{pool.get_executor(), handler, settings};
             REQUIRE(running.start());
             socket_client idle{running.port()};
             idle.write(get);
@@ -877,7 +877,7 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
     }
     SECTION("stopped without a deadline") {
         asio::thread_pool pool{1};
-        server running{pool.get_executor(), handler, how};
+        server running{pool.get_executor(), handler, settings};
         REQUIRE(running.start());
         socket_client client{running.port()};
         client.write(get + "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
@@ -891,7 +891,7 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
     }
     SECTION("stopped on the executor's only thread") {
         asio::io_context context;
-        server running{context.get_executor(), handler, how};
+        server running{context.get_executor(), handler, settings};
         REQUIRE(running.start());
         socket_client idle{running.port()};
         asio::post(context, [&] { running.stop(); });
@@ -902,7 +902,7 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
         asio::io_context context;
         std::optional<socket_client> client;
         {
-            server running{context.get_executor(), handler, how};
+            server running{context.get_executor(), handler, settings};
             REQUIRE(running.start());
             client.emplace(running.port());
             client->write("GET / HT");
@@ -912,7 +912,7 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
         context.run();
         CHECK(client->ends_silently());
         {
-            server running{context.get_executor(), handler, how};
+            server running{context.get_executor(), handler, settings};
             REQUIRE(running.start());
             client.emplace(running.port());
             client->write("GET / HT");
@@ -922,10 +922,10 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
     }
     SECTION("a blocking handler") {
         tollgate_test::blocking_handler blocking;
-        blocking.answer = [](const tollgate::http::request&, tollgate::http::response& out) { out.body() = "b"; };
+        blocking.respond = [](const tollgate::http::request&, tollgate::http::response& response) { response.body() = "b"; };
         asio::thread_pool pool{2};
         {
-            server running{pool.get_executor(), blocking, how};
+            server running{pool.get_executor(), blocking, settings};
             REQUIRE(running.start());
             serve_some(running);
         }

@@ -38,13 +38,13 @@ namespace {
 const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 
 server_settings one_thread() {
-    server_settings made;
-    made.port = 0;
-    made.threads = 1;
-    return made;
+    server_settings settings;
+    settings.port = 0;
+    settings.threads = 1;
+    return settings;
 }
 
-int answer_to(socket_client& one) {
+int status_of(socket_client& one) {
     one.write(get);
     return one.read_response().status;
 }
@@ -53,8 +53,8 @@ int answer_to(socket_client& one) {
 int epoll_registrations() {
     int count = 0;
     for (const auto& one : std::filesystem::directory_iterator{"/proc/self/fd"}) {
-        std::error_code gone;
-        if (std::filesystem::read_symlink(one.path(), gone) != "anon_inode:[eventpoll]") continue;
+        std::error_code ignored;
+        if (std::filesystem::read_symlink(one.path(), ignored) != "anon_inode:[eventpoll]") continue;
         std::ifstream info{"/proc/self/fdinfo/" + one.path().filename().string()};
         for (std::string line; std::getline(info, line);)
             if (line.starts_with("tfd:")) ++count;
@@ -90,12 +90,12 @@ private:
     int end_ = -1;
 };
 
-/// Lets this process open no further descriptor.
+/// Keeps this process from opening more descriptors.
 class no_descriptor_left {
 public:
     no_descriptor_left() {
         REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
-        for (int i = 0; i < 64; ++i) fill_.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // no gap is left below these
+        for (int i = 0; i < 64; ++i) fill_.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // no unused descriptor is left below these
         rlimit now = before_;
         now.rlim_cur = static_cast<rlim_t>(*std::max_element(fill_.begin(), fill_.end())) + 1;
         REQUIRE(::setrlimit(RLIMIT_NOFILE, &now) == 0);
@@ -119,25 +119,25 @@ TEST_CASE("connections end even if a child process has copies of their descripto
     server running{handler, one_thread()};
     REQUIRE(running.start());
     const auto port = running.port();
-    socket_client stays{port};
-    CHECK(answer_to(stays) == 200);
+    socket_client kept_open{port};
+    CHECK(status_of(kept_open) == 200);
     const int before = epoll_registrations();
     {
         std::vector<socket_client> clients;
         for (int i = 0; i < 8; ++i) {
             clients.emplace_back(port);
-            CHECK(answer_to(clients.back()) == 200);
+            CHECK(status_of(clients.back()) == 200);
         }
         CHECK(epoll_registrations() == before + 8);
         const forked_child child;
-        for (const auto& one : clients) one.end_writing();  // to close them would not end them: the child has copies of these, too
+        for (const auto& one : clients) one.end_writing();  // closing them would not end them: the child has copies of them
         clients.clear();
         CHECK(eventually([&] { return epoll_registrations() == before; }));
-        stays.write("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-        CHECK(stays.read_response().status == 200);
-        CHECK(stays.ends_silently());
+        kept_open.write("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        CHECK(kept_open.read_response().status == 200);
+        CHECK(kept_open.ends_silently());
         socket_client next{port};
-        CHECK(answer_to(next) == 200);
+        CHECK(status_of(next) == 200);
         running.stop();
         server_settings again = one_thread();
         again.port = port;
@@ -165,15 +165,15 @@ TEST_CASE("epoll stops reporting a socket whose connection a worker has", "[serv
 }
 #endif
 
-TEST_CASE("a client for whom no descriptor is left gets 503, and a warning is reported once", "[server]") {
+TEST_CASE("when no descriptor is left, a client gets 503, and a warning is reported once", "[server]") {
     tollgate_test::echo_handler handler;
-    server_settings how = one_thread();
+    server_settings settings = one_thread();
     std::atomic<int> warnings = 0;
-    how.on_warning = [&](std::string_view) { ++warnings; };
-    server running{handler, how};
+    settings.on_warning = [&](std::string_view) { ++warnings; };
+    server running{handler, settings};
     REQUIRE(running.start());
     {
-        // Sockets from before the shortage, open until it ends: else an `accept` and a client could compete for a descriptor.
+        // Sockets from before the shortage, open until its end: otherwise `accept` and a client could compete for a descriptor.
         std::array<int, 3> sockets{};
         for (int& one : sockets) one = ::socket(AF_INET, SOCK_STREAM, 0);
         std::vector<socket_client> clients;
@@ -188,7 +188,7 @@ TEST_CASE("a client for whom no descriptor is left gets 503, and a warning is re
         CHECK(warnings == 1);
     }
     socket_client client{running.port()};
-    CHECK(answer_to(client) == 200);
+    CHECK(status_of(client) == 200);
     CHECK(warnings == 1);
 }
 
@@ -208,12 +208,12 @@ TEST_CASE("the bounds on connections leave descriptors for other purposes and ot
         rlimit now = before;
         now.rlim_cur = one.files;
         REQUIRE(::setrlimit(RLIMIT_NOFILE, &now) == 0);
-        server_settings how;
-        how.connections_max = one.connections_max;
-        how.connections_per_address_max = one.per_address_max;
+        server_settings settings;
+        settings.connections_max = one.connections_max;
+        settings.connections_per_address_max = one.per_address_max;
         tollgate_test::echo_handler handler;
         const auto admitted = [&](bool one_address) {
-            server_detail::server_context context{handler, how};
+            server_detail::server_context context{handler, settings};
             std::size_t count = 0;
             const auto address = [&] { return ip_address::v4(10, 0, static_cast<std::uint8_t>(one_address ? 0 : count / 32), 1); };
             while (context.limiter.admit(address()) == server_detail::admission::accepted) ++count;
@@ -227,11 +227,11 @@ TEST_CASE("the bounds on connections leave descriptors for other purposes and ot
 
 #if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
 
-// The whole program's, so that each allocation of a loop can be made to fail in its turn. Not inlined: where one of a pair is
-// and the other is not, GCC takes malloc and delete for a mismatch.
+// Replaced for the whole program, so that each allocation of a loop can be made to fail. Not inlined: if only one of a pair is
+// inlined, GCC reports malloc and delete as a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
     if (tollgate_test::allocations_left && (*tollgate_test::allocations_left)-- <= 0) throw std::bad_alloc{};
-    if (void* made = std::malloc(size == 0 ? 1 : size)) return made;
+    if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
     throw std::bad_alloc{};
 }
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
@@ -258,9 +258,9 @@ TEST_CASE("on an executor without memory a client gets a response or a close, an
     frugal_handler handler;
     asio::io_context context;
     const auto work = asio::make_work_guard(context);
-    server_settings how = one_thread();
-    how.header_timeout = how.idle_timeout = 200ms;
-    server running{context.get_executor(), handler, how};
+    server_settings settings = one_thread();
+    settings.header_timeout = settings.idle_timeout = 200ms;
+    server running{context.get_executor(), handler, settings};
     REQUIRE(running.start());
 
     constexpr long keep = -2, unlimited = -1;
@@ -291,7 +291,7 @@ TEST_CASE("on an executor without memory a client gets a response or a close, an
         CHECK_FALSE(client.timed_out());
         CHECK(eventually([&] {  // a client that a busy machine delays beyond the header time-out gets no response
             socket_client next{running.port()};
-            return answer_to(next) == 200 && next.ends_silently();  // its idle time-out
+            return status_of(next) == 200 && next.ends_silently();  // its idle time-out
         }));
     }
     ended = true;

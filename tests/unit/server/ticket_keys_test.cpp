@@ -67,7 +67,7 @@ TEST_CASE("own keys are replaced after two hours, and decrypt for two more", "[s
     CHECK(keys.find(fourth->name, start + hours{100}));
 }
 
-TEST_CASE("without randomness there is no new key, and the old one stays", "[server][tickets]") {
+TEST_CASE("without randomness there is no new key, and the old one stays in use", "[server][tickets]") {
     ticket_keys keys;
     counting_random random;
     random.works = false;
@@ -80,7 +80,7 @@ TEST_CASE("without randomness there is no new key, and the old one stays", "[ser
     CHECK(keys.find(first->name, start + hours{3}));
 }
 
-TEST_CASE("of a file the first key encrypts, and all decrypt until the file changes", "[server][tickets]") {
+TEST_CASE("the first key of a file encrypts, and all keys decrypt until the file changes", "[server][tickets]") {
     const auto keys = ticket_keys::parse(line('a') + "\n\n" + line('b') + "\n");
     REQUIRE(keys);
     const counting_random random;
@@ -95,21 +95,21 @@ TEST_CASE("of a file the first key encrypts, and all decrypt until the file chan
     CHECK(ticket_keys::parse(line('a')));  // without a line end
 }
 
-TEST_CASE("a file that is not lines of 32 bytes in base64 is refused with the line", "[server][tickets]") {
+TEST_CASE("a file whose lines are not 32 bytes in base64 is refused, and the error names the line", "[server][tickets]") {
     struct row {
-        std::string text, what;
+        std::string text, expected;
     };
     std::string many;
     for (char each = 'a'; each < 'a' + 16; ++each) many += line(each) + "\n";
     CHECK(ticket_keys::parse(many));
-    for (const auto& [text, what] : std::vector<row>{
+    for (const auto& [text, expected] : std::vector<row>{
              {"", "no key"}, {"\n\n", "no key"}, {"abc", "line 1"}, {line('a') + " ", "line 1"}, {line('a') + "\r\n", "line 1"},
              {"# comment\n" + line('a'), "line 1"}, {line('a') + "\n" + base64_encode(std::string(31, 'a')), "line 2"},
              {base64_encode(std::string(48, 'a')), "line 1"}, {many + line('z'), "more than 16"}}) {
         CAPTURE(text);
-        const auto made = ticket_keys::parse(text);
-        REQUIRE_FALSE(made);
-        CHECK(made.error().message.find(what) != std::string::npos);
-        CHECK(made.error().message.find(line('a')) == std::string::npos);
+        const auto parsed = ticket_keys::parse(text);
+        REQUIRE_FALSE(parsed);
+        CHECK(parsed.error().message.find(expected) != std::string::npos);
+        CHECK(parsed.error().message.find(line('a')) == std::string::npos);
     }
 }

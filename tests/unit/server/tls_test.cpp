@@ -31,13 +31,13 @@ namespace {
 const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 
 server_settings with_tls() {
-    static const tollgate_test::certificate ours = tollgate_test::make_certificate("first");
-    server_settings made;
-    made.port = 0;
-    made.threads = 1;
-    made.tls.certificate_pem = ours.certificate_pem;
-    made.tls.key_pem = ours.key_pem;
-    return made;
+    static const tollgate_test::certificate own = tollgate_test::make_certificate("first");
+    server_settings settings;
+    settings.port = 0;
+    settings.threads = 1;
+    settings.tls.certificate_pem = own.certificate_pem;
+    settings.tls.key_pem = own.key_pem;
+    return settings;
 }
 
 void write_file(const std::string& path, const std::string& text) { std::ofstream{path} << text; }
@@ -105,12 +105,12 @@ TEST_CASE("TLS 1.2 agrees only on forward secrecy with authenticated encryption,
     const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> all{SSL_CTX_new(TLS_client_method()), &SSL_CTX_free};
     REQUIRE(SSL_CTX_set_cipher_list(all.get(), "ALL:COMPLEMENTOFALL:@SECLEVEL=0") == 1);
     for (const auto kind : {key_kind::rsa, key_kind::ecdsa}) {
-        const auto ours = tollgate_test::make_certificate("suites", {}, kind);
+        const auto own = tollgate_test::make_certificate("suites", {}, kind);
         tollgate_test::echo_handler handler;
-        server_settings how = with_tls();
-        how.tls.certificate_pem = ours.certificate_pem;
-        how.tls.key_pem = ours.key_pem;
-        server running{handler, how};
+        server_settings settings = with_tls();
+        settings.tls.certificate_pem = own.certificate_pem;
+        settings.tls.key_pem = own.key_pem;
+        server running{handler, settings};
         REQUIRE(running.start());
         const std::string good = kind == key_kind::rsa ? "ECDHE-RSA-" : "ECDHE-ECDSA-";
         std::vector<std::string> agreed;
@@ -125,22 +125,22 @@ TEST_CASE("TLS 1.2 agrees only on forward secrecy with authenticated encryption,
     }
 }
 
-TEST_CASE("other ciphers of TLS 1.2 are a setting", "[server][tls]") {
-    const auto ours = tollgate_test::make_certificate("old clients", {}, tollgate_test::key_kind::rsa);
+TEST_CASE("the ciphers of TLS 1.2 are a setting", "[server][tls]") {
+    const auto own = tollgate_test::make_certificate("old clients", {}, tollgate_test::key_kind::rsa);
     tollgate_test::echo_handler handler;
-    server_settings how = with_tls();
-    how.tls.certificate_pem = ours.certificate_pem;
-    how.tls.key_pem = ours.key_pem;
-    how.tls.tls12_ciphers = "ECDHE+AESGCM:AES128-SHA";
+    server_settings settings = with_tls();
+    settings.tls.certificate_pem = own.certificate_pem;
+    settings.tls.key_pem = own.key_pem;
+    settings.tls.tls12_ciphers = "ECDHE+AESGCM:AES128-SHA";
     {
-        server running{handler, how};
+        server running{handler, settings};
         REQUIRE(running.start());
         CHECK(tls_client{running.port(), TLS1_2_VERSION, {}, "AES128-SHA"}.cipher() == "AES128-SHA");
         CHECK_FALSE(tls_client{running.port(), TLS1_2_VERSION, {}, "AES256-SHA"}.connected());
         CHECK(tls_client{running.port(), TLS1_3_VERSION}.connected());
     }
-    how.tls.tls12_ciphers = "none-of-these";
-    const auto started = server{handler, how}.start();
+    settings.tls.tls12_ciphers = "none-of-these";
+    const auto started = server{handler, settings}.start();
     REQUIRE_FALSE(started);
     CHECK(started.error().message.find("none-of-these") != std::string::npos);
 }
@@ -149,7 +149,7 @@ namespace {
 
 std::string ticket_secret(char each) { return tollgate::base64_encode(std::string(32, each)) + "\n"; }
 
-/// A session that can be resumed: its ticket comes with the first response.
+/// A session that can be resumed: its ticket arrives with the first response.
 tollgate_test::tls_session session_at(const server& running, int version) {
     tls_client client{running.port(), version};
     client.write(get);
@@ -191,7 +191,7 @@ TEST_CASE("sessions are resumed by servers that have the same ticket keys", "[se
         CHECK_FALSE(resumes(alone, version, session));
         CHECK(resumes(alone, version, session_at(alone, version)));
 
-        // A new key in front of the old one, and then without it.
+        // A new key before the old one, and then without the old one.
         write_file(keys, ticket_secret('b') + ticket_secret('a'));
         REQUIRE(second.reload_certificates());
         CHECK(resumes(second, version, session));
@@ -211,18 +211,18 @@ TEST_CASE("a reload of the certificate keeps a server's own ticket keys", "[serv
     CHECK(resumes(running, TLS1_3_VERSION, session));
 }
 
-TEST_CASE("a file of ticket keys that cannot be used is named", "[server][tls][tickets]") {
+TEST_CASE("the error names an unusable file of ticket keys", "[server][tls][tickets]") {
     const tollgate_test::temporary_directory directory;
     const std::string keys = directory.file("keys");
     tollgate_test::echo_handler handler;
-    server_settings how = with_tls();
-    how.tls.ticket_key_file = keys;
-    const auto refuses = [&](const std::string& what) {
-        const auto started = server{handler, how}.start();
-        CAPTURE(what);
+    server_settings settings = with_tls();
+    settings.tls.ticket_key_file = keys;
+    const auto refuses = [&](const std::string& expected) {
+        const auto started = server{handler, settings}.start();
+        CAPTURE(expected);
         REQUIRE_FALSE(started);
         CHECK(started.error().message.find(keys) != std::string::npos);
-        CHECK(started.error().message.find(what) != std::string::npos);
+        CHECK(started.error().message.find(expected) != std::string::npos);
     };
     refuses("No such file or directory");
     write_file(keys, "");
@@ -233,8 +233,8 @@ TEST_CASE("a file of ticket keys that cannot be used is named", "[server][tls][t
     refuses("line 2 is not the base64 text of 32 bytes");
     write_file(keys, std::string(5000, '\n'));
     refuses("too long");
-    how.tls.ticket_key_file = directory.path();
-    const auto started = server{handler, how}.start();
+    settings.tls.ticket_key_file = directory.path();
+    const auto started = server{handler, settings}.start();
     REQUIRE_FALSE(started);
     CHECK(started.error().message.find("Is a directory") != std::string::npos);
 }
@@ -291,9 +291,9 @@ TEST_CASE("a close_notify right after a request does not suppress the response",
 
 TEST_CASE("records without a request do not keep a connection open", "[server][tls]") {
     tollgate_test::echo_handler handler;
-    server_settings how = with_tls();
-    how.idle_timeout = 80ms;
-    server running{handler, how};
+    server_settings settings = with_tls();
+    settings.idle_timeout = 80ms;
+    server running{handler, settings};
     REQUIRE(running.start());
     tls_client client{running.port(), TLS1_3_VERSION};
     client.write(get);
@@ -306,7 +306,7 @@ TEST_CASE("records without a request do not keep a connection open", "[server][t
     CHECK(client.ends_silently());
 }
 
-TEST_CASE("plain HTTP on a TLS port is answered in plain text, and other bytes are cut off", "[server][tls]") {
+TEST_CASE("plain HTTP on a TLS port gets a plain-text response, and other bytes end the connection", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
     REQUIRE(running.start());
@@ -327,7 +327,7 @@ TEST_CASE("plain HTTP on a TLS port is answered in plain text, and other bytes a
     CHECK(tls_client{running.port()}.connected());
 }
 
-TEST_CASE("garbage inside a session ends it", "[server][tls]") {
+TEST_CASE("invalid data inside a session ends it", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};
     REQUIRE(running.start());
@@ -342,9 +342,9 @@ TEST_CASE("garbage inside a session ends it", "[server][tls]") {
 
 TEST_CASE("over TLS, connections over a bound get 503", "[server][tls]") {
     tollgate_test::echo_handler handler;
-    server_settings how = with_tls();
-    how.connections_max = 1;
-    server running{handler, how};
+    server_settings settings = with_tls();
+    settings.connections_max = 1;
+    server running{handler, settings};
     REQUIRE(running.start());
     tls_client first{running.port()};
     first.write(get + get.substr(0, 8));  // not idle: the next request has begun
@@ -353,9 +353,9 @@ TEST_CASE("over TLS, connections over a bound get 503", "[server][tls]") {
     tls_client second{running.port()};
     REQUIRE(second.connected());
     second.write(get);
-    const auto answer = second.read_response();
-    CHECK(answer.status == 503);
-    CHECK(answer.has("Retry-After: "));
+    const auto response = second.read_response();
+    CHECK(response.status == 503);
+    CHECK(response.has("Retry-After: "));
     CHECK(second.ends_silently());
     first.write(get.substr(8));
     CHECK(first.read_response().status == 200);
@@ -364,20 +364,20 @@ TEST_CASE("over TLS, connections over a bound get 503", "[server][tls]") {
 
 TEST_CASE("a TLS handshake has a deadline", "[server][tls]") {
     tollgate_test::echo_handler handler;
-    server_settings how = with_tls();
-    SECTION("of its own") {
-        how.handshake_timeout = 80ms;
-        server running{handler, how};
+    server_settings settings = with_tls();
+    SECTION("of its own setting") {
+        settings.handshake_timeout = 80ms;
+        server running{handler, settings};
         REQUIRE(running.start());
-        for (const std::string& begun : {""s, "\x16\x03\x01\x01\x00\x01\x00"s}) {
+        for (const std::string& prefix : {""s, "\x16\x03\x01\x01\x00\x01\x00"s}) {
             socket_client client{running.port()};
-            client.write(begun);
+            client.write(prefix);
             CHECK(client.ends_silently());
         }
     }
-    SECTION("and so has the head of the first request") {
-        how.header_timeout = 80ms;
-        server running{handler, how};
+    SECTION("the head of the first request has a deadline") {
+        settings.header_timeout = 80ms;
+        server running{handler, settings};
         REQUIRE(running.start());
         CHECK(tollgate_test::eventually([&] {  // a client that a busy machine delays before it sends anything gets no response
             tls_client client{running.port()};
@@ -400,10 +400,10 @@ TEST_CASE("a client may disconnect during the handshake", "[server][tls]") {
     CHECK(tls_client{running.port()}.connected());
 }
 
-TEST_CASE("a blocking handler answers over TLS", "[server][tls]") {
+TEST_CASE("a blocking handler responds over TLS", "[server][tls]") {
     tollgate_test::blocking_handler handler;
-    handler.answer = [](const tollgate::http::request& asked, tollgate::http::response& out) {
-        out.body() = asked.secure ? "secure" : "plain";
+    handler.respond = [](const tollgate::http::request& request, tollgate::http::response& response) {
+        response.body() = request.secure ? "secure" : "plain";
     };
     server running{handler, with_tls()};
     REQUIRE(running.start());
@@ -425,11 +425,11 @@ TEST_CASE("new connections use reloaded certificates", "[server][tls]") {
     write_file(key_file, first.key_pem);
 
     tollgate_test::echo_handler handler;
-    server_settings how;
-    how.port = 0;
-    how.threads = 1;
-    how.tls = {certificate_file, key_file};
-    server running{handler, how};
+    server_settings settings;
+    settings.port = 0;
+    settings.threads = 1;
+    settings.tls = {certificate_file, key_file};
+    server running{handler, settings};
     REQUIRE(running.start());
     tls_client old{running.port()};
     CHECK(old.common_name() == "first");
@@ -452,7 +452,7 @@ TEST_CASE("new connections use reloaded certificates", "[server][tls]") {
 }
 
 TEST_CASE("certificate and key may come from pipes", "[server][tls]") {
-    const auto ours = tollgate_test::make_certificate("ours");
+    const auto own = tollgate_test::make_certificate("ours");
     const auto pipe_with = [](const std::string& text) {
         int ends[2];
         REQUIRE(::pipe(ends) == 0);
@@ -460,13 +460,13 @@ TEST_CASE("certificate and key may come from pipes", "[server][tls]") {
         ::close(ends[1]);
         return ends[0];
     };
-    const int certificate = pipe_with(ours.certificate_pem);
-    const int key = pipe_with(ours.key_pem);
+    const int certificate = pipe_with(own.certificate_pem);
+    const int key = pipe_with(own.key_pem);
     tollgate_test::echo_handler handler;
-    server_settings how;
-    how.port = 0;
-    how.tls = {"/dev/fd/" + std::to_string(certificate), "/dev/fd/" + std::to_string(key)};
-    server running{handler, how};
+    server_settings settings;
+    settings.port = 0;
+    settings.tls = {"/dev/fd/" + std::to_string(certificate), "/dev/fd/" + std::to_string(key)};
+    server running{handler, settings};
     CHECK(running.start());
     ::close(certificate);
     ::close(key);
@@ -474,15 +474,15 @@ TEST_CASE("certificate and key may come from pipes", "[server][tls]") {
 
 TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]") {
     tollgate_test::echo_handler handler;
-    const auto refuses = [&](tollgate::tls_settings tls, const std::string& what) {
-        server_settings how;
-        how.port = 0;
-        how.tls = std::move(tls);
-        server made{handler, how};
-        const auto started = made.start();
-        CAPTURE(what);
+    const auto refuses = [&](tollgate::tls_settings tls, const std::string& expected) {
+        server_settings settings;
+        settings.port = 0;
+        settings.tls = std::move(tls);
+        server instance{handler, settings};
+        const auto started = instance.start();
+        CAPTURE(expected);
         REQUIRE_FALSE(started);
-        CHECK(started.error().message.find(what) != std::string::npos);
+        CHECK(started.error().message.find(expected) != std::string::npos);
     };
     const auto one = tollgate_test::make_certificate("one");
     const auto other = tollgate_test::make_certificate("other");
@@ -491,7 +491,7 @@ TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]"
     refuses({{}, {}, one.certificate_pem, {}}, "key");
     refuses({{}, {}, {}, one.key_pem}, "certificate");
     refuses({{}, {}, one.certificate_pem, other.key_pem}, "key");
-    refuses({{}, {}, one.certificate_pem, one.locked_key_pem}, "key");  // nobody is asked for a pass phrase
+    refuses({{}, {}, one.certificate_pem, one.locked_key_pem}, "key");  // without asking for a pass phrase
     refuses({{}, {}, "garbage", one.key_pem}, "certificate");
     refuses({"/dev/zero", {}, {}, one.key_pem}, "/dev/zero) cannot be used: it is too long");
     refuses({{}, "/dev/null", one.certificate_pem, {}}, "/dev/null) cannot be used: it is empty");

@@ -48,16 +48,16 @@ private:
 
 class job final : public work_item {
 public:
-    job(counter& completed, std::function<void()> what) : completed_{completed}, what_{std::move(what)} {}
+    job(counter& completed, std::function<void()> run) : completed_{completed}, run_{std::move(run)} {}
     std::optional<work_kind> work(bool) noexcept override {
-        what_();
+        run_();
         return std::nullopt;
     }
     void complete(bool worked) noexcept override { completed_.add(worked); }
 
 private:
     counter& completed_;
-    std::function<void()> what_;
+    std::function<void()> run_;
 };
 
 }  // namespace
@@ -77,7 +77,7 @@ TEST_CASE("all work is done and completed", "[worker_pool]") {
     }
 }
 
-TEST_CASE("items that wait hold up no others while there are idle workers", "[worker_pool]") {
+TEST_CASE("waiting items do not delay others while there are idle workers", "[worker_pool]") {
     counter completed;
     worker_pool pool{100};
     pool.start(3);
@@ -110,7 +110,7 @@ TEST_CASE("an item is completed before its worker begins the next one", "[worker
     completed.wait_for(2);
 }
 
-TEST_CASE("a full queue takes nothing", "[worker_pool]") {
+TEST_CASE("a full queue refuses items", "[worker_pool]") {
     counter completed;
     worker_pool pool{2};
     job one{completed, [] {}};
@@ -153,7 +153,7 @@ TEST_CASE("queued items that are too old are completed without being worked on",
     }
 }
 
-TEST_CASE("a pool that stops does what it has, and takes nothing more", "[worker_pool]") {
+TEST_CASE("a pool that stops completes its queue and refuses new items", "[worker_pool]") {
     counter completed;
     worker_pool pool{10};
     std::atomic<int> done = 0;
@@ -169,13 +169,13 @@ TEST_CASE("a pool that stops does what it has, and takes nothing more", "[worker
 
 namespace {
 
-/// Waits at the gate as often as it is told, each time for another kind.
-class wanderer final : public work_item {
+/// Waits at the gate once for each kind of work in its list.
+class multi_kind_item final : public work_item {
 public:
-    wanderer(counter& completed, std::vector<work_kind> next, std::function<void()> what)
-        : completed_{completed}, next_{std::move(next)}, what_{std::move(what)} {}
+    multi_kind_item(counter& completed, std::vector<work_kind> next, std::function<void()> run)
+        : completed_{completed}, next_{std::move(next)}, run_{std::move(run)} {}
     std::optional<work_kind> work(bool) noexcept override {
-        what_();
+        run_();
         if (at_ == next_.size()) return std::nullopt;
         return next_[at_++];
     }
@@ -184,24 +184,24 @@ public:
 private:
     counter& completed_;
     std::vector<work_kind> next_;
-    std::function<void()> what_;
+    std::function<void()> run_;
     std::size_t at_ = 0;
 };
 
 }  // namespace
 
-TEST_CASE("work of one kind that waits holds up no other kind", "[worker_pool]") {
+TEST_CASE("waiting work of one kind does not delay other kinds", "[worker_pool]") {
     counter slow_ones, quick_ones;
     worker_pool pool{100};
     pool.start(2);
     std::mutex gate;
     gate.lock();
     std::vector<std::unique_ptr<job>> jobs;
-    const auto add = [&](counter& completed, work_kind kind, std::function<void()> what) {
-        jobs.push_back(std::make_unique<job>(completed, std::move(what)));
+    const auto add = [&](counter& completed, work_kind kind, std::function<void()> run) {
+        jobs.push_back(std::make_unique<job>(completed, std::move(run)));
         REQUIRE(pool.submit(*jobs.back(), kind, start));
     };
-    // As many as could take all workers, if these were not bounded by kind.
+    // Enough to occupy all workers if they were not bounded by kind.
     for (int i = 0; i < 50; ++i) add(slow_ones, work_kind::store_writes, [&] { const std::lock_guard wait{gate}; });
     for (int i = 0; i < 50; ++i) add(quick_ones, work_kind::users, [] {});
     quick_ones.wait_for(50);
@@ -244,13 +244,13 @@ TEST_CASE("no more workers than the bound do one kind of work", "[worker_pool]")
     }
 }
 
-TEST_CASE("an item that comes to wait for another kind goes on when that has a place", "[worker_pool]") {
+TEST_CASE("an item that changes its kind continues when the new kind has capacity", "[worker_pool]") {
     counter completed, occupying;
     worker_pool pool{10};
     tollgate_test::gate gate;
     std::atomic<int> steps = 0;
     job occupant{occupying, [&] { gate.wait(); }};
-    wanderer one{completed, {work_kind::store_writes, work_kind::limits}, [&] { ++steps; }};
+    multi_kind_item one{completed, {work_kind::store_writes, work_kind::limits}, [&] { ++steps; }};
     job behind{completed, [] {}};
     REQUIRE(pool.submit(occupant, work_kind::store_writes, start));
     pool.start(1);
@@ -260,12 +260,12 @@ TEST_CASE("an item that comes to wait for another kind goes on when that has a p
     REQUIRE(pool.submit(behind, work_kind::other, start));
     completed.wait_for(1);  // `behind`: the first item waits to write, and occupies no worker
     CHECK(steps == 1);
-    SECTION("which it gets") {
+    SECTION("the new kind has capacity") {
         gate.open();
         completed.wait_for(2);
         CHECK(steps == 3);
     }
-    SECTION("or it is withdrawn, by the time of its arrival") {
+    SECTION("the item is withdrawn, by its time of arrival") {
         pool.withdraw_older_than(start);
         CHECK(completed.withdrawn() == 0);
         pool.withdraw_older_than(start + 1s);
@@ -275,12 +275,12 @@ TEST_CASE("an item that comes to wait for another kind goes on when that has a p
     occupying.wait_for(1);
 }
 
-TEST_CASE("after all items were withdrawn, one that is under way begins no further call", "[worker_pool]") {
+TEST_CASE("after all items were withdrawn, a running item starts no further call", "[worker_pool]") {
     counter completed;
     worker_pool pool{10};
     tollgate_test::gate gate;
     std::atomic<int> steps = 0;
-    wanderer one{completed, {work_kind::users, work_kind::limits}, [&] {
+    multi_kind_item one{completed, {work_kind::users, work_kind::limits}, [&] {
                      ++steps;
                      gate.wait();
                  }};
@@ -295,7 +295,7 @@ TEST_CASE("after all items were withdrawn, one that is under way begins no furth
     CHECK(steps == 1);
 }
 
-TEST_CASE("each kind has a queue of its own", "[worker_pool]") {
+TEST_CASE("each kind has its own queue", "[worker_pool]") {
     counter completed;
     worker_pool pool{1};
     job one{completed, [] {}}, two{completed, [] {}}, three{completed, [] {}};
