@@ -12,7 +12,7 @@
 
 namespace tollgate_test {
 
-// Of the calling thread alone. Kept by the operators of support/failing_new.hpp, in a program that includes it.
+// Of the calling thread only. Updated by the operators of support/failing_new.hpp, in a program that includes it.
 
 /// How many allocations may still succeed; empty: any number.
 inline thread_local std::optional<long> allocations_left;

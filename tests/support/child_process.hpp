@@ -32,7 +32,7 @@ public:
     void close_writing() noexcept { close_end(1); }
 
     bool put(std::int64_t number) noexcept { return ::write(ends_[1], &number, sizeof number) == sizeof number; }
-    /// Empty when every writing end is closed.
+    /// Empty if every writing end is closed.
     std::optional<std::int64_t> take() noexcept {
         std::int64_t number = 0;
         return ::read(ends_[0], &number, sizeof number) == sizeof number ? std::optional{number} : std::nullopt;
@@ -47,7 +47,7 @@ private:
 };
 
 /// A child process that runs `work` and exits with its result; 255 after an exception. It is killed at the end of the
-/// scope if it still runs. Start it while this process has one thread.
+/// scope if it is still running. Start it while this process has one thread.
 class child_process {
 public:
     explicit child_process(const std::function<int()>& work) : id_{::fork()} {

@@ -16,7 +16,7 @@
 
 namespace tollgate_test {
 
-/// What a verb has done: all of it, nothing of it, or (none) something in between.
+/// The effect of a verb: complete, none, or (nullopt) partial.
 using progress = std::optional<bool>;
 
 inline progress all_or_nothing(std::initializer_list<bool> parts) {
@@ -26,10 +26,10 @@ inline progress all_or_nothing(std::initializer_list<bool> parts) {
 }
 
 /// Calls a verb on a disk that fails at its nth change with `code`, for n = 0, 1, 2, ..., on a new file each time, until the
-/// verb succeeds. It is done or not, as it says, never half, and it is done when it is called again on a healthy disk.
+/// verb succeeds. Its effect is complete or none, as it reports, and it succeeds when it is repeated on a working disk.
 ///
-/// `make(path, settings)` returns what the verb works on, `act(on)` is the verb and returns a `result<void>`, and `done(on)`
-/// says what it has done. `check_file(path)` looks at the file afterwards.
+/// `make(path, settings)` returns the object of the verb, `act(object)` is the verb and returns a `result<void>`, and
+/// `done(object)` returns its effect. `check_file(path)` inspects the file afterwards.
 template <class Make, class Act, class Done, class CheckFile>
 void fail_each_disk_change(int code, Make make, Act act, Done done, CheckFile check_file) {
     temporary_directory directory;
@@ -42,20 +42,20 @@ void fail_each_disk_change(int code, Make make, Act act, Done done, CheckFile ch
         const auto path = directory.file(std::to_string(n) + ".db");
         bool was_done = false;
         {
-            auto on = make(path, settings);
-            REQUIRE(done(on) == progress{false});
+            auto object = make(path, settings);
+            REQUIRE(done(object) == progress{false});
             vfs.fail_after(n, code);
-            const tollgate::result<void> acted = act(on);
+            const tollgate::result<void> acted = act(object);
             was_done = acted.has_value();
             if (!acted) {
                 CHECK(acted.error().kind == tollgate::error_kind::unavailable);
                 CHECK_THAT(acted.error().cause, Catch::StartsWith("SQLite: "));
             }
-            CHECK(done(on) == progress{was_done});  // reading needs no disk that can be written to
+            CHECK(done(object) == progress{was_done});  // reading needs no writable disk
             vfs.heal();
             if (!was_done) {
-                tollgate::testing::value_of(act(on));
-                CHECK(done(on) == progress{true});
+                tollgate::testing::value_of(act(object));
+                CHECK(done(object) == progress{true});
             }
         }
         check_file(path);

@@ -12,7 +12,7 @@
 [[gnu::noinline]] void* operator new(std::size_t size) {
     ++tollgate_test::allocations_made;
     if (tollgate_test::allocations_left && (*tollgate_test::allocations_left)-- <= 0) throw std::bad_alloc{};
-    if (void* made = std::malloc(size == 0 ? 1 : size)) return made;
+    if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
     throw std::bad_alloc{};
 }
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {

@@ -12,7 +12,7 @@
 
 namespace tollgate::test {
 
-/// Creates and completes deliveries without sending anything: an outbox worker with given results.
+/// Creates and completes deliveries without sending anything: an outbox worker with the given results.
 template <class Store>
 struct told_worker {
     Store& store;
@@ -28,18 +28,18 @@ struct told_worker {
     }
 
     /// Completes every due delivery with this outcome; returns how many there were.
-    std::size_t send(attempt made, delivery_outcome outcome, std::optional<instant> disable_if_failing_since = {}) {
+    std::size_t send(attempt result, delivery_outcome outcome, std::optional<instant> disable_if_failing_since = {}) {
         const auto page = store.due_hooks(now, 1000);
         if (!page) return 0;
         std::vector<lease_request> requests;
         for (const due_hook& each : page->hooks) requests.push_back({each.hook, 100, 100, now});
         const auto leased = store.lease(requests, {now, now + seconds{60}});
         if (!leased) return 0;
-        made.at = now;
+        result.at = now;
         std::vector<attempt_result> ended;
         for (const due_delivery& each : *leased)
             ended.push_back({.lease = each.lease,
-                             .made = made,
+                             .made = result,
                              .outcome = outcome,
                              .retry_at = now + seconds{300},
                              .disable_if_failing_since = disable_if_failing_since});
@@ -47,8 +47,8 @@ struct told_worker {
     }
 };
 
-inline attempt answered(unsigned status, std::string answer = {}, milliseconds duration = milliseconds{120}) {
-    return {.at = {}, .duration = duration, .end = attempt_end::answered, .status = status, .response = std::move(answer)};
+inline attempt answered(unsigned status, std::string response = {}, milliseconds duration = milliseconds{120}) {
+    return {.at = {}, .duration = duration, .end = attempt_end::answered, .status = status, .response = std::move(response)};
 }
 
 inline attempt ended(attempt_end end) {

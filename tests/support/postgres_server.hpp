@@ -26,7 +26,7 @@
 
 namespace tollgate_test {
 
-/// A real PostgreSQL that support/servers.py starts, with its data and socket in a temporary directory. It ends with this
+/// A real PostgreSQL that support/servers.py starts, with its data and socket in a temporary directory. It stops with this
 /// object or with the process.
 class postgres_server {
 public:
@@ -37,7 +37,7 @@ public:
         : launcher_{arguments_for(commits, settings)} {
         launcher_->read_place(port_, directory_);
     }
-    /// With TLS, and for that at 127.0.0.1, too.
+    /// With TLS, and so also at 127.0.0.1.
     explicit postgres_server(const certificate& with) {
         const temporary_directory files;
         std::ofstream{files.file("key.pem")} << with.key_pem;
@@ -48,8 +48,8 @@ public:
     postgres_server(const postgres_server&) = delete;
     postgres_server& operator=(const postgres_server&) = delete;
 
-    /// A database of this process in the PostgreSQL of the test run (TOLLGATE_TEST_POSTGRES), or else in one that is started
-    /// with the first call. That call is made by the first thread of the program.
+    /// A database of this process in the PostgreSQL of the test run (TOLLGATE_TEST_POSTGRES), or else in one that the first
+    /// call starts. The program's first thread makes that call.
     static postgres_server& shared() {
         static const std::unique_ptr<postgres_server> only = open_shared();
         return *only;
@@ -58,7 +58,7 @@ public:
     void start() { launcher_->command("start"); }
     /// SIGINT: disconnects clients and shuts down in order; SIGQUIT: at once, with recovery at the next start.
     void stop(int signal = SIGINT) { launcher_->command("stop " + std::to_string(signal)); }
-    /// SIGKILL: the processes that serve connections are left to notice.
+    /// SIGKILL: the processes that serve connections notice it by themselves.
     void kill() { stop(SIGKILL); }
 
     [[nodiscard]] std::string connection_string() const {
@@ -70,12 +70,12 @@ public:
     /// The certificate that clients trust.
     [[nodiscard]] std::string certificate_file() const { return directory_ + "/certificate.pem"; }
     /// The connection string of a new, empty schema.
-    [[nodiscard]] std::string fresh() {
+    [[nodiscard]] std::string new_schema() {
         const std::string schema = "test_" + std::to_string(++schemas_);
         run("CREATE SCHEMA " + schema);
         return with_schema(connection_string(), schema);
     }
-    /// The schema that `fresh` made last.
+    /// The last result of `new_schema`.
     [[nodiscard]] std::string last() const {
         return with_schema(connection_string(), "test_" + std::to_string(schemas_));
     }
@@ -83,19 +83,19 @@ public:
         return connection_string + " options=-csearch_path=" + schema;
     }
 
-    /// One script, on a new connection.
+    /// Runs one script on a new connection.
     void run(const std::string& script) const { run(connection_string(), script); }
     /// The first column of the rows, as text.
     static std::vector<std::string> run(const std::string& connection_string, const std::string& script) {
         PGconn* const connection = PQconnectdb(connection_string.c_str());
         PGresult* const result = PQexec(connection, script.c_str());
         const auto status = PQresultStatus(result);
-        const std::string why = PQerrorMessage(connection);
+        const std::string message = PQerrorMessage(connection);
         std::vector<std::string> column;
         for (int i = 0; i < PQntuples(result); ++i) column.emplace_back(PQgetvalue(result, i, 0));
         PQclear(result);
         PQfinish(connection);
-        if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) throw std::runtime_error{why + script};
+        if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) throw std::runtime_error{message + script};
         return column;
     }
 
@@ -105,7 +105,7 @@ public:
     }
 
 private:
-    /// The process of support/servers.py: it takes commands on its standard input and answers each with a line.
+    /// The process of support/servers.py: it reads commands from its standard input and responds to each with a line.
     class launcher {
     public:
         explicit launcher(const std::vector<std::string>& arguments) {
@@ -140,14 +140,14 @@ private:
         }
 
         void read_place(std::uint16_t& port, std::string& directory) {
-            std::string word;
+            std::string token;
             std::istringstream line{read_line()};
-            if (!(line >> word >> port >> directory) || word != "ready") throw std::runtime_error{"PostgreSQL does not start"};
+            if (!(line >> token >> port >> directory) || token != "ready") throw std::runtime_error{"PostgreSQL does not start"};
         }
         void command(const std::string& line) {
             const std::string bytes = line + "\n";
             if (::write(to_, bytes.data(), bytes.size()) < 0) throw std::runtime_error{"no launcher of PostgreSQL"};
-            if (const std::string answer = read_line(); answer != "done") throw std::runtime_error{answer};
+            if (const std::string response = read_line(); response != "done") throw std::runtime_error{response};
         }
 
     private:
@@ -173,12 +173,12 @@ private:
         if (running == nullptr) return std::make_unique<postgres_server>();
         place at;
         std::istringstream{running} >> at.directory >> at.port;
-        std::unique_ptr<postgres_server> made{new postgres_server{std::move(at)}};
+        std::unique_ptr<postgres_server> server{new postgres_server{std::move(at)}};
         std::string name = "unit_" + std::to_string(::getpid());
-        made->run("CREATE DATABASE " + name);
+        server->run("CREATE DATABASE " + name);
         ::setenv("PGDATABASE", name.c_str(), 1);  // for connections through a proxy
-        made->database_ = std::move(name);
-        return made;
+        server->database_ = std::move(name);
+        return server;
     }
 
     static std::vector<std::string> arguments_for(disk commits, const std::vector<std::string>& settings) {

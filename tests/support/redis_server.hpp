@@ -30,12 +30,12 @@
 
 namespace tollgate_test {
 
-/// A real Redis at 127.0.0.1 and at a socket in a temporary directory, that keeps nothing, and is gone at the end of the
-/// scope, or of the process.
+/// A real Redis at 127.0.0.1 and at a socket in a temporary directory, without persistence. It stops at the end of the
+/// scope or of the process.
 class redis_server {
 public:
     explicit redis_server(std::vector<std::string> options = {}) : options_{std::move(options)} { start(); }
-    /// With TLS, and without another way in.
+    /// With TLS only.
     explicit redis_server(const certificate& with) : tls_{true} {
         std::ofstream{directory_.file("key.pem")} << with.key_pem;
         std::ofstream{certificate_file()} << with.certificate_pem;
@@ -45,7 +45,7 @@ public:
     redis_server& operator=(const redis_server&) = delete;
     ~redis_server() { stop(); }
 
-    /// The one that a test program shares; started with the first call, from the program's first thread.
+    /// The server that a test program shares; started by the first call, from the program's first thread.
     static redis_server& shared() {
         static redis_server only;
         return only;
@@ -55,15 +55,15 @@ public:
         for (int tries = 0; tries < 20; ++tries) {
             if (port_ == 0) port_ = free_port();
             process_ = spawn();
-            for (int looks = 0; looks < 12'000; ++looks) {
-                if (answers()) return;
+            for (int checks = 0; checks < 12'000; ++checks) {
+                if (responds()) return;
                 std::this_thread::sleep_for(std::chrono::milliseconds{5});
                 if (::waitpid(process_, nullptr, WNOHANG) != process_) continue;
                 process_ = -1;
                 break;
             }
             stop();
-            if (!has_run_) port_ = 0;  // another process took it
+            if (!has_run_) port_ = 0;  // another process has taken it
         }
         throw std::runtime_error{"Redis does not start (Debian: redis-server):\n" + log()};
     }
@@ -73,7 +73,7 @@ public:
         ::kill(process_, SIGKILL);
         ::waitpid(std::exchange(process_, -1), nullptr, 0);
     }
-    /// SIGSTOP: it hangs; SIGCONT: it goes on.
+    /// SIGSTOP: it hangs; SIGCONT: it continues.
     void signal(int number) const noexcept { ::kill(process_, number); }
 
     [[nodiscard]] std::string url(std::string_view rest = {}) const {
@@ -83,17 +83,17 @@ public:
     [[nodiscard]] std::string socket_path() const { return directory_.file("socket"); }
     [[nodiscard]] std::string certificate_file() const { return directory_.file("certificate.pem"); }
 
-    /// One command; what it was answered with.
+    /// The reply to one command.
     tollgate::redis::reply run(std::initializer_list<std::string_view> texts) const {
-        auto made = tollgate::redis::connection::open(address(), nullptr, in_time());
-        if (!made) throw std::runtime_error{made.error().cause};
+        auto client = tollgate::redis::connection::open(address(), nullptr, in_time());
+        if (!client) throw std::runtime_error{client.error().cause};
         std::string command;
         tollgate::redis::command_writer writer{command, texts.size()};
         for (std::string_view each : texts) writer.word(each);
-        tollgate::redis::reply answered;
-        if (auto done = (*made)->exchange(command, {&answered, 1}, in_time()); !done)
+        tollgate::redis::reply reply;
+        if (auto done = (*client)->exchange(command, {&reply, 1}, in_time()); !done)
             throw std::runtime_error{done.error().cause};
-        return answered;
+        return reply;
     }
 
     [[nodiscard]] std::string log() const {
@@ -112,15 +112,15 @@ private:
         return at;
     }
 
-    bool answers() {
+    bool responds() {
         const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        sockaddr_in there{};
-        there.sin_family = AF_INET;
-        there.sin_port = htons(port_);
-        there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        const bool connected = ::connect(descriptor, reinterpret_cast<sockaddr*>(&there), sizeof there) == 0;
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(port_);
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        const bool connected = ::connect(descriptor, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
         ::close(descriptor);
-        // Another process might answer on this port.
+        // Another process might respond on this port.
         const bool ready = connected && std::filesystem::exists(socket_path());
         has_run_ = has_run_ || ready;
         return ready;
@@ -147,7 +147,7 @@ private:
         const pid_t child = ::fork();
         if (child < 0) throw std::runtime_error{"no fork"};
         if (child > 0) return child;
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // whatever becomes of the test
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // also if the test crashes
         if (::getppid() != parent) ::_exit(125);
         ::setpgid(0, 0);  // an interrupt at the terminal is for the test
         const int nowhere = ::open("/dev/null", O_RDWR);

@@ -37,7 +37,7 @@ std::vector<tollgate::testing::case_result> suite_failures(Make make) {
     return failed;
 }
 
-/// The suite has caught a store that breaks the rule `name`, and its message says where.
+/// The suite has detected a store that breaks the rule `name`, and its message names the place.
 inline void check_caught(const std::vector<tollgate::testing::case_result>& failed, std::string_view name,
                          std::string_view message_has = "testing/detail/") {
     CAPTURE(name);
@@ -47,22 +47,22 @@ inline void check_caught(const std::vector<tollgate::testing::case_result>& fail
     CHECK_THAT(caught->message, Catch::Contains(std::string{message_has}));
 }
 
-/// A mistake of an adapter, and the rule of the store suite that catches it.
-template <class Mistake>
+/// A defect of an adapter, and the rule of the store suite that detects it.
+template <class Defect>
 struct mutant {
-    Mistake made;
+    Defect defect;
     const char* caught_by;
     const char* message_has = "testing/detail/";
 };
 
-/// The store suite passes an `Adapter` without a mistake, and catches each mutant. An adapter is made of its mistake.
-template <class Adapter, class Mistake>
-void check_mutants(std::initializer_list<mutant<Mistake>> all) {
-    const auto failures = [](Mistake made) { return suite_failures([made] { return std::make_unique<Adapter>(made); }); };
-    for (const auto& each : failures(Mistake::none)) FAIL_CHECK(each.name << ": " << each.message);
-    for (const mutant<Mistake>& each : all) {
-        CAPTURE(static_cast<int>(each.made));
-        check_caught(failures(each.made), each.caught_by, each.message_has);
+/// The store suite passes an `Adapter` without a defect, and detects each mutant. An adapter is constructed from its defect.
+template <class Adapter, class Defect>
+void check_mutants(std::initializer_list<mutant<Defect>> all) {
+    const auto failures = [](Defect defect) { return suite_failures([defect] { return std::make_unique<Adapter>(defect); }); };
+    for (const auto& each : failures(Defect::none)) FAIL_CHECK(each.name << ": " << each.message);
+    for (const mutant<Defect>& each : all) {
+        CAPTURE(static_cast<int>(each.defect));
+        check_caught(failures(each.defect), each.caught_by, each.message_has);
     }
 }
 

@@ -21,19 +21,19 @@
 
 namespace tollgate_test {
 
-/// Stands between a client and a server on a Unix socket, listens at 127.0.0.1, counts what passes, and fails on
+/// Forwards between a client and a server on a Unix socket, listens at 127.0.0.1, counts round trips, and fails on
 /// demand.
 ///
-/// A server may answer the first piece of what a client says before the client has said the second, and what is one round
-/// trip to the client then counts as two. `hear_clients_out` keeps the first piece back until there is no second; that
-/// takes a moment each time.
+/// A server may respond to the first write of a client before the second one, and what is one round trip for the client
+/// then counts as two. `merge_client_writes` holds the first write back until no more follow, which takes a moment each
+/// time.
 class tcp_proxy {
 public:
-    enum class way {
-        forwards,
-        hangs,        ///< takes connections and bytes, and passes nothing on
-        cuts,         ///< ends every connection at once
-        answers_lost  ///< passes on what clients say, and ends the connection when the server answers
+    enum class mode {
+        forward,
+        hang,           ///< accepts connections and bytes, and forwards nothing
+        disconnect,     ///< closes every connection at once
+        drop_responses  ///< forwards what clients send, and closes the connection when the server responds
     };
 
     explicit tcp_proxy(std::string server_path) : server_path_{std::move(server_path)} {
@@ -51,31 +51,31 @@ public:
     tcp_proxy(const tcp_proxy&) = delete;
     tcp_proxy& operator=(const tcp_proxy&) = delete;
     ~tcp_proxy() {
-        stops_ = true;
+        stopping_ = true;
         thread_.join();
         for (pair& each : pairs_) each.close();
         ::close(listening_);
     }
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    /// Of the database that PGDATABASE names: `postgres_server::shared` sets it.
+    /// For the database that PGDATABASE names: `postgres_server::shared` sets it.
     [[nodiscard]] std::string connection_string(const std::string& rest = {}) const {
         return "hostaddr=127.0.0.1 port=" + std::to_string(port_) + " user=postgres " + rest;
     }
 
-    void behave(way next) noexcept { way_ = next; }
-    void hear_clients_out(bool wanted) noexcept { hears_out_ = wanted; }
-    /// How often a client has said something after a server had, or for the first time: round trips.
-    [[nodiscard]] std::size_t turns() const noexcept { return turns_; }
+    void set_mode(mode next) noexcept { mode_ = next; }
+    void merge_client_writes(bool enabled) noexcept { merges_client_writes_ = enabled; }
+    /// How often a client has sent data after the server did, or for the first time: round trips.
+    [[nodiscard]] std::size_t round_trips() const noexcept { return round_trips_; }
     [[nodiscard]] std::size_t accepted() const noexcept { return accepted_; }
-    /// Connections that are open now.
+    /// The number of open connections.
     [[nodiscard]] std::size_t open() const noexcept { return open_; }
 
 private:
     struct pair {
         int client = -1;
         int server = -1;
-        bool server_spoke_last = true;
+        bool server_sent_last = true;
 
         void close() noexcept {
             if (client >= 0) ::close(client);
@@ -85,18 +85,18 @@ private:
     };
 
     void run() {
-        while (!stops_) {
+        while (!stopping_) {
             std::vector<pollfd> polled{{listening_, POLLIN, 0}};
-            if (way_ == way::cuts) drop_all();
+            if (mode_ == mode::disconnect) drop_all();
             open_ = pairs_.size();
-            if (way_ != way::hangs)
+            if (mode_ != mode::hang)
                 for (const pair& each : pairs_) {
                     polled.push_back({each.client, POLLIN, 0});
                     polled.push_back({each.server, POLLIN, 0});
                 }
             if (::poll(polled.data(), polled.size(), 5) <= 0) continue;
             if ((polled[0].revents & POLLIN) != 0) accept();
-            if (polled.size() == 1 || way_ == way::hangs) continue;  // set meanwhile
+            if (polled.size() == 1 || mode_ == mode::hang) continue;  // set meanwhile
             std::size_t at = 1;
             for (pair& each : pairs_) {
                 if (at >= polled.size()) break;
@@ -115,42 +115,42 @@ private:
     }
 
     void accept() {
-        pair made;
-        made.client = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
-        if (made.client < 0) return;
+        pair connection;
+        connection.client = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+        if (connection.client < 0) return;
         ++accepted_;
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         std::strncpy(address.sun_path, server_path_.c_str(), sizeof address.sun_path - 1);
-        made.server = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (way_ == way::cuts ||
-            ::connect(made.server, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-            made.close();
-        else pairs_.push_back(made);
+        connection.server = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (mode_ == mode::disconnect ||
+            ::connect(connection.server, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+            connection.close();
+        else pairs_.push_back(connection);
     }
 
-    void pass(pair& of, bool from_client) {
+    void pass(pair& connection, bool from_client) {
         std::array<char, 65536> bytes;
         std::size_t count = 0;
-        const int from = from_client ? of.client : of.server;
+        const int from = from_client ? connection.client : connection.server;
         do {
-            const ssize_t some = ::recv(from, bytes.data() + count, bytes.size() - count, 0);
-            if (some <= 0) return of.close();
-            count += static_cast<std::size_t>(some);
-        } while (from_client && hears_out_ && count < bytes.size() && goes_on(from));
-        if (!from_client && way_ == way::answers_lost) return of.close();
-        if (from_client && of.server_spoke_last) ++turns_;
-        of.server_spoke_last = !from_client;
+            const ssize_t received = ::recv(from, bytes.data() + count, bytes.size() - count, 0);
+            if (received <= 0) return connection.close();
+            count += static_cast<std::size_t>(received);
+        } while (from_client && merges_client_writes_ && count < bytes.size() && sends_more(from));
+        if (!from_client && mode_ == mode::drop_responses) return connection.close();
+        if (from_client && connection.server_sent_last) ++round_trips_;
+        connection.server_sent_last = !from_client;
         for (std::size_t sent = 0; sent < count;) {
-            const ssize_t some =
-                ::send(from_client ? of.server : of.client, bytes.data() + sent, count - sent, MSG_NOSIGNAL);
-            if (some <= 0) return of.close();
-            sent += static_cast<std::size_t>(some);
+            const ssize_t written =
+                ::send(from_client ? connection.server : connection.client, bytes.data() + sent, count - sent, MSG_NOSIGNAL);
+            if (written <= 0) return connection.close();
+            sent += static_cast<std::size_t>(written);
         }
     }
 
-    /// A busy machine may take a client off its core between two sends, hence the long wait.
-    static bool goes_on(int client) noexcept {
+    /// A busy machine may delay a client between two writes, hence the long wait.
+    static bool sends_more(int client) noexcept {
         constexpr int silence_milliseconds = 100;
         pollfd polled{client, POLLIN, 0};
         return ::poll(&polled, 1, silence_milliseconds) > 0;
@@ -159,9 +159,9 @@ private:
     std::string server_path_;
     int listening_ = -1;
     std::uint16_t port_ = 0;
-    std::atomic<way> way_{way::forwards};
-    std::atomic<bool> stops_{false}, hears_out_{false};
-    std::atomic<std::size_t> turns_{0}, accepted_{0}, open_{0};
+    std::atomic<mode> mode_{mode::forward};
+    std::atomic<bool> stopping_{false}, merges_client_writes_{false};
+    std::atomic<std::size_t> round_trips_{0}, accepted_{0}, open_{0};
     std::list<pair> pairs_;
     std::thread thread_;
 };

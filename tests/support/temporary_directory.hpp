@@ -10,7 +10,7 @@
 
 namespace tollgate_test {
 
-/// A directory that is removed at the end of the scope. It is in memory where possible: a test of a database would otherwise
+/// A directory that is removed at the end of the scope. It is in memory where possible: otherwise a test of a database would
 /// spend its time on thousands of commits that wait for a disk.
 class temporary_directory {
 public:

@@ -31,11 +31,11 @@ constexpr instant some_time = from_unix_seconds(1'700'000'000);
 
 limit_key user(std::int64_t number) { return limit_key::of(user_id{number}); }
 
-/// Settings with a prefix of their own, and time-outs for slow machines.
-redis_limiter_settings patient() {
-    static std::atomic<int> made{0};
+/// Settings with a unique prefix, and time-outs for slow machines.
+redis_limiter_settings test_settings() {
+    static std::atomic<int> count{0};
     redis_limiter_settings settings;
-    settings.prefix = "test" + std::to_string(++made) + ":";
+    settings.prefix = "test" + std::to_string(++count) + ":";
     settings.connect_wait_max = settings.response_wait_max = seconds{60};
     settings.counted_here = {64, 64};
     settings.leased_keys_max = 1024;
@@ -43,10 +43,10 @@ redis_limiter_settings patient() {
 }
 
 redis_limiter open(const std::string& url, const redis_limiter_settings& settings) {
-    auto made = redis_limiter::open(url, settings);
-    INFO((made ? "" : made.error().message));
-    REQUIRE(made);
-    return *std::move(made);
+    auto opened = redis_limiter::open(url, settings);
+    INFO((opened ? "" : opened.error().message));
+    REQUIRE(opened);
+    return *std::move(opened);
 }
 
 std::string proxied(const tcp_proxy& proxy) { return "redis://127.0.0.1:" + std::to_string(proxy.port()); }
@@ -70,9 +70,9 @@ struct notices {
     std::vector<std::pair<bool, std::string>> all;
 
     auto hook() {
-        return [this](bool up, std::string_view why) {
+        return [this](bool up, std::string_view message) {
             const std::scoped_lock held{mutex};
-            all.emplace_back(up, why);
+            all.emplace_back(up, message);
         };
     }
     std::size_t count() {
@@ -88,7 +88,7 @@ struct notices {
 }  // namespace
 
 TEST_CASE("a window in Redis begins with the first request and admits exactly the quota, whatever the node's clock") {
-    auto limiter = open(redis_server::shared().url(), patient());
+    auto limiter = open(redis_server::shared().url(), test_settings());
     const auto before = real_now();
     instant resets_at{};
     for (std::uint32_t i = 1; i <= 60; ++i) {
@@ -114,14 +114,14 @@ TEST_CASE("a window in Redis begins with the first request and admits exactly th
 }
 
 TEST_CASE("keys are short, contain the user or address, and expire one second after their window") {
-    auto settings = patient();
+    auto settings = test_settings();
     auto& server = redis_server::shared();
     auto limiter = open(server.url(), settings);
     (void)limiter.take(user(7), {5, seconds{100}}, some_time);
     (void)limiter.take(limit_key::of(ip_address::v4(192, 0, 2, 1)), {5, seconds{1000}}, some_time);
-    const auto life = server.run({"PTTL", settings.prefix + "user:7"}).numbers[0];
-    CHECK(life > 90'000);
-    CHECK(life <= 101'000);
+    const auto ttl = server.run({"PTTL", settings.prefix + "user:7"}).numbers[0];
+    CHECK(ttl > 90'000);
+    CHECK(ttl <= 101'000);
     const auto other = server.run({"PTTL", settings.prefix + "address:0000ffffc0000201"}).numbers[0];
     CHECK(other > 990'000);
     CHECK(other <= 1'001'000);
@@ -131,8 +131,8 @@ TEST_CASE("keys are short, contain the user or address, and expire one second af
     CHECK(server.run({"EXISTS", settings.prefix + "user:8"}).numbers[0] == 0);
 }
 
-TEST_CASE("a changed quota applies at once in Redis, too") {
-    auto limiter = open(redis_server::shared().url(), patient());
+TEST_CASE("a changed quota also applies at once in Redis") {
+    auto limiter = open(redis_server::shared().url(), test_settings());
     const auto take = [&](const quota& allowed) { return limiter.take(user(1), allowed, some_time); };
     CHECK(admitted_of(limiter, 3, user(1), {2, hours{1}}) == 2);
     const auto raised = take({10, hours{1}});
@@ -150,13 +150,13 @@ TEST_CASE("a changed quota applies at once in Redis, too") {
     CHECK_FALSE(take({1, (seconds::max)()}).admitted);
 }
 
-TEST_CASE("it decides like the model for random requests, by the server's clock") {
+TEST_CASE("decisions equal the model's for random requests, by the server's clock") {
     struct window {
         std::int64_t began_at = 0;
         std::uint32_t requests = 0;
         std::int64_t length = 0;
     };
-    auto settings = patient();
+    auto settings = test_settings();
     const redis::window_script script{settings.prefix};
     auto address = redis::parse_url(redis_server::shared().url());
     REQUIRE(address);
@@ -176,8 +176,8 @@ TEST_CASE("it decides like the model for random requests, by the server's clock"
             request.returned = 1;
             request.returned_of = known.began_at - (pick(2) == 0 ? 1 : 0);
         }
-        const auto [how, reply] = pool.send(nullptr, request);
-        REQUIRE((how == redis::outcome::replied));
+        const auto [outcome, reply] = pool.send(nullptr, request);
+        REQUIRE((outcome == redis::outcome::replied));
         const std::int64_t length = allowed.window.count() * 1000, now = reply.now_milliseconds;
         CAPTURE(step, number, counts, allowed.requests, length, now, known.began_at, known.requests, known.length);
         const bool returns = request.returned > 0 && request.returned_of == known.began_at;
@@ -205,7 +205,7 @@ TEST_CASE("it decides like the model for random requests, by the server's clock"
 
 TEST_CASE("threads and nodes together are admitted exactly as often as the quota allows") {
     const auto lease = GENERATE(1U, 10U, 1000U);
-    auto settings = patient();
+    auto settings = test_settings();
     settings.lease = lease;
     settings.connections_max = 3;
     std::vector<redis_limiter> nodes;
@@ -219,7 +219,7 @@ TEST_CASE("threads and nodes together are admitted exactly as often as the quota
     CAPTURE(lease);
     CHECK(admitted <= 1000);
     if (lease == 1) CHECK(admitted == 1000);
-    // Use all units that the nodes still hold, of which a node that was just refused learns a moment later; then nothing is left.
+    // Use all units that the nodes still hold; a node that was just refused notices them a moment later. Then nothing is left.
     CHECK(eventually([&] {
         for (auto& each : nodes) admitted += admitted_of(each, 600, user(1), allowed);
         return admitted >= 1000;
@@ -229,7 +229,7 @@ TEST_CASE("threads and nodes together are admitted exactly as often as the quota
 }
 
 TEST_CASE("a node that stops keeps less than one lease, and the rest is available to all") {
-    auto settings = patient();
+    auto settings = test_settings();
     settings.lease = 16;
     const quota allowed{1000, hours{1}};
     std::uint32_t admitted = 0;
@@ -237,28 +237,28 @@ TEST_CASE("a node that stops keeps less than one lease, and the rest is availabl
         auto dies = open(redis_server::shared().url(), settings);
         admitted += admitted_of(dies, 30, user(1), allowed);
     }
-    auto lives = open(redis_server::shared().url(), settings);
-    admitted += admitted_of(lives, 1000, user(1), allowed);
+    auto running_node = open(redis_server::shared().url(), settings);
+    admitted += admitted_of(running_node, 1000, user(1), allowed);
     CHECK(admitted <= 1000);
     CHECK(admitted > 1000 - 16);
 }
 
 TEST_CASE("a request takes one round trip, and none while a lease lasts") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
-    auto settings = patient();
+    auto settings = test_settings();
     auto one = open(proxied(proxy), settings);
     (void)one.take(user(1), sixty_an_hour, some_time);  // connects, and may have to load the script
-    const auto before = proxy.turns();
+    const auto before = proxy.round_trips();
     for (int i = 0; i < 20; ++i) (void)one.take(user(1), sixty_an_hour, some_time);
     (void)one.peek(user(1), sixty_an_hour, some_time);
-    CHECK(proxy.turns() == before + 21);
+    CHECK(proxy.round_trips() == before + 21);
     CHECK(proxy.accepted() == 1);
 
     settings.lease = 63;  // larger leases are renewed early
     auto leasing = open(proxied(proxy), settings);
     const quota plenty{1'000'000, hours{24}};
     (void)admitted_of(leasing, 1 + 4 + 16, user(2), plenty);
-    const auto warm = proxy.turns();
+    const auto warm = proxy.round_trips();
     CHECK_FALSE(one.try_take(user(1), sixty_an_hour, some_time));
     CHECK_FALSE(one.try_peek(user(1), sixty_an_hour, some_time));
     CHECK_FALSE(leasing.try_take(user(2), plenty, some_time));  // the last lease is used up
@@ -274,38 +274,38 @@ TEST_CASE("a request takes one round trip, and none while a lease lasts") {
         decision = reply.remaining;
         if (i == 60) break;  // one left, for peek
     }
-    CHECK(proxy.turns() == warm + 1);
+    CHECK(proxy.round_trips() == warm + 1);
     // A changed quota is requested at once and returns the units leased under the old one.
     const quota raised{2'000'000, hours{24}};
     CHECK(leasing.take(user(2), raised, some_time).admitted);
-    CHECK(proxy.turns() == warm + 2);
+    CHECK(proxy.round_trips() == warm + 2);
 }
 
 TEST_CASE("try_take takes a leased unit, or nothing") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
-    auto settings = patient();
+    auto settings = test_settings();
     settings.lease = GENERATE(2U, 63U, 64U, 300U);
     auto leasing = open(proxied(proxy), settings);
-    int asked = 0, mistaken = 0;
+    int calls = 0, wrong = 0;
     for (const auto& [key, allowed, takes] : std::vector<std::tuple<limit_key, quota, int>>{
              {user(1), {1'000'000, hours{24}}, 1500}, {user(2), {100, hours{24}}, 150}})
         for (int i = 0; i < takes; ++i) {
-            const auto before = proxy.turns();
+            const auto before = proxy.round_trips();
             const bool taken = leasing.try_take(key, allowed, some_time).has_value();
-            mistaken += proxy.turns() != before ? 1 : 0;
+            wrong += proxy.round_trips() != before ? 1 : 0;
             if (!taken) (void)leasing.take(key, allowed, some_time);
-            const bool went = proxy.turns() != before;
-            mistaken += taken == went ? 1 : 0;
-            asked += went ? 1 : 0;
+            const bool replied = proxy.round_trips() != before;
+            wrong += taken == replied ? 1 : 0;
+            calls += replied ? 1 : 0;
         }
     CAPTURE(settings.lease);
-    CHECK(mistaken == 0);
-    CHECK(asked > 0);
-    CHECK(asked < 1500);
+    CHECK(wrong == 0);
+    CHECK(calls > 0);
+    CHECK(calls < 1500);
 }
 
 TEST_CASE("with leases, the remaining count never grows within a window") {
-    auto settings = patient();
+    auto settings = test_settings();
     settings.lease = 32;
     auto a = open(redis_server::shared().url(), settings);
     auto b = open(redis_server::shared().url(), settings);
@@ -323,7 +323,7 @@ TEST_CASE("with leases, the remaining count never grows within a window") {
 
 TEST_CASE("after SCRIPT FLUSH the script is loaded again, and no count is lost") {
     auto& server = redis_server::shared();
-    auto limiter = open(server.url(), patient());
+    auto limiter = open(server.url(), test_settings());
     CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 59);
     (void)server.run({"SCRIPT", "FLUSH"});
     CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 58);
@@ -332,7 +332,7 @@ TEST_CASE("after SCRIPT FLUSH the script is loaded again, and no count is lost")
 
 namespace {
 
-/// Requests of several threads, which share round trips; `meanwhile` runs beside them. Each must be counted once, for its own key.
+/// Requests of several threads, which share round trips; `meanwhile` runs at the same time. Each must be counted once, for its own key.
 template <class Meanwhile>
 void count_with_threads(redis_limiter& limiter, std::int64_t first_user, Meanwhile meanwhile) {
     const quota allowed{500, hours{1}};
@@ -345,7 +345,7 @@ void count_with_threads(redis_limiter& limiter, std::int64_t first_user, Meanwhi
         threads.emplace_back([&, t] {
             for (std::uint32_t i = 0; i < 100; ++i) {
                 shared_by_all += limiter.take(user(first_user), allowed, some_time).admitted ? 1U : 0U;
-                // Nobody else counts for this key: what remains is known exactly.
+                // No other request counts for this key, so the remaining count is known exactly.
                 const auto own = limiter.take(user(first_user + 1 + t), allowed, some_time);
                 if (!own.admitted || own.remaining != allowed.requests - i - 1) ++wrong;
             }
@@ -369,9 +369,9 @@ std::int64_t commands_of(const redis_server& server) {
 
 }  // namespace
 
-TEST_CASE("requests that share a round trip count exactly, each for its own key, also where the script is lost") {
+TEST_CASE("requests that share a round trip are counted exactly, each for its own key, even if the script is lost") {
     auto& server = redis_server::shared();
-    auto limiter = open(server.url(), patient());
+    auto limiter = open(server.url(), test_settings());
     count_with_threads(limiter, 1, [&] {
         (void)server.run({"SCRIPT", "FLUSH"});
         std::this_thread::yield();
@@ -380,16 +380,16 @@ TEST_CASE("requests that share a round trip count exactly, each for its own key,
 
 TEST_CASE("requests that share a round trip share a command") {
     redis_server server;
-    auto limiter = open(server.url(), patient());
+    auto limiter = open(server.url(), test_settings());
     count_with_threads(limiter, 1, [] { std::this_thread::yield(); });
     CHECK(commands_of(server) < 1600);
 }
 
 TEST_CASE("a cluster gets a command for each key") {
-    // Its own choice for the port of the bus is 10000 above the other, which may be above 65535.
+    // By default the cluster bus port is 10000 above the other port, which may exceed 65535.
     redis_server server{{"--cluster-enabled", "yes", "--cluster-port", std::to_string(tollgate_test::free_port())}};
     (void)server.run({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
-    auto limiter = open(server.url(), patient());
+    auto limiter = open(server.url(), test_settings());
     REQUIRE(eventually([&] { return limiter.try_now(); }));
     count_with_threads(limiter, 1, [] { std::this_thread::yield(); });
     CHECK(commands_of(server) > 1200);  // all but those that were sent together before the first refusal
@@ -409,18 +409,18 @@ TEST_CASE("one key of another type does not affect the other keys of its command
     CHECK(redis::window_script::read(request, reply, 2).reply.remaining == 9);
 }
 
-TEST_CASE("a key with a value of another type is decided by when_down, alone") {
+TEST_CASE("only requests of a key with a value of another type are decided by when_down") {
     auto& server = redis_server::shared();
-    auto settings = patient();
-    notices heard;
-    settings.on_state = heard.hook();
+    auto settings = test_settings();
+    notices state_changes;
+    settings.on_state = state_changes.hook();
     auto limiter = open(server.url(), settings);
     (void)server.run({"LPUSH", settings.prefix + "user:1", "x"});
     CHECK(limiter.take(user(1), {2, hours{1}}, some_time).resets_at == some_time + hours{1});
     CHECK(limiter.take(user(1), {2, hours{1}}, some_time).admitted);
     CHECK_FALSE(limiter.take(user(1), {2, hours{1}}, some_time).admitted);
     CHECK(limiter.take(user(2), {2, hours{1}}, some_time).resets_at > some_time + hours{2});
-    CHECK(heard.count() == 0);
+    CHECK(state_changes.count() == 0);
     // Text that is not a window counts as no window.
     (void)server.run({"SET", settings.prefix + "user:3", "1 2"});
     CHECK(limiter.take(user(3), {2, hours{1}}, some_time).remaining == 1);
@@ -428,9 +428,9 @@ TEST_CASE("a key with a value of another type is decided by when_down, alone") {
 
 TEST_CASE("without Redis each node decides by when_down and reports it once") {
     redis_server server;
-    auto settings = patient();
-    notices heard;
-    settings.on_state = heard.hook();
+    auto settings = test_settings();
+    notices state_changes;
+    settings.on_state = state_changes.hook();
     const auto when_down = GENERATE(without_redis::count_here, without_redis::admit, without_redis::refuse);
     settings.when_down = when_down;
     auto limiter = open(server.url(), settings);
@@ -439,9 +439,9 @@ TEST_CASE("without Redis each node decides by when_down and reports it once") {
     const auto first = limiter.take(user(1), {3, hours{1}}, some_time);
     for (int i = 0; i < 1000; ++i) (void)limiter.take(user(2), {3, hours{1}}, some_time);
     const auto last = limiter.take(user(2), {3, hours{1}}, some_time);
-    CHECK(heard.count() == 1);
-    CHECK_FALSE(heard.at(0).first);
-    CHECK(heard.at(0).second.find("Redis at 127.0.0.1:") == 0);
+    CHECK(state_changes.count() == 1);
+    CHECK_FALSE(state_changes.at(0).first);
+    CHECK(state_changes.at(0).second.find("Redis at 127.0.0.1:") == 0);
     CHECK_FALSE(limiter.is_up());
     if (when_down == without_redis::count_here) {
         CHECK(first.remaining == 2);  // counted in Redis, not on this node
@@ -461,38 +461,38 @@ TEST_CASE("without Redis each node decides by when_down and reports it once") {
     }
     server.start();
     CHECK(eventually([&] { return limiter.take(user(3), {1000, hours{1}}, some_time).resets_at > some_time + hours{2}; }));
-    CHECK(heard.count() == 2);
-    CHECK(heard.at(1).first);
+    CHECK(state_changes.count() == 2);
+    CHECK(state_changes.at(1).first);
     CHECK(limiter.is_up());
 }
 
 TEST_CASE("opening the limiter succeeds while Redis is down") {
     redis_server server;
     server.stop();
-    auto settings = patient();
-    notices heard;
-    settings.on_state = heard.hook();
+    auto settings = test_settings();
+    notices state_changes;
+    settings.on_state = state_changes.hook();
     auto limiter = open(server.url(), settings);
     CHECK(limiter.is_up());
     CHECK_FALSE(limiter.try_now());
-    CHECK(heard.count() == 1);
+    CHECK(state_changes.count() == 1);
     CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 59);
     server.start();
     CHECK(eventually([&] { return limiter.try_now(); }));
-    CHECK(heard.count() == 2);
+    CHECK(state_changes.count() == 2);
 }
 
 TEST_CASE("a Redis that hangs delays only the request that notices, within response_wait_max") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
-    auto settings = patient();
+    auto settings = test_settings();
     settings.response_wait_max = milliseconds{300};
     settings.connections_max = 2;
-    notices heard;
-    settings.on_state = heard.hook();
+    notices state_changes;
+    settings.on_state = state_changes.hook();
     auto limiter = open(proxied(proxy), settings);
     CHECK(eventually([&] { return limiter.try_now(); }));
-    const auto heard_before = heard.count();
-    proxy.behave(tcp_proxy::way::hangs);
+    const auto changes_before = state_changes.count();
+    proxy.set_mode(tcp_proxy::mode::hang);
     const auto take_together = [&] {
         std::vector<std::thread> threads;
         for (int t = 0; t < 6; ++t)
@@ -500,23 +500,23 @@ TEST_CASE("a Redis that hangs delays only the request that notices, within respo
         for (auto& each : threads) each.join();
     };
     take_together();
-    CHECK(heard.count() == heard_before + 1);
+    CHECK(state_changes.count() == changes_before + 1);
     CHECK_FALSE(limiter.is_up());
     for (int i = 0; i < 10'000; ++i) (void)limiter.take(user(2), sixty_an_hour, some_time);  // if each waited: almost an hour
-    // At the next retry time one request probes; more only if a busy machine delays them until the one after.
+    // At the next retry time one request probes; more do only if a busy machine delays them until the next retry.
     CHECK(eventually([&] {
         const auto accepted = proxy.accepted();
         take_together();
         return proxy.accepted() == accepted + 1;
     }));
-    proxy.behave(tcp_proxy::way::forwards);
+    proxy.set_mode(tcp_proxy::mode::forward);
     CHECK(eventually([&] { return limiter.try_now(); }));
-    CHECK(heard.count() == heard_before + 2);
+    CHECK(state_changes.count() == changes_before + 2);
 }
 
 TEST_CASE("requests that fail together count as one failure, and the first retry comes soon") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
-    auto settings = patient();
+    auto settings = test_settings();
     auto limiter = open(proxied(proxy), settings);
     const auto ask_together = [&] {
         std::vector<std::thread> threads;
@@ -528,70 +528,70 @@ TEST_CASE("requests that fail together count as one failure, and the first retry
     REQUIRE(limiter.is_up());
     // 100 ms; after eight failures in a row it would be 2 s minus up to a quarter. A busy machine may take longer now and then.
     CHECK(eventually([&] {
-        proxy.behave(tcp_proxy::way::answers_lost);
+        proxy.set_mode(tcp_proxy::mode::drop_responses);
         ask_together();
         CHECK_FALSE(limiter.is_up());
-        proxy.behave(tcp_proxy::way::forwards);
+        proxy.set_mode(tcp_proxy::mode::forward);
         return time_of([&] { CHECK(eventually([&] { return limiter.try_now(); })); }) < milliseconds{1300};
     }));
 }
 
 TEST_CASE("a connection that the server closed is replaced without a failed request") {
     auto& server = redis_server::shared();
-    auto settings = patient();
-    notices heard;
-    settings.on_state = heard.hook();
+    auto settings = test_settings();
+    notices state_changes;
+    settings.on_state = state_changes.hook();
     auto limiter = open(server.url(), settings);
     CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 59);
     (void)server.run({"CLIENT", "KILL", "TYPE", "normal"});
     CHECK(eventually([&] { return server.run({"PING"}).error.empty(); }));
     CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 58);
-    CHECK(heard.count() == 0);
+    CHECK(state_changes.count() == 0);
 }
 
 TEST_CASE("a reply that the server cannot count means unavailable, with its cause") {
     redis_server server;
-    auto settings = patient();
-    notices heard;
-    settings.on_state = heard.hook();
-    SECTION("a replica after a fail-over") {
+    auto settings = test_settings();
+    notices state_changes;
+    settings.on_state = state_changes.hook();
+    SECTION("a replica after a failover") {
         auto limiter = open(server.url(), settings);
         REQUIRE(limiter.try_now());
         (void)server.run({"REPLICAOF", "127.0.0.1", "1"});
         CHECK(limiter.take(user(1), sixty_an_hour, some_time).remaining == 59);
-        REQUIRE(heard.count() == 1);
-        CAPTURE(heard.at(0).second);
-        CHECK((heard.at(0).second.find("replica") != std::string::npos));
+        REQUIRE(state_changes.count() == 1);
+        CAPTURE(state_changes.at(0).second);
+        CHECK((state_changes.at(0).second.find("replica") != std::string::npos));
         (void)server.run({"REPLICAOF", "NO", "ONE"});
         CHECK(eventually([&] { return limiter.try_now(); }));
-        CHECK(heard.count() == 2);
+        CHECK(state_changes.count() == 2);
     }
     SECTION("out of memory") {
         auto limiter = open(server.url(), settings);
         REQUIRE(limiter.try_now());
         (void)server.run({"CONFIG", "SET", "maxmemory", "1"});
         (void)limiter.take(user(1), sixty_an_hour, some_time);
-        REQUIRE(heard.count() == 1);
-        CAPTURE(heard.at(0).second);
-        CHECK(heard.at(0).second.find("out of memory") != std::string::npos);
+        REQUIRE(state_changes.count() == 1);
+        CAPTURE(state_changes.at(0).second);
+        CHECK(state_changes.at(0).second.find("out of memory") != std::string::npos);
     }
     SECTION("no password, a wrong password, and the right one") {
         (void)server.run({"CONFIG", "SET", "requirepass", "s@cret"});
         auto without = open(server.url(), settings);
         CHECK_FALSE(without.try_now());
-        REQUIRE(heard.count() == 1);
-        CAPTURE(heard.at(0).second);
-        CHECK(heard.at(0).second.find("requires a password") != std::string::npos);
+        REQUIRE(state_changes.count() == 1);
+        CAPTURE(state_changes.at(0).second);
+        CHECK(state_changes.at(0).second.find("requires a password") != std::string::npos);
         const auto at = ":" + std::to_string(server.port());
         auto wrong = open("redis://:hunter2@127.0.0.1" + at, settings);
         CHECK_FALSE(wrong.try_now());
-        REQUIRE(heard.count() == 2);
-        CHECK(heard.at(1).second.find("AUTH") != std::string::npos);
-        CHECK(heard.at(1).second.find("hunter2") == std::string::npos);
+        REQUIRE(state_changes.count() == 2);
+        CHECK(state_changes.at(1).second.find("AUTH") != std::string::npos);
+        CHECK(state_changes.at(1).second.find("hunter2") == std::string::npos);
         CHECK(open("redis://:s%40cret@127.0.0.1" + at + "/3", settings).try_now());
         CHECK(open("redis://default:s%40cret@127.0.0.1" + at, settings).try_now());
         CHECK_FALSE(open("redis://:s%40cret@127.0.0.1" + at + "/16", settings).try_now());
-        CHECK(heard.at(2).second.find("SELECT 16") != std::string::npos);
+        CHECK(state_changes.at(2).second.find("SELECT 16") != std::string::npos);
     }
 }
 
@@ -601,28 +601,28 @@ TEST_CASE("only the code of an AUTH error is shown: the rest may quote the passw
         {{"--requirepass", "s@cret"}, "AUTH: WRONGPASS"},
     }));
     redis_server server{options};
-    auto settings = patient();
-    notices heard;
-    settings.on_state = heard.hook();
+    auto settings = test_settings();
+    notices state_changes;
+    settings.on_state = state_changes.hook();
     for (const char* user : {"", "default"}) {
         auto limiter = open(std::string{"redis://"} + user + ":hunter2@127.0.0.1:" + std::to_string(server.port()), settings);
-        const auto before = heard.count();
+        const auto before = state_changes.count();
         CHECK_FALSE(limiter.try_now());
-        REQUIRE(heard.count() == before + 1);
-        CHECK(heard.at(before).second.ends_with(code));
+        REQUIRE(state_changes.count() == before + 1);
+        CHECK(state_changes.at(before).second.ends_with(code));
     }
 }
 
 TEST_CASE("over TLS, the server's certificate must be trusted and match the host name") {
     const redis_server server{tollgate_test::make_certificate("localhost", "DNS:localhost,IP:127.0.0.1")};
-    auto settings = patient();
-    notices heard;
-    settings.on_state = heard.hook();
+    auto settings = test_settings();
+    notices state_changes;
+    settings.on_state = state_changes.hook();
     const auto at = ":" + std::to_string(server.port());
 
     CHECK_FALSE(open("rediss://127.0.0.1" + at, settings).try_now());
-    REQUIRE(heard.count() == 1);
-    CHECK(heard.at(0).second.find("TLS: self-signed certificate") != std::string::npos);
+    REQUIRE(state_changes.count() == 1);
+    CHECK(state_changes.at(0).second.find("TLS: self-signed certificate") != std::string::npos);
 
     settings.authorities_file = server.certificate_file();
     auto good = open("rediss://127.0.0.1" + at, settings);
@@ -633,7 +633,7 @@ TEST_CASE("over TLS, the server's certificate must be trusted and match the host
     const redis_server other{tollgate_test::make_certificate("elsewhere", "DNS:elsewhere.example")};
     settings.authorities_file = other.certificate_file();
     CHECK_FALSE(open("rediss://127.0.0.1:" + std::to_string(other.port()), settings).try_now());
-    CHECK(heard.at(heard.count() - 1).second.find("mismatch") != std::string::npos);
+    CHECK(state_changes.at(state_changes.count() - 1).second.find("mismatch") != std::string::npos);
     CHECK_FALSE(open("rediss://localhost:" + std::to_string(other.port()), settings).try_now());
 
     settings.authorities_file = "/nowhere.pem";

@@ -9,11 +9,11 @@ TEST_CASE("unlimited admits everything and reports the whole quota as remaining"
     const auto key = limit_key::of(user_id{1});
     const instant now = from_unix_seconds(1000);
     for (int i = 0; i < 100; ++i) {
-        const auto given = limiter.take(key, {2, seconds{60}}, now);
-        CHECK(given.admitted);
-        CHECK(given.limit == 2);
-        CHECK(given.remaining == 2);
-        CHECK(given.resets_at == now + seconds{60});
+        const auto decision = limiter.take(key, {2, seconds{60}}, now);
+        CHECK(decision.admitted);
+        CHECK(decision.limit == 2);
+        CHECK(decision.remaining == 2);
+        CHECK(decision.resets_at == now + seconds{60});
     }
     CHECK(limiter.peek(key, {2, seconds{60}}, now).remaining == 2);
 }

@@ -165,7 +165,7 @@ TEST_CASE("a quota of zero admits nothing, and a window of zero length admits ev
     CHECK_FALSE(limiter.take(user(4), {1, (seconds::max)()}, start).admitted);
 }
 
-TEST_CASE("it decides like the model for random requests") {
+TEST_CASE("decisions equal the model's for random requests") {
     for (const unsigned round : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U}) {
         std::mt19937 random{round};
         const auto pick = [&random](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
@@ -173,7 +173,7 @@ TEST_CASE("it decides like the model for random requests") {
         model_limiter model;
         instant now = start;
         for (int step = 0; step < 20000; ++step) {
-            // Few keys, so that windows fill; short windows, so that they end. The clock sometimes goes back.
+            // Few keys, so that windows fill; short windows, so that they end. The clock sometimes goes backwards.
             const std::int64_t number = 1 + pick(40);
             const quota allowed{pick(8), seconds{pick(5)}};
             now += milliseconds{pick(10) == 0 ? -static_cast<std::int64_t>(pick(3000))

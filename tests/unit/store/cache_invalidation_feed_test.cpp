@@ -19,7 +19,7 @@ namespace {
 
 using steady = cache_invalidation_feed::steady;
 
-/// What the fixture's changes go by; one at a time.
+/// The clock that the fixture's changes use.
 std::atomic<std::int64_t> clock_milliseconds{0};
 steady::time_point fake_now() noexcept { return steady::time_point{milliseconds{clock_milliseconds.load()}}; }
 void pass(milliseconds length) { clock_milliseconds += length.count(); }
@@ -29,7 +29,7 @@ struct row {
     std::int64_t number;
 };
 
-using answer = result<std::optional<row>>;
+using query_result = result<std::optional<row>>;
 
 /// Tokens, each of a user and with a number, read through a cache.
 struct fixture {
@@ -55,9 +55,9 @@ struct fixture {
         const auto found = table.find(token);
         return found == table.end() ? std::nullopt : std::optional{found->second};
     }
-    /// 0 where there is none.
+    /// 0 if there is no row.
     std::int64_t find(std::uint8_t token) {
-        const auto found = cache.find(key(token), [&]() -> answer { return query(token); });
+        const auto found = cache.find(key(token), [&]() -> query_result { return query(token); });
         REQUIRE(found);
         return *found ? (*found)->number : 0;
     }
@@ -70,7 +70,7 @@ struct fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(fixture, "a row is queried once, until a change of its user, of its key, or of all is heard") {
+TEST_CASE_METHOD(fixture, "a row is queried once, until a change of its user, of its key or of all rows is received") {
     table = {{1, {user_id{7}, 10}}, {2, {user_id{7}, 20}}, {3, {user_id{8}, 30}}};
     for (const auto each : tokens) CHECK(queries_of(each) == 1);
     for (const auto each : tokens) CHECK(queries_of(each) == 0);
@@ -90,13 +90,13 @@ TEST_CASE_METHOD(fixture, "a row is queried once, until a change of its user, of
     for (const auto each : tokens) CHECK(queries_of(each) == 0);
 }
 
-TEST_CASE_METHOD(fixture, "without trust nothing is given out, and what is kept outlasts a pause of it") {
+TEST_CASE_METHOD(fixture, "without trust no row is returned, and cached rows survive an interruption of trust") {
     table = {{1, {user_id{7}, 10}}};
     changes.trust_no_more();
     CHECK(queries_of(1) == 1);
     CHECK(queries_of(1) == 1);
     trust(milliseconds{900});
-    CHECK(queries_of(1) == 1);  // nothing was kept
+    CHECK(queries_of(1) == 1);  // nothing was cached
     CHECK(queries_of(1) == 0);
     pass(milliseconds{899});
     CHECK(queries_of(1) == 0);
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(fixture, "without trust nothing is given out, and what is kept 
     CHECK(queries_of(1) == 1);
     pass(seconds{5});
     CHECK(queries_of(1) == 1);
-    trust(milliseconds{900});  // late, but nothing was missed
+    trust(milliseconds{900});  // late, but no change was missed
     CHECK(queries_of(1) == 0);
 }
 
@@ -113,9 +113,9 @@ TEST_CASE("a new feed trusts nothing") {
     CHECK_FALSE(changes.read());
 }
 
-TEST_CASE_METHOD(fixture, "a row lasts as long as it may, counted from before its query, and \"none\" half a second") {
+TEST_CASE_METHOD(fixture, "a row is cached for its lifetime, counted from before its query, and \"none\" for half a second") {
     table = {{1, {user_id{7}, 10}}};
-    CHECK(cache.find(key(1), [&]() -> answer {
+    CHECK(cache.find(key(1), [&]() -> query_result {
         pass(seconds{10});
         return query(1);
     }));
@@ -130,20 +130,20 @@ TEST_CASE_METHOD(fixture, "a row lasts as long as it may, counted from before it
     pass(milliseconds{1});
     CHECK(queries_of(2) == 1);
     table.insert_or_assign(2, row{user_id{8}, 20});
-    changes.forget_key(cache.hash_of(key(2)));  // made here
+    changes.forget_key(cache.hash_of(key(2)));  // made by this node
     CHECK(find(2) == 20);
 }
 
-TEST_CASE_METHOD(fixture, "a row that was read before a change was heard, and kept after, is never given out") {
-    for (int how = 0; how < 3; ++how) {
-        CAPTURE(how);
+TEST_CASE_METHOD(fixture, "a row that was read before a change was received and cached afterwards is never returned") {
+    for (int change = 0; change < 3; ++change) {
+        CAPTURE(change);
         table.insert_or_assign(1, row{user_id{7}, 10});
-        const auto overtaken = cache.find(key(1), [&]() -> answer {
+        const auto overtaken = cache.find(key(1), [&]() -> query_result {
             auto read = query(1);
             table.at(1).number = 11;
-            if (how == 0) changes.forget(user_id{7});
-            if (how == 1) changes.forget_all();
-            if (how == 2) changes.forget_key(cache.hash_of(key(1)));
+            if (change == 0) changes.forget(user_id{7});
+            if (change == 1) changes.forget_all();
+            if (change == 2) changes.forget_key(cache.hash_of(key(1)));
             return read;
         });
         REQUIRE(overtaken);
@@ -151,7 +151,7 @@ TEST_CASE_METHOD(fixture, "a row that was read before a change was heard, and ke
         CHECK(find(1) == 11);
         changes.forget_all();
     }
-    const auto none = cache.find(key(9), [&]() -> answer {
+    const auto none = cache.find(key(9), [&]() -> query_result {
         table.insert_or_assign(9, row{user_id{7}, 90});
         changes.forget_key(cache.hash_of(key(9)));
         return std::optional<row>{};
@@ -160,31 +160,31 @@ TEST_CASE_METHOD(fixture, "a row that was read before a change was heard, and ke
     CHECK(find(9) == 90);
 }
 
-TEST_CASE_METHOD(fixture, "made-up keys push out no row, and rows nobody asks for go before one that is asked for") {
+TEST_CASE_METHOD(fixture, "unknown keys evict no row, and unused rows are evicted before used ones") {
     row_cache<user_id, row, cache_invalidation_feed> small{changes, 4};  // one set: three rows and a "none"
-    const auto ask = [&](std::int64_t user) {
-        int asked = 0;
-        REQUIRE(small.find(user_id{user}, [&]() -> answer {
-            ++asked;
+    const auto queries_for = [&](std::int64_t user) {
+        int count = 0;
+        REQUIRE(small.find(user_id{user}, [&]() -> query_result {
+            ++count;
             if (user >= 1000) return std::optional<row>{};
             return std::optional{row{user_id{user}, user}};
         }));
-        return asked;
+        return count;
     };
-    for (const int each : {1, 2, 3}) CHECK(ask(each) == 1);
-    for (std::int64_t made_up = 1000; made_up < 1100; ++made_up) CHECK(ask(made_up) == 1);
-    for (const int each : {1, 2, 3}) CHECK(ask(each) == 0);
+    for (const int each : {1, 2, 3}) CHECK(queries_for(each) == 1);
+    for (std::int64_t made_up = 1000; made_up < 1100; ++made_up) CHECK(queries_for(made_up) == 1);
+    for (const int each : {1, 2, 3}) CHECK(queries_for(each) == 0);
     for (std::int64_t passing = 10; passing < 30; ++passing) {
-        CHECK(ask(passing) == 1);
-        CHECK(ask(2) <= 1);
-        if (passing > 12) CHECK(ask(2) == 0);
+        CHECK(queries_for(passing) == 1);
+        CHECK(queries_for(2) <= 1);
+        if (passing > 12) CHECK(queries_for(2) == 0);
     }
 }
 
-TEST_CASE_METHOD(fixture, "whatever happens in whatever order, nothing older is given out than may be") {
+TEST_CASE_METHOD(fixture, "for random sequences of events, no row is returned that is older than allowed") {
     std::mt19937 random{Catch::rngSeed()};
     const auto below = [&](unsigned bound) { return static_cast<std::uint8_t>(random() % bound); };
-    // The feed: what was committed, and is heard some time later, in order; trust is for 900 ms after the question.
+    // The feed: committed changes are received later, in order; trust lasts for 900 ms after each poll.
     struct change {
         std::int64_t at;
         user_id user;
@@ -200,29 +200,29 @@ TEST_CASE_METHOD(fixture, "whatever happens in whatever order, nothing older is 
     for (int step = 1; step <= 20'000; ++step) {
         const auto token = static_cast<std::uint8_t>(1 + below(40));
         switch (below(10)) {
-            case 0: {  // somewhere else
-                auto& there = table.try_emplace(token, row{user_id{1 + token % 9}, 0}).first->second;
-                old[token].push_back({clock_milliseconds, there.number});
-                there.number = step;
-                unheard.push_back({clock_milliseconds, there.user});
+            case 0: {  // a change of another node
+                auto& stored = table.try_emplace(token, row{user_id{1 + token % 9}, 0}).first->second;
+                old[token].push_back({clock_milliseconds, stored.number});
+                stored.number = step;
+                unheard.push_back({clock_milliseconds, stored.user});
                 break;
             }
-            case 1: {  // here
-                auto& there = table.try_emplace(token, row{user_id{1 + token % 9}, 0}).first->second;
-                old[token].push_back({-1'000'000, there.number});
-                there.number = step;
-                changes.forget(there.user);
+            case 1: {  // a change of this node
+                auto& stored = table.try_emplace(token, row{user_id{1 + token % 9}, 0}).first->second;
+                old[token].push_back({-1'000'000, stored.number});
+                stored.number = step;
+                changes.forget(stored.user);
                 changes.forget_key(cache.hash_of(key(token)));
                 break;
             }
             case 2:
-                if (below(3) == 0) break;  // the feed hangs a little
+                if (below(3) == 0) break;  // the feed is delayed
                 for (const auto& each : unheard) changes.forget(each.user);
                 unheard.clear();
                 trust(milliseconds{900 - below(100)});
                 break;
             case 3:
-                if (below(20) == 0) {  // and breaks
+                if (below(20) == 0) {  // the feed is interrupted
                     unheard.clear();
                     changes.forget_all();
                 }
@@ -234,7 +234,7 @@ TEST_CASE_METHOD(fixture, "whatever happens in whatever order, nothing older is 
                 if (queries == before) ++served_from_cache;
                 const auto now_there = table.contains(token) ? table.at(token).number : 0;
                 if (number == now_there) break;
-                // Old, so it was right less than a second ago.
+                // An old row, which was current less than a second ago.
                 std::int64_t until = -1'000'000;
                 for (const auto& each : old[token])
                     if (each.number == number) until = each.until;
@@ -245,7 +245,7 @@ TEST_CASE_METHOD(fixture, "whatever happens in whatever order, nothing older is 
     CHECK(served_from_cache > 1000);
 }
 
-TEST_CASE("concurrent readers never get a row that was changed before they asked") {
+TEST_CASE("concurrent readers never get a row that was changed before their query") {
     cache_invalidation_feed changes;
     changes.trust_until(steady::now() + seconds{3600});
     row_cache<user_id, row, cache_invalidation_feed> cache{changes, 64};
@@ -263,7 +263,7 @@ TEST_CASE("concurrent readers never get a row that was changed before they asked
             while (!done) {
                 auto& of = table[static_cast<std::size_t>(++at % users)];
                 const std::int64_t at_least = of.announced;
-                const auto found = cache.find(user_id{1 + at % users}, [&]() -> answer {
+                const auto found = cache.find(user_id{1 + at % users}, [&]() -> query_result {
                     return std::optional{row{user_id{1 + at % users}, of.value}};
                 });
                 if (!found || (*found)->number < at_least) ++stale;

@@ -58,9 +58,9 @@ TEST_CASE("a full memory store refuses more OAuth rows and sessions and names th
     settings.applications_max = settings.grants_max = settings.codes_max = settings.refresh_tokens_max = 2;
     settings.sessions_max = 2;
     memory_store store{settings};
-    const auto expect_full = [](const auto& given, const std::string& setting) {
-        expect_error(given, error_kind::unavailable);
-        CHECK_THAT(given.error().cause, Catch::EndsWith("(memory_settings::" + setting + ")."));
+    const auto expect_full = [](const auto& result, const std::string& setting) {
+        expect_error(result, error_kind::unavailable);
+        CHECK_THAT(result.error().cause, Catch::EndsWith("(memory_settings::" + setting + ")."));
     };
 
     const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));
@@ -74,7 +74,7 @@ TEST_CASE("a full memory store refuses more OAuth rows and sessions and names th
     auto later = sample_code(3, application);
     later.created_at = noon + seconds{60};
     later.expires_at = noon + seconds{120};
-    CHECK(value_of(store.create_code(later)) == code_result::created);  // what has expired makes room
+    CHECK(value_of(store.create_code(later)) == code_result::created);  // expired rows are removed first
     value_of(store.create_code(sample_code(2, application, user_id{8})));
 
     for (const int user : {7, 8}) value_of(store.revoke_grant(user_id{user}, application));
@@ -105,12 +105,12 @@ TEST_CASE("one user may have a quarter of a memory store's codes, access and ref
     memory_settings settings;
     settings.access_tokens_max = settings.codes_max = settings.refresh_tokens_max = 8;
     memory_store store{settings};
-    const auto expect_share = [](const auto& given, const std::string& rows, const std::string& setting) {
-        expect_error(given, error_kind::unavailable);
-        CHECK(given.error().cause == "The memory store holds 2 " + rows +
+    const auto expect_share = [](const auto& result, const std::string& rows, const std::string& setting) {
+        expect_error(result, error_kind::unavailable);
+        CHECK(result.error().cause == "The memory store holds 2 " + rows +
                                          " of one user, the maximum (a quarter of memory_settings::" + setting + ").");
     };
-    // Of different applications: the bounds of one grant are others.
+    // Of different applications, because the bounds of one grant differ.
     std::vector<application_id> applications;
     for (const char* each : {"tgi_a", "tgi_b", "tgi_c"})
         applications.push_back(value_of(store.create_application(sample_application(each), 100)));
@@ -122,7 +122,7 @@ TEST_CASE("one user may have a quarter of a memory store's codes, access and ref
     auto later = sample_code(2, applications[2]);
     later.created_at = noon + seconds{60};
     later.expires_at = noon + seconds{120};
-    CHECK(value_of(store.create_code(later)) == code_result::created);  // what has expired makes room
+    CHECK(value_of(store.create_code(later)) == code_result::created);  // expired rows are removed first
 
     for (const int user : {7, 8}) for (const auto each : applications) value_of(store.revoke_grant(user_id{user}, each));
     for (std::uint64_t i = 0; i < 2; ++i) {
@@ -198,48 +198,48 @@ TEST_CASE("the outbox of a memory store is bounded in bytes; ended deliveries ar
     const auto append = [&] {
         return store.append_event(sample_event(all[next++ % all.size()].first), sample_seed(1), noon);
     };
-    const auto kept = [&] {
+    const auto stored = [&] {
         std::vector<delivery> found;
         for (const auto& [account, hook] : all)
             for (const delivery& each : deliveries(store, account, hook)) found.push_back(each);
         return found;
     };
-    std::size_t room = 0;
-    while (append()) REQUIRE(++room < 1000);
-    CHECK(room > 40);
+    std::size_t capacity = 0;
+    while (append()) REQUIRE(++capacity < 1000);
+    CHECK(capacity > 40);
     const auto refused = append();
     expect_error(refused, error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::EndsWith("(memory_settings::outbox_bytes_max)."));
-    CHECK(kept().size() == room);
+    CHECK(stored().size() == capacity);
 
-    // There is no room for answers either, but that there was an attempt is told.
-    const auto sent = claim_at(store, noon);
-    REQUIRE(sent.size() == room);
-    auto retried = completed(sent[0], delivery_outcome::retry);
+    // There is no capacity for responses either, but the attempt is recorded.
+    const auto leased = claim_at(store, noon);
+    REQUIRE(leased.size() == capacity);
+    auto retried = completed(leased[0], delivery_outcome::retry);
     retried.made.response.assign(4096, 'a');
     expect_completed(store, retried, completion::done);
     const auto account_of = [&](const due_delivery& each) { return each.what->account; };
-    const auto attempts = value_of(store.attempts_of(account_of(sent[0]), sent[0].hook, 10));
+    const auto attempts = value_of(store.attempts_of(account_of(leased[0]), leased[0].hook, 10));
     REQUIRE(attempts.size() == 1);
     CHECK(attempts[0].made.status == 503);
     CHECK(attempts[0].made.response.empty());
     expect_error(append(), error_kind::unavailable);
 
     for (std::size_t i = 1; i < 6; ++i)
-        expect_completed(store, completed(sent.at(i), delivery_outcome::delivered), completion::done,
+        expect_completed(store, completed(leased.at(i), delivery_outcome::delivered), completion::done,
                        noon + seconds{static_cast<int>(i)});
     CHECK(value_of(append()) == 1);
-    const auto left = kept();
-    CHECK(left.size() < room + 1);
-    for (const delivery& each : left) CHECK(each.id != sent[1].lease.delivery);  // ended first, went first
+    const auto left = stored();
+    CHECK(left.size() < capacity + 1);
+    for (const delivery& each : left) CHECK(each.id != leased[1].lease.delivery);  // the first that ended was removed first
     for (auto& [account, hook] : all) value_of(store.delete_hook(account, hook));
     for (auto& [account, hook] : all)
         hook = listen_at(store, account, "https://" + std::to_string(account.account.value()) + ".example/");
-    for (std::size_t i = 0; i < room; ++i) value_of(append());  // all the room is there again
+    for (std::size_t i = 0; i < capacity; ++i) value_of(append());  // the whole capacity is available again
     expect_error(append(), error_kind::unavailable);
 }
 
-TEST_CASE("no account and no host can fill the outbox of a memory store") {
+TEST_CASE("a single account or host cannot fill the outbox of a memory store") {
     using namespace tollgate::testing::detail;
     memory_settings settings;
     settings.outbox_bytes_max = 80'000;
@@ -256,7 +256,7 @@ TEST_CASE("no account and no host can fill the outbox of a memory store") {
                    Catch::EndsWith("(a quarter of memory_settings::outbox_bytes_max)."));
         return count;
     };
-    // One account, with a host of its own for each hook.
+    // One account, with a different host for each hook.
     const auto account = sample_account("sitesmaker", 1);
     for (int i = 0; i < 3; ++i) listen_at(store, account, "https://" + std::to_string(i) + ".example/");
     CHECK(fill(1) > 5);
@@ -265,7 +265,7 @@ TEST_CASE("no account and no host can fill the outbox of a memory store") {
     const auto of_host = fill(2);
     CHECK(of_host > 15);
     expect_error(append(3), error_kind::unavailable);
-    // An event of theirs for another host, too, is accepted: only the delivery to the full host is given up, on record.
+    // An event of theirs for another host, too, is accepted: only the delivery to the full host is given up and recorded.
     const auto shared = sample_account("sitesmaker", 3);
     const auto at_full_host = value_of(store.hooks_of(shared)).at(0).id;
     const auto at_other_host = listen_at(store, shared, "https://healthy.example/");
@@ -277,10 +277,10 @@ TEST_CASE("no account and no host can fill the outbox of a memory store") {
     CHECK_FALSE(given_up.next_attempt_at);
     value_of(store.delete_hook(shared, at_other_host));
     const auto other = sample_account("sitesmaker", 9);
-    const auto lucky = listen_at(store, other, "https://lucky.example/");
+    const auto unaffected = listen_at(store, other, "https://lucky.example/");
     CHECK(value_of(append(9)) == 1);
 
-    // Delivered or given up it makes room, sent again it takes it; a host that was deleted makes all of it.
+    // A delivery that is delivered or given up frees capacity, a resend uses it; a deleted host frees all of it.
     std::vector<due_delivery> dead;
     for (due_delivery& each : claim_at(store, noon))
         if (each.target_url == "https://dead.example/") dead.push_back(std::move(each));
@@ -291,43 +291,43 @@ TEST_CASE("no account and no host can fill the outbox of a memory store") {
     CHECK(value_of(store.resend(sample_account("sitesmaker", 2), dead[0].lease.delivery, noon)));
     expect_completed(store, completed(dead[1], delivery_outcome::given_up), completion::done);
     expect_error(append(4), error_kind::unavailable);
-    expect_completed(store, completed(dead[2], delivery_outcome::gone), completion::hook_disabled);  // and it holds the rest
+    expect_completed(store, completed(dead[2], delivery_outcome::gone), completion::hook_disabled);  // and its other deliveries are held
     CHECK(value_of(append(4)) == 1);
     expect_error(append(4), error_kind::unavailable);
     value_of(store.delete_hook(sample_account("sitesmaker", 2), dead[0].hook));
     for (std::size_t i = 0; i + 2 < of_host; ++i) CHECK(value_of(append(4)) == 1);
     CHECK(value_of(append(9)) == 1);
-    CHECK(deliveries(store, other, lucky).size() == 2);
+    CHECK(deliveries(store, other, unaffected).size() == 2);
 }
 
-TEST_CASE("a deleted hook with a large backlog disappears at once, and its backlog in steps") {
+TEST_CASE("a deleted hook with a large backlog is removed at once, and its backlog in steps") {
     using namespace tollgate::testing::detail;
     memory_store store;
     const auto account = sample_account(), other = sample_account("sitesmaker", 43);
     const auto busy = listen(store, account);
-    const auto calm = listen(store, other);  // at the same host
+    const auto other_hook = listen(store, other);  // at the same host
     report(store, account, 4500);
     auto terms = sample_terms(noon);
     terms.host_leases_max = 8;
-    const auto sent = claim(store, terms);
-    REQUIRE(sent.size() == 8);
+    const auto leased = claim(store, terms);
+    REQUIRE(leased.size() == 8);
     report(store, other, 1, noon + seconds{1});
     CHECK(value_of(store.delete_hook(account, busy)));
     CHECK(deliveries(store, account, busy).empty());
     CHECK(value_of(store.attempts_of(account, busy, 10)).empty());
-    CHECK_FALSE(value_of(store.resend(account, sent[0].lease.delivery, noon)));
-    CHECK(complete_one(store, completed(sent[0], delivery_outcome::retry)) == completion::too_late);
+    CHECK_FALSE(value_of(store.resend(account, leased[0].lease.delivery, noon)));
+    CHECK(complete_one(store, completed(leased[0], delivery_outcome::retry)) == completion::too_late);
     terms.now += seconds{1};
-    CHECK(due_hook_ids(store, terms.now) == std::vector{calm});
+    CHECK(due_hook_ids(store, terms.now) == std::vector{other_hook});
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     const auto due = claim(store, terms);
     REQUIRE(due.size() == 1);
-    CHECK(due[0].hook == calm);
+    CHECK(due[0].hook == other_hook);
     expect_completed(store, completed(due[0], delivery_outcome::delivered), completion::done);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) < 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
     CHECK_FALSE(value_of(store.due_hooks(noon + seconds{600}, 10)).next_at);
-    CHECK(deliveries(store, other, calm).size() == 1);
+    CHECK(deliveries(store, other, other_hook).size() == 1);
 }

@@ -31,10 +31,10 @@ namespace {
 using clock_type = std::chrono::steady_clock;
 
 postgres_database open_pool(const std::string& to, postgres_database_settings settings = {}) {
-    auto made = postgres_database::open(to, settings);
-    INFO((made ? "" : made.error().cause));
-    REQUIRE(made);
-    return *std::move(made);
+    auto opened = postgres_database::open(to, settings);
+    INFO((opened ? "" : opened.error().cause));
+    REQUIRE(opened);
+    return *std::move(opened);
 }
 
 result<std::int64_t> one(postgres_database& on) {
@@ -59,12 +59,12 @@ TEST_CASE("a pool is bounded in connections and in waiting time") {
     {
         const auto both = std::pair{pool.begin(), pool.begin()};
         REQUIRE((both.first && both.second));
-        result<std::int64_t> given = std::int64_t{0};
-        const auto took = time_of([&] { given = one(pool); });
-        REQUIRE_FALSE(given);
-        CHECK(given.error().kind == error_kind::unavailable);
-        CHECK_THAT(given.error().cause, Catch::Contains("no connection came free within 200 ms; there are 2"));
-        CHECK(took >= milliseconds{200});
+        result<std::int64_t> outcome = std::int64_t{0};
+        const auto elapsed = time_of([&] { outcome = one(pool); });
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().kind == error_kind::unavailable);
+        CHECK_THAT(outcome.error().cause, Catch::Contains("no connection came free within 200 ms; there are 2"));
+        CHECK(elapsed >= milliseconds{200});
     }
     CHECK(one(pool));
 }
@@ -86,11 +86,11 @@ TEST_CASE("a returned connection goes to a waiting caller") {
 TEST_CASE("a batch takes one round trip, even if its statements are new to the connection") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
-    CHECK(eventually([&] {  // a busy machine may delay a client in the middle of a batch, which then counts as two
-        proxy.hear_clients_out(false);
+    CHECK(eventually([&] {  // a busy machine may delay a client within a batch, which then counts as two
+        proxy.merge_client_writes(false);
         auto pool = open_pool(proxy.connection_string(), {.connections_max = 1});
-        proxy.hear_clients_out(true);
-        const auto before = proxy.turns();
+        proxy.merge_client_writes(true);
+        const auto before = proxy.round_trips();
         for (int i = 0; i < 3; ++i) {
             auto batch = pool.make_batch();
             batch.add("SELECT $1::bigint + 1", std::int64_t{1});
@@ -103,13 +103,13 @@ TEST_CASE("a batch takes one round trip, even if its statements are new to the c
             CHECK(std::get<0>(*(*results)[0].only<std::int64_t>()) == 2);
             CHECK(std::get<0>(*(*results)[1].only<std::string>()) == "x");
         }
-        return proxy.turns() - before == 3;
+        return proxy.round_trips() - before == 3;
     }));
 }
 
 TEST_CASE("a batch is one transaction: all or nothing") {
     auto& server = postgres_server::shared();
-    auto pool = open_pool(server.fresh());
+    auto pool = open_pool(server.new_schema());
     REQUIRE(pool.execute("CREATE TABLE things (name text PRIMARY KEY)"));
     const auto count = [&] { return std::get<0>(*pool.query("SELECT count(*) FROM things")->only<std::int64_t>()); };
     auto batch = pool.make_batch();
@@ -126,9 +126,9 @@ TEST_CASE("a batch is one transaction: all or nothing") {
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::conflict);
     CHECK_THAT(refused.error().cause, Catch::Contains("23505") && !Catch::Contains("(a)"));
-    CHECK(count() == 3);  // the afterthought does not depend on it
+    CHECK(count() == 3);  // the afterthought does not depend on the batch
 
-    // One that fails is nobody's business, and what was prepared for it is not taken for prepared.
+    // A failing afterthought is ignored, and its statements are not treated as prepared.
     for (int i = 0; i < 2; ++i) {
         batch = pool.make_batch();
         batch.add("INSERT INTO things SELECT 'f' || count(*) FROM things");
@@ -140,11 +140,11 @@ TEST_CASE("a batch is one transaction: all or nothing") {
 
 TEST_CASE("a transaction that fails at COMMIT is reported as failed") {
     auto& server = postgres_server::shared();
-    auto pool = open_pool(server.fresh(), {.connections_max = 1});
-    auto made = pool.make_batch();
-    made.add("CREATE TABLE of (id bigint PRIMARY KEY)");
-    made.add("CREATE TABLE things (id bigint REFERENCES of DEFERRABLE INITIALLY DEFERRED)");
-    REQUIRE(pool.run(made));
+    auto pool = open_pool(server.new_schema(), {.connections_max = 1});
+    auto setup = pool.make_batch();
+    setup.add("CREATE TABLE of (id bigint PRIMARY KEY)");
+    setup.add("CREATE TABLE things (id bigint REFERENCES of DEFERRABLE INITIALLY DEFERRED)");
+    REQUIRE(pool.run(setup));
     for (int i = 0; i < 2; ++i) {
         const auto done = pool.execute("INSERT INTO things VALUES (1)");
         REQUIRE_FALSE(done);
@@ -157,10 +157,10 @@ TEST_CASE("a transaction that fails at COMMIT is reported as failed") {
 
 TEST_CASE("a transaction rolled back because of another one is repeated") {
     auto& server = postgres_server::shared();
-    auto pool = open_pool(server.fresh(), {.each = {seconds{3}, seconds{20}}});
-    auto made = pool.make_batch();
-    made.add("CREATE TABLE things (id bigint PRIMARY KEY, count bigint NOT NULL)");
-    REQUIRE(pool.run(made));
+    auto pool = open_pool(server.new_schema(), {.each = {seconds{3}, seconds{20}}});
+    auto setup = pool.make_batch();
+    setup.add("CREATE TABLE things (id bigint PRIMARY KEY, count bigint NOT NULL)");
+    REQUIRE(pool.run(setup));
     REQUIRE(pool.execute("INSERT INTO things VALUES (1, 0), (2, 0)"));
     std::atomic<int> done{0};
     std::vector<std::thread> both;
@@ -185,22 +185,22 @@ TEST_CASE("a slow statement is cancelled, and its connection is kept") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     auto pool = open_pool(proxy.connection_string(), {.connections_max = 1, .each = {seconds{3}, milliseconds{400}}});
-    CHECK(eventually([&] {  // on a busy machine the server's answer may come too late, and the connection is given up
+    CHECK(eventually([&] {  // on a busy machine the server's response may arrive too late, and the connection is closed
         const auto before = proxy.accepted();
         const auto slow = pool.query("SELECT pg_sleep(10)");
         REQUIRE_FALSE(slow);
         CHECK(slow.error().kind == error_kind::unavailable);
-        const std::string& why = slow.error().cause;
-        if (why.find("statement timeout") == std::string::npos || why.find("pg_sleep") == std::string::npos) return false;
+        const std::string& cause = slow.error().cause;
+        if (cause.find("statement timeout") == std::string::npos || cause.find("pg_sleep") == std::string::npos) return false;
         return one(pool) && proxy.accepted() == before;
     }));
 }
 
 TEST_CASE("waiting for a lock is bounded by the time of a request") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_server::run(where, "CREATE TABLE things (id bigint); CREATE TABLE others (id bigint)");
-    auto holder = open_pool(where);
+    const auto schema = server.new_schema();
+    postgres_server::run(schema, "CREATE TABLE things (id bigint); CREATE TABLE others (id bigint)");
+    auto holder = open_pool(schema);
     std::optional<result<postgres::transaction>> held{holder.begin()};
     REQUIRE(*held);
     auto locking = holder.make_batch();
@@ -210,25 +210,25 @@ TEST_CASE("waiting for a lock is bounded by the time of a request") {
 
     postgres_database_settings settings;
     settings.each.lock_wait_max = milliseconds{50};
-    auto pool = open_pool(where, settings);
+    auto pool = open_pool(schema, settings);
     const auto refused = pool.query("SELECT id FROM things");
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::Contains("lock timeout"));
     CHECK(pool.query("SELECT id FROM others"));
-    // A batch that may take longer waits longer for locks, too.
-    auto patient = pool.make_batch();
-    patient.take_up_to(seconds{20});
-    patient.add("SELECT id FROM things");
+    // A batch with a longer time limit also waits longer for locks.
+    auto long_batch = pool.make_batch();
+    long_batch.take_up_to(seconds{20});
+    long_batch.add("SELECT id FROM things");
     std::thread release{[&] {
         std::this_thread::sleep_for(milliseconds{200});
         held.reset();
     }};
-    CHECK(pool.run(patient));
+    CHECK(pool.run(long_batch));
     release.join();
 }
 
-TEST_CASE("what has waited on one connection while another one hung is given up with it") {
+TEST_CASE("calls that wait for one connection fail together with another connection that hangs") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     constexpr milliseconds wait_max{2000}, apart{1000};
@@ -239,9 +239,9 @@ TEST_CASE("what has waited on one connection while another one hung is given up 
     }
     REQUIRE(proxy.accepted() == 2);
     CHECK(eventually([&] {  // a busy machine may delay one of the two
-        proxy.behave(tcp_proxy::way::forwards);
+        proxy.set_mode(tcp_proxy::mode::forward);
         CHECK(eventually([&] { return pool.begin() && one(pool); }));
-        proxy.behave(tcp_proxy::way::hangs);
+        proxy.set_mode(tcp_proxy::mode::hang);
         milliseconds first{}, second{};
         std::thread earlier{[&] { first = time_of([&] { (void)one(pool); }); }};
         std::this_thread::sleep_for(apart);
@@ -251,16 +251,16 @@ TEST_CASE("what has waited on one connection while another one hung is given up 
     }));
 }
 
-TEST_CASE("lookups that come during another one share a round trip, and each gets its own row") {
+TEST_CASE("lookups that arrive during another one share a round trip, and each gets its own row") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_server::run(where, "CREATE TABLE users (id bigint, name text); "
+    const auto schema = server.new_schema();
+    postgres_server::run(schema, "CREATE TABLE users (id bigint, name text); "
                                 "INSERT INTO users SELECT n, 'user ' || n FROM generate_series(1, 20) AS n");
     tcp_proxy proxy{server.socket_path()};
     postgres_database_settings settings;
     settings.connections_max = 1;
     settings.each.response_wait_max = settings.each.connect_wait_max = seconds{20};
-    auto pool = open_pool(proxy.connection_string(where.substr(where.find("options="))), settings);
+    auto pool = open_pool(proxy.connection_string(schema.substr(schema.find("options="))), settings);
     using found_row = std::pair<std::int64_t, result<std::string>>;
     postgres_lookup<std::int64_t, std::string> users;
     const auto find = [&](std::int64_t id) {
@@ -278,27 +278,27 @@ TEST_CASE("lookups that come during another one share a round trip, and each get
         if (id == 7) return !found && found.error().kind == error_kind::internal;
         return found && (id > 20 ? !*found : *found == "user " + std::to_string(id));
     };
-    for (std::int64_t id = 1; id <= 21; ++id) CHECK(is_right(id, find(id)));  // alone, each is a round trip
+    for (std::int64_t id = 1; id <= 21; ++id) CHECK(is_right(id, find(id)));  // single lookups: each is a round trip
 
-    proxy.behave(tcp_proxy::way::hangs);
-    const auto before = proxy.turns();
-    std::atomic<int> right = 0, begun = 0;
+    proxy.set_mode(tcp_proxy::mode::hang);
+    const auto before = proxy.round_trips();
+    std::atomic<int> correct = 0, started = 0;
     std::vector<std::thread> threads;
     constexpr int count = 40;  // some ids are looked up twice, and some do not exist
     for (int i = 0; i < count; ++i)
         threads.emplace_back([&, i] {
-            ++begun;
+            ++started;
             const std::int64_t id = 1 + i % 25;
-            right += is_right(id, find(id));
+            correct += is_right(id, find(id));
         });
-    CHECK(eventually([&] { return begun == count; }));
-    proxy.behave(tcp_proxy::way::forwards);
+    CHECK(eventually([&] { return started == count; }));
+    proxy.set_mode(tcp_proxy::mode::forward);
     for (auto& each : threads) each.join();
-    CHECK(right == count);
-    CHECK(proxy.turns() - before < count / 2);
+    CHECK(correct == count);
+    CHECK(proxy.round_trips() - before < count / 2);
 
-    // An error of the statement is everybody's.
-    postgres_server::run(where, "DROP TABLE users");
+    // An error of the statement fails all of its callers.
+    postgres_server::run(schema, "DROP TABLE users");
     CHECK_FALSE(find(1));
 }
 
@@ -312,24 +312,24 @@ TEST_CASE("a hanging connection is closed in time, and so are the others") {
         return first && second && third && fourth;
     }));
 
-    proxy.behave(tcp_proxy::way::hangs);
-    result<std::int64_t> given = std::int64_t{0};
-    const auto first = time_of([&] { given = one(pool); });
-    REQUIRE_FALSE(given);
-    CHECK(given.error().kind == error_kind::unavailable);
-    CHECK_THAT(given.error().cause, Catch::Contains("no response within 400 ms"));
+    proxy.set_mode(tcp_proxy::mode::hang);
+    result<std::int64_t> outcome = std::int64_t{0};
+    const auto first = time_of([&] { outcome = one(pool); });
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().kind == error_kind::unavailable);
+    CHECK_THAT(outcome.error().cause, Catch::Contains("no response within 400 ms"));
     CHECK(first >= milliseconds{400});
-    given = one(pool);
-    REQUIRE_FALSE(given);
-    CHECK_THAT(given.error().cause, Catch::Contains("no connection within 300 ms"));
-    CHECK(eventually([&] {  // fails at once, until it is time to try again
+    outcome = one(pool);
+    REQUIRE_FALSE(outcome);
+    CHECK_THAT(outcome.error().cause, Catch::Contains("no connection within 300 ms"));
+    CHECK(eventually([&] {  // fails at once until the next retry
         const auto attempts = proxy.accepted();
-        given = one(pool);
-        REQUIRE_FALSE(given);
-        return given.error().cause.find("retrying shortly") != std::string::npos && proxy.accepted() == attempts;
+        outcome = one(pool);
+        REQUIRE_FALSE(outcome);
+        return outcome.error().cause.find("retrying shortly") != std::string::npos && proxy.accepted() == attempts;
     }));
 
-    proxy.behave(tcp_proxy::way::forwards);
+    proxy.set_mode(tcp_proxy::mode::forward);
     CHECK(eventually([&] { return one(pool).has_value(); }));
 }
 
@@ -339,9 +339,9 @@ TEST_CASE("a connection that broke while idle is replaced before it is used") {
     auto pool = open_pool(proxy.connection_string(), {.connections_max = 1});
     REQUIRE(pool.execute("CREATE TEMPORARY TABLE here (id bigint)"));
     REQUIRE(eventually([&] { return proxy.open() == 1; }));
-    proxy.behave(tcp_proxy::way::cuts);
+    proxy.set_mode(tcp_proxy::mode::disconnect);
     REQUIRE(eventually([&] { return proxy.open() == 0; }));
-    proxy.behave(tcp_proxy::way::forwards);
+    proxy.set_mode(tcp_proxy::mode::forward);
     CHECK(pool.execute("CREATE TEMPORARY TABLE here (id bigint)"));  // in another session
     CHECK(proxy.accepted() == 2);
 }
@@ -349,27 +349,27 @@ TEST_CASE("a connection that broke while idle is replaced before it is used") {
 TEST_CASE("when a connection breaks, reads are repeated and writes are not") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
-    const auto direct = server.fresh();
+    const auto direct = server.new_schema();
     const auto schema = direct.substr(direct.find("options="));
     auto pool = open_pool(proxy.connection_string(schema), {.connections_max = 1});
     auto watching = open_pool(direct);
     REQUIRE(pool.execute("CREATE TABLE things (id bigint)"));
     REQUIRE(one(pool));
 
-    proxy.behave(tcp_proxy::way::answers_lost);
-    auto made = pool.make_batch();
-    made.add("INSERT INTO things VALUES (1)");
-    const auto lost = pool.run(made);
+    proxy.set_mode(tcp_proxy::mode::drop_responses);
+    auto setup = pool.make_batch();
+    setup.add("INSERT INTO things VALUES (1)");
+    const auto lost = pool.run(setup);
     REQUIRE_FALSE(lost);
     CHECK(lost.error().kind == error_kind::unavailable);
     CHECK_THAT(lost.error().cause, Catch::Contains("it is unknown whether the statement was executed"));
-    proxy.behave(tcp_proxy::way::forwards);
+    proxy.set_mode(tcp_proxy::mode::forward);
     const auto count = [&] { return std::get<0>(*watching.query("SELECT count(*) FROM things")->only<std::int64_t>()); };
     CHECK(eventually([&] { return count() == 1; }));
     CHECK(eventually([&] { return one(pool).has_value(); }));
     CHECK(count() == 1);  // not done twice
 
-    // The server ends the session while it sleeps in the first call, which has counted; the repeated one takes no time.
+    // The server ends the session while the first call sleeps, after it has counted; the repeated call returns at once.
     REQUIRE(watching.execute("CREATE SEQUENCE times"));
     std::atomic<bool> was_ended{false};
     std::thread ends{[&] {
@@ -391,16 +391,16 @@ TEST_CASE("when a connection breaks, reads are repeated and writes are not") {
     CHECK(proxy.accepted() == before + 1);
 }
 
-TEST_CASE("a stopped server is reported at once, and found again when it is back") {
+TEST_CASE("a stopped server is reported at once, and used again after its restart") {
     postgres_server server;
     auto pool = open_pool(server.connection_string(), {.connections_max = 3});
     REQUIRE(one(pool));
     server.stop();
     for (int i = 0; i < 3; ++i) {
-        result<std::int64_t> given = std::int64_t{0};
-        CHECK(eventually([&] { return time_of([&] { given = one(pool); }) < milliseconds{500}; }));
-        REQUIRE_FALSE(given);
-        CHECK(given.error().kind == error_kind::unavailable);
+        result<std::int64_t> outcome = std::int64_t{0};
+        CHECK(eventually([&] { return time_of([&] { outcome = one(pool); }) < milliseconds{500}; }));
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().kind == error_kind::unavailable);
     }
     server.start();
     CHECK(eventually([&] { return one(pool).has_value(); }));
@@ -416,7 +416,7 @@ TEST_CASE("a pool that cannot be opened reports why, without the password") {
     struct row {
         std::string connection_string;
         error_kind kind;
-        std::string says;
+        std::string message;
     };
     const std::vector<row> rows{
         {"host=/nowhere/at/all user=postgres password=hunter2", error_kind::unavailable, "/nowhere/at/all"},
@@ -433,9 +433,9 @@ TEST_CASE("a pool that cannot be opened reports why, without the password") {
         REQUIRE_FALSE(opened);
         CHECK(opened.error().kind == each.kind);
         CHECK_THAT(opened.error().cause + opened.error().message,
-                   Catch::Contains(each.says) && !Catch::Contains("hunter2"));
+                   Catch::Contains(each.message) && !Catch::Contains("hunter2"));
     }
-    proxy.behave(tcp_proxy::way::hangs);
+    proxy.set_mode(tcp_proxy::mode::hang);
     postgres_database_settings settings;
     settings.each.connect_wait_max = milliseconds{200};
     CHECK(eventually([&] {
@@ -443,21 +443,21 @@ TEST_CASE("a pool that cannot be opened reports why, without the password") {
     }));
 }
 
-TEST_CASE("of several servers the one that accepts writes is found, and a hanging one uses only its share of time") {
+TEST_CASE("of several servers the one that accepts writes is found, and a hanging one uses only its share of the time") {
     auto& server = postgres_server::shared();
     tcp_proxy hanging{server.socket_path()};
-    hanging.behave(tcp_proxy::way::hangs);
+    hanging.set_mode(tcp_proxy::mode::hang);
     tcp_proxy good{server.socket_path()};
     postgres_database_settings settings;
     settings.each.connect_wait_max = milliseconds{300};
     const auto all = "hostaddr=127.0.0.1,127.0.0.1,127.0.0.1 port=1," + std::to_string(hanging.port()) + "," +
                      std::to_string(good.port()) + " user=postgres dbname=postgres";
-    REQUIRE(eventually([&] {  // on a busy machine the good one, too, may use up its share
+    REQUIRE(eventually([&] {  // on a busy machine the working server may use up its share, too
         auto pool = postgres_database::open(all, settings);
         if (!pool || !one(*pool)) return false;
         bool opens_another = false;
-        const auto took = time_of([&] { opens_another = pool->open_another().has_value(); });
-        return opens_another && took < milliseconds{250};  // it is asked first from now on
+        const auto elapsed = time_of([&] { opens_another = pool->open_another().has_value(); });
+        return opens_another && elapsed < milliseconds{250};  // it is tried first from now on
     }));
 
     const auto read_only =
@@ -491,9 +491,9 @@ TEST_CASE("sessions wait for the disk, see committed data, and end with their no
 
 TEST_CASE("over TLS a connection is reused, and a server with another certificate is refused") {
     postgres_server server{tollgate_test::make_certificate("db.example", "IP:127.0.0.1")};
-    const auto where = "host=127.0.0.1 port=" + std::to_string(server.port()) +
+    const auto schema = "host=127.0.0.1 port=" + std::to_string(server.port()) +
                        " user=postgres dbname=postgres sslmode=verify-full sslrootcert=";
-    auto pool = open_pool(where + server.certificate_file());
+    auto pool = open_pool(schema + server.certificate_file());
     std::set<std::int64_t> sessions;
     for (int i = 0; i < 20; ++i) {
         const auto row = pool.query("SELECT pid::bigint, ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
@@ -506,7 +506,7 @@ TEST_CASE("over TLS a connection is reused, and a server with another certificat
 
     tollgate_test::temporary_directory other;
     std::ofstream{other.file("other.pem")} << tollgate_test::make_certificate("db.example").certificate_pem;
-    const auto refused = postgres_database::open(where + other.file("other.pem"));
+    const auto refused = postgres_database::open(schema + other.file("other.pem"));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::Contains("certificate"));
@@ -514,22 +514,22 @@ TEST_CASE("over TLS a connection is reused, and a server with another certificat
 
 TEST_CASE("an uncommitted transaction is rolled back") {
     auto& server = postgres_server::shared();
-    auto pool = open_pool(server.fresh(), {.connections_max = 1});
+    auto pool = open_pool(server.new_schema(), {.connections_max = 1});
     REQUIRE(pool.execute("CREATE TABLE things (id bigint)"));
     const auto count = [&] { return std::get<0>(*pool.query("SELECT count(*) FROM things")->only<std::int64_t>()); };
     const auto talk_once = [&](bool commits, bool fails) {
-        auto talk = pool.begin();
-        REQUIRE(talk);
+        auto transaction = pool.begin();
+        REQUIRE(transaction);
         auto batch = pool.make_batch();
         batch.add("BEGIN");
         batch.add("INSERT INTO things VALUES (1)");
-        REQUIRE(talk->run(batch));
+        REQUIRE(transaction->run(batch));
         batch = pool.make_batch();
         if (fails) batch.add("SELECT 1 / 0");
         if (commits) batch.add("COMMIT");
         else batch.add("SELECT 1");
-        CHECK(talk->run(batch).has_value() != fails);
-        if (commits && !fails) talk->committed();
+        CHECK(transaction->run(batch).has_value() != fails);
+        if (commits && !fails) transaction->committed();
     };
     talk_once(false, false);
     CHECK(count() == 0);
@@ -572,9 +572,9 @@ TEST_CASE("values are read as they were written") {
 TEST_CASE("a column of another type is an error, and so is a missing row") {
     auto& server = postgres_server::shared();
     auto pool = open_pool(server.connection_string());
-    const auto kind_of = [](const auto& given) {
-        REQUIRE_FALSE(given);
-        return given.error().kind;
+    const auto kind_of = [](const auto& outcome) {
+        REQUIRE_FALSE(outcome);
+        return outcome.error().kind;
     };
     CHECK(kind_of(pool.query("SELECT 1::integer")->only<std::int64_t>()) == error_kind::internal);
     CHECK(kind_of(pool.query("SELECT 'x'::text")->only<std::int64_t>()) == error_kind::internal);

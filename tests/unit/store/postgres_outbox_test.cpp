@@ -57,17 +57,17 @@ private:
     PGconn* handle_;
 };
 
-std::string count_of(const std::string& where, const std::string& table) {
-    return postgres_server::run(where, "SELECT count(*) FROM tollgate_" + table).at(0);
+std::string count_of(const std::string& schema, const std::string& table) {
+    return postgres_server::run(schema, "SELECT count(*) FROM tollgate_" + table).at(0);
 }
 
-/// Counts what any connection sends on the channel of due deliveries.
+/// Counts the notifications that any connection sends on the channel of due deliveries.
 class notice_counter {
 public:
-    explicit notice_counter(const std::string& where) : on_{where} { REQUIRE(on_.run("LISTEN tollgate_deliveries")); }
+    explicit notice_counter(const std::string& schema) : on_{schema} { REQUIRE(on_.run("LISTEN tollgate_deliveries")); }
 
-    /// Those that were sent since the last time. PostgreSQL hands out notices in the order of their commits, those of a
-    /// session to itself among them, so none that was sent before is still on its way.
+    /// The notifications since the last call. PostgreSQL delivers them in the order of their commits, including those of a
+    /// session to itself, so all that were sent before have arrived.
     std::size_t count() {
         REQUIRE(on_.run("NOTIFY tollgate_deliveries, 'end'"));
         std::size_t counted = 0;
@@ -94,10 +94,10 @@ void wait_until_it_listens(postgres_store& store) {
 TEST_CASE("nodes that claim at once never get the same delivery, and everything is delivered") {
     constexpr int node_count = 4, host_count = 5, event_count = 60;
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
+    const auto schema = server.new_schema();
     const auto account = sample_account();
     {
-        postgres_store store{where};
+        postgres_store store{schema};
         for (int i = 0; i < host_count; ++i) listen_at(store, account, "https://" + std::to_string(i) + ".example/");
         report(store, account, event_count);
     }
@@ -106,14 +106,14 @@ TEST_CASE("nodes that claim at once never get the same delivery, and everything 
     for (int i = 0; i < node_count; ++i)
         nodes.emplace_back([&] {
             claimed.close_reading();
-            postgres_store store{where};
+            postgres_store store{schema};
             for (;;) {
                 auto terms = sample_terms(noon);
                 terms.deliveries_max = 7;
                 terms.host_leases_max = 4;
-                const auto given = claim(store, terms);
+                const auto leased = claim(store, terms);
                 std::vector<attempt_result> ended;
-                for (const due_delivery& each : given) {
+                for (const due_delivery& each : leased) {
                     if (!claimed.put(each.lease.delivery.value())) return 2;
                     ended.push_back(completed(each, delivery_outcome::delivered));
                 }
@@ -141,32 +141,32 @@ TEST_CASE("nodes that claim at once never get the same delivery, and everything 
 TEST_CASE("a host never has more leases than requested, over all nodes") {
     constexpr std::size_t per_host_max = 3;
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
+    const auto schema = server.new_schema();
     const auto account = sample_account();
-    postgres_store store{where};
+    postgres_store store{schema};
     for (const char* each : {"https://a.example/", "https://b.example/"}) listen_at(store, account, each);
     report(store, account, 100);
     std::mutex mutex;
-    std::map<std::string, std::size_t> under_way;
+    std::map<std::string, std::size_t> in_flight;
     std::atomic<std::size_t> delivered{0}, too_many{0};
     std::vector<std::thread> nodes;
     for (int i = 0; i < 4; ++i)
         nodes.emplace_back([&] {
-            postgres_store node{where};
+            postgres_store node{schema};
             while (delivered < 200) {
                 auto terms = sample_terms(noon);
                 terms.host_leases_max = per_host_max;
-                const auto given = claim(node, terms);
+                const auto leased = claim(node, terms);
                 {
                     const std::scoped_lock lock{mutex};
-                    for (const due_delivery& each : given)
-                        if (++under_way[each.target_url] > per_host_max) ++too_many;
+                    for (const due_delivery& each : leased)
+                        if (++in_flight[each.target_url] > per_host_max) ++too_many;
                 }
                 std::vector<attempt_result> ended;
-                for (const due_delivery& each : given) ended.push_back(completed(each, delivery_outcome::delivered));
+                for (const due_delivery& each : leased) ended.push_back(completed(each, delivery_outcome::delivered));
                 {
                     const std::scoped_lock lock{mutex};
-                    for (const due_delivery& each : given) --under_way[each.target_url];
+                    for (const due_delivery& each : leased) --in_flight[each.target_url];
                 }
                 value_of(node.complete(ended, noon));
                 delivered += ended.size();
@@ -179,71 +179,71 @@ TEST_CASE("a host never has more leases than requested, over all nodes") {
 
 TEST_CASE("a locked host delays no other claim, and is tried again shortly after") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_store store{where};
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
     const auto one = sample_account("sitesmaker", 1), other = sample_account("sitesmaker", 2);
     listen_at(store, one, "https://one.example/");
     listen_at(store, other, "https://other.example/");
     report(store, one);
     report(store, other);
-    own_connection hangs{where};
-    REQUIRE(hangs.run("BEGIN; SELECT FROM tollgate_hosts WHERE name LIKE '%one%' FOR NO KEY UPDATE"));
+    own_connection hang{schema};
+    REQUIRE(hang.run("BEGIN; SELECT FROM tollgate_hosts WHERE name LIKE '%one%' FOR NO KEY UPDATE"));
     const auto first = claim_at(store, noon);
     REQUIRE(first.size() == 1);
     CHECK(first[0].target_url == "https://other.example/");
     CHECK(due_hook_ids(store, noon).size() == 1);  // it stays listed
-    REQUIRE(hangs.run("ROLLBACK"));
+    REQUIRE(hang.run("ROLLBACK"));
     CHECK(claim_one(store, noon).target_url == "https://one.example/");
 }
 
 TEST_CASE("a node that hangs loses its deliveries when their leases end") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
-    const auto where = server.fresh();
-    postgres_store good{where};
+    const auto schema = server.new_schema();
+    postgres_store good{schema};
     postgres_settings settings;
     settings.response_wait_max = settings.connect_wait_max = milliseconds{300};
     const auto account = sample_account();
     listen(good, account);
     report(good, account);
-    postgres_store bad{proxy.connection_string(where.substr(where.find("options="))), settings};
+    postgres_store bad{proxy.connection_string(schema.substr(schema.find("options="))), settings};
     const auto claimed = claim_one(bad, noon);
-    proxy.behave(tcp_proxy::way::hangs);
+    proxy.set_mode(tcp_proxy::mode::hang);
     const auto ended = completed(claimed, delivery_outcome::delivered);
     expect_error(bad.complete({&ended, 1}, noon), error_kind::unavailable);
     expect_none_due(good, noon + seconds{29});
     CHECK(claim_one(good, noon + seconds{30}).lease.delivery == claimed.lease.delivery);
 }
 
-TEST_CASE("acknowledged events are delivered, whichever node is killed") {
+TEST_CASE("acknowledged events are delivered even if a node is killed") {
     postgres_server server{postgres_server::disk::waited_for};
-    const auto where = server.fresh();
+    const auto schema = server.new_schema();
     const auto account = sample_account();
     {
-        postgres_store store{where};
+        postgres_store store{schema};
         listen(store, account);
     }
     std::size_t acknowledged = 0;
     for (int round = 0; round < 2; ++round) {
-        number_pipe told;
+        number_pipe reported;
         child_process node{[&, round] {
-            told.close_reading();
-            postgres_store store{where};
+            reported.close_reading();
+            postgres_store store{schema};
             for (std::uint64_t n = 1;; ++n) {
-                const auto sent = store.append_event(
+                const auto appended = store.append_event(
                     sample_event(account), sample_seed(static_cast<std::uint64_t>(round) * 1'000'000 + n), noon);
-                if (!sent) return 0;
-                told.put(static_cast<std::int64_t>(*sent));
+                if (!appended) return 0;
+                reported.put(static_cast<std::int64_t>(*appended));
             }
         }};
-        told.close_writing();
-        for (int n = 0; n < 40; ++n, ++acknowledged) REQUIRE(told.take() == 1);
+        reported.close_writing();
+        for (int n = 0; n < 40; ++n, ++acknowledged) REQUIRE(reported.take() == 1);
         if (round == 0) node.kill();
         else server.kill();
-        while (told.take()) ++acknowledged;
+        while (reported.take()) ++acknowledged;
     }
     server.start();
-    postgres_store store{where};
+    postgres_store store{schema};
     std::set<public_id> messages;
     for (const due_delivery& each : claim_at(store, noon)) messages.insert(each.message_id);
     CHECK(messages.size() >= acknowledged);
@@ -252,11 +252,11 @@ TEST_CASE("acknowledged events are delivered, whichever node is killed") {
 
 TEST_CASE("an event in a caller's transaction commits together with the caller's rows, or not at all") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_store store{where};
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
     const auto account = sample_account();
     listen(store, account);
-    own_connection own{where};
+    own_connection own{schema};
     postgres_own_transaction outbox{store, own.handle()};
     REQUIRE(own.run("CREATE TABLE sites (name text PRIMARY KEY)"));
     const auto append = [&](std::uint64_t seed) {
@@ -289,24 +289,24 @@ TEST_CASE("an event in a caller's transaction commits together with the caller's
 
 TEST_CASE("after an error the caller's transaction continues without the event") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_store store{where};
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
     const auto account = sample_account();
     listen(store, account);
-    own_connection own{where};
+    own_connection own{schema};
     postgres_own_transaction outbox{store, own.handle()};
     REQUIRE(own.run("CREATE TABLE sites (name text PRIMARY KEY)"));
-    const auto expect_refused = [&](const event& happened, error_kind kind, const char* prepared,
+    const auto expect_refused = [&](const event& reported_event, error_kind kind, const char* prepared,
                                     const char* restored) {
         CAPTURE(prepared);
         REQUIRE(own.run("BEGIN"));
         REQUIRE(own.run("INSERT INTO sites VALUES ('x')"));
         REQUIRE(own.run(prepared));
-        expect_error(outbox.append_event(happened, sample_seed(1), noon), kind);
+        expect_error(outbox.append_event(reported_event, sample_seed(1), noon), kind);
         CHECK(own.run(restored));
         CHECK(own.run("INSERT INTO sites VALUES ('y')"));
         REQUIRE(own.run("COMMIT"));
-        CHECK(postgres_server::run(where, "DELETE FROM sites RETURNING name").size() == 2);
+        CHECK(postgres_server::run(schema, "DELETE FROM sites RETURNING name").size() == 2);
         expect_none_due(store, noon);
     };
     auto refused = sample_event(account);
@@ -323,8 +323,8 @@ TEST_CASE("after an error the caller's transaction continues without the event")
 
 TEST_CASE("events of any node are notified at once, also from a transaction and after an outage") {
     postgres_server server;
-    const auto where = server.fresh();
-    postgres_store listening{where}, reporting{where};
+    const auto schema = server.new_schema();
+    postgres_store listening{schema}, reporting{schema};
     const auto account = sample_account();
     const auto hook = listen(reporting, account);
     wait_until_it_listens(listening);
@@ -340,14 +340,14 @@ TEST_CASE("events of any node are notified at once, also from a transaction and 
     };
     expect_told("append_event", [&] { report(reporting, account); });
     expect_told("resend", [&] {
-        const auto sent = claim_one(listening, noon);
-        expect_completed(listening, completed(sent, delivery_outcome::gone), completion::hook_disabled);
+        const auto delivery = claim_one(listening, noon);
+        expect_completed(listening, completed(delivery, delivery_outcome::gone), completion::hook_disabled);
         value_of(reporting.enable_hook(account, hook, noon));
-        value_of(reporting.resend(account, sent.lease.delivery, noon));
+        value_of(reporting.resend(account, delivery.lease.delivery, noon));
     });
     CHECK(claim_at(listening, noon).size() == 1);
-    own_connection own{where};
-    notice_counter notices{where};
+    own_connection own{schema};
+    notice_counter notices{schema};
     REQUIRE(own.run("BEGIN"));
     value_of(
         postgres_own_transaction(reporting, own.handle()).append_event(sample_event(account), sample_seed(100), noon));
@@ -356,7 +356,7 @@ TEST_CASE("events of any node are notified at once, also from a transaction and 
     CHECK(notices.count() == 1);
     CHECK(claim_at(listening, noon).size() == 1);
 
-    report(reporting, sample_account("sitesmaker", 999));  // nobody listens
+    report(reporting, sample_account("sitesmaker", 999));  // no hook has this account
     CHECK(notices.count() == 0);
 
     const auto before_the_stop = listening.changes_seen();
@@ -371,8 +371,8 @@ TEST_CASE("events of any node are notified at once, also from a transaction and 
 
 TEST_CASE("nothing remains of swept deliveries: no events, attempts, hosts or notices") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_store store{where};
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
     const auto account = sample_account();
     const auto swept = listen_at(store, account, "https://one.example/a");
     listen_at(store, account, "https://one.example/b");
@@ -381,40 +381,40 @@ TEST_CASE("nothing remains of swept deliveries: no events, attempts, hosts or no
     std::vector<attempt_result> ended;
     for (const due_delivery& each : claim_at(store, noon)) ended.push_back(completed(each, delivery_outcome::delivered));
     value_of(store.complete(ended, noon));
-    CHECK(count_of(where, "attempts") == "9");
-    CHECK(count_of(where, "due_notices") == "0");
-    CHECK(count_of(where, "hosts") == "2");
+    CHECK(count_of(schema, "attempts") == "9");
+    CHECK(count_of(schema, "due_notices") == "0");
+    CHECK(count_of(schema, "hosts") == "2");
     CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 4)) == 4);
     CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 5);
-    for (const char* each : {"deliveries", "attempts", "events"}) CHECK(count_of(where, each) == "0");
+    for (const char* each : {"deliveries", "attempts", "events"}) CHECK(count_of(schema, each) == "0");
 
     report(store, account, 2);
     CHECK(value_of(store.delete_hook(account, alone)));
-    CHECK(count_of(where, "hosts") == "1");
-    CHECK(count_of(where, "events") == "2");
+    CHECK(count_of(schema, "hosts") == "1");
+    CHECK(count_of(schema, "events") == "2");
     CHECK(value_of(store.delete_hook(account, swept)));
-    CHECK(count_of(where, "hosts") == "1");  // the other hook's
+    CHECK(count_of(schema, "hosts") == "1");  // the other hook's
     for (const hook& each : value_of(store.hooks_of(account))) CHECK(value_of(store.delete_hook(account, each.id)));
     expect_none_due(store, noon);
     for (const char* each : {"hosts", "hooks", "deliveries", "events", "attempts", "due_notices"})
-        CHECK(count_of(where, each) == "0");
+        CHECK(count_of(schema, each) == "0");
 
-    // One more than there may be leaves no host behind.
+    // A hook over the bound leaves no host row.
     value_of(store.create_hook(sample_hook(account), 1));
     auto refused = sample_hook(account);
     refused.target_url = "https://refused.example/";
     expect_error(store.create_hook(refused, 1), error_kind::invalid);
-    CHECK(count_of(where, "hosts") == "1");
+    CHECK(count_of(schema, "hosts") == "1");
 }
 
 TEST_CASE("hooks are created and deleted while others send to the same host") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
+    const auto schema = server.new_schema();
     std::atomic<bool> over{false};
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i)
         threads.emplace_back([&, i] {
-            postgres_store store{where};
+            postgres_store store{schema};
             const auto account = sample_account("sitesmaker", i + 1);
             for (int n = 0; n < 40; ++n) {
                 const auto hook = listen(store, account), other = listen(store, account);
@@ -427,7 +427,7 @@ TEST_CASE("hooks are created and deleted while others send to the same host") {
         });
     for (int i = 0; i < 2; ++i)
         threads.emplace_back([&] {
-            postgres_store store{where};
+            postgres_store store{schema};
             while (!over) {
                 std::vector<attempt_result> ended;
                 for (const due_delivery& each : claim_at(store, noon))
@@ -440,25 +440,25 @@ TEST_CASE("hooks are created and deleted while others send to the same host") {
     for (std::size_t i = 0; i < 3; ++i) threads[i].join();
     over = true;
     for (std::size_t i = 3; i < threads.size(); ++i) threads[i].join();
-    postgres_store store{where};
-    // Each claim works off one of the hooks that were deleted while others held what was theirs.
-    for (int turns = 0; turns < 240 && count_of(where, "hooks") != "0"; ++turns) expect_none_due(store, noon);
+    postgres_store store{schema};
+    // Each claim removes one of the hooks that were deleted while others held their rows.
+    for (int turns = 0; turns < 240 && count_of(schema, "hooks") != "0"; ++turns) expect_none_due(store, noon);
     expect_none_due(store, noon);
     for (const char* each : {"hosts", "hooks", "deliveries", "events", "attempts", "due_notices"}) {
         CAPTURE(each);
-        CHECK(count_of(where, each) == "0");
+        CHECK(count_of(schema, each) == "0");
     }
 }
 
-TEST_CASE("a backlog of any size is removed, held and released in steps, and listed as if it were done") {
+TEST_CASE("a backlog of any size is removed, held and released in steps, and listed as if the step were complete") {
     constexpr std::size_t waiting = 3500;
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_store store{where};
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
     const auto account = sample_account(), other = sample_account("sitesmaker", 43);
     const auto hook = listen(store, account), beside = listen(store, other);
     const auto make_backlog = [&] {
-        postgres_server::run(where, "WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, "
+        postgres_server::run(schema, "WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, "
                                     "happened_at, seed) SELECT 'sitesmaker', 42, 'site.published', '{}', 0, "
                                     "decode(repeat('ab', 16), 'hex') FROM generate_series(1, " +
                                         std::to_string(waiting) +
@@ -466,7 +466,7 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
                                         "created_at, at) SELECT made.id, hooks.id, host_id, 0, " +
                                         std::to_string(to_unix_milliseconds(noon)) +
                                         " FROM made, tollgate_hooks AS hooks WHERE account_id = 42 RETURNING id");
-        postgres_server::run(where, "UPDATE tollgate_hooks SET ready_at = 0");
+        postgres_server::run(schema, "UPDATE tollgate_hooks SET ready_at = 0");
     };
     const auto all_are = [&](delivery_state state) {
         const auto listed = deliveries(store, account, hook);
@@ -479,7 +479,7 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     const auto work_off = [&] {
         std::size_t claims = 0;
         auto terms = sample_terms(noon);
-        while (postgres_server::run(where, "SELECT count(*) FROM tollgate_hooks WHERE has_backlog").at(0) != "0") {
+        while (postgres_server::run(schema, "SELECT count(*) FROM tollgate_hooks WHERE has_backlog").at(0) != "0") {
             REQUIRE(++claims < 20);
             terms.deliveries_max = 1;
             const auto claimed = claim(store, terms);
@@ -494,9 +494,9 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     make_backlog();
     auto one = sample_terms(noon);
     one.deliveries_max = 1;
-    const auto sent = claim(store, one);
-    REQUIRE(sent.size() == 1);
-    expect_completed(store, completed(sent[0], delivery_outcome::gone), completion::hook_disabled);
+    const auto leased = claim(store, one);
+    REQUIRE(leased.size() == 1);
+    expect_completed(store, completed(leased[0], delivery_outcome::gone), completion::hook_disabled);
     CHECK(all_are(delivery_state::held));
     CHECK(work_off() >= 2);
     CHECK(all_are(delivery_state::held));
@@ -516,7 +516,7 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     CHECK(value_of(store.hooks_of(account)).empty());
     CHECK_FALSE(value_of(store.delete_hook(account, hook)));
     CHECK_FALSE(value_of(store.account_of_hook(account.service, hook)));
-    CHECK(std::stoul(count_of(where, "deliveries")) > 1000);
+    CHECK(std::stoul(count_of(schema, "deliveries")) > 1000);
     std::optional<due_delivery> others;
     for (int claims = 0; !others && claims < 20; ++claims)
         for (const due_delivery& each : claim(store, sample_terms(noon))) {
@@ -526,22 +526,22 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     CHECK(others);
     while (value_of(store.sweep_deliveries(noon - seconds{1}, 1000)) != 0) {
     }
-    CHECK(count_of(where, "deliveries") == "1");
-    CHECK(count_of(where, "events") == "1");
-    CHECK(count_of(where, "hooks") == "1");
+    CHECK(count_of(schema, "deliveries") == "1");
+    CHECK(count_of(schema, "events") == "1");
+    CHECK(count_of(schema, "hooks") == "1");
 }
 
-TEST_CASE("of a hook's ended deliveries slightly more than the bound are kept at most") {
-    constexpr std::size_t kept = limits::ended_deliveries_per_hook_max;
+TEST_CASE("at most slightly more than the bound of a hook's ended deliveries are retained") {
+    constexpr std::size_t retained = limits::ended_deliveries_per_hook_max;
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_store store{where};
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
     const auto account = sample_account();
     listen(store, account);
-    postgres_server::run(where, "WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, "
+    postgres_server::run(schema, "WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, "
                                 "happened_at, seed) SELECT 'sitesmaker', 42, 'site.published', '{}', 0, "
                                 "decode(repeat('ab', 16), 'hex') FROM generate_series(1, " +
-                                    std::to_string(kept) +
+                                    std::to_string(retained) +
                                     ") RETURNING id) INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, "
                                     "created_at, at, state) SELECT made.id, hooks.id, host_id, 0, 0, 1 FROM made, "
                                     "tollgate_hooks AS hooks RETURNING id");
@@ -552,31 +552,31 @@ TEST_CASE("of a hook's ended deliveries slightly more than the bound are kept at
             ended.push_back(completed(each, delivery_outcome::delivered));
         REQUIRE(ended.size() == 100);
         value_of(store.complete(ended, noon));
-        CHECK(count_of(where, "deliveries") == std::to_string(kept));
-        CHECK(count_of(where, "events") == std::to_string(kept));
+        CHECK(count_of(schema, "deliveries") == std::to_string(retained));
+        CHECK(count_of(schema, "events") == std::to_string(retained));
     }
 }
 
 TEST_CASE("a database of version 3 is migrated, and its waiting deliveries are sent") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
+    const auto schema = server.new_schema();
     const std::string at = std::to_string(to_unix_milliseconds(noon));
     {
-        auto pool = *postgres_database::open(where);
+        auto pool = *postgres_database::open(schema);
         REQUIRE(pool.migrate(postgres::store_component, std::span{postgres::store_steps}.first(3)));
     }
-    postgres_server::run(where, "INSERT INTO tollgate_hosts (name, ready_at) VALUES ('https://example.com', " + at + ")");
+    postgres_server::run(schema, "INSERT INTO tollgate_hosts (name, ready_at) VALUES ('https://example.com', " + at + ")");
     for (int i = 0; i < 2; ++i)
-        postgres_server::run(where, "INSERT INTO tollgate_hooks (service, account_id, event, source, type, target_url, host_id, "
+        postgres_server::run(schema, "INSERT INTO tollgate_hooks (service, account_id, event, source, type, target_url, host_id, "
                                     "secret, created_at) SELECT 'sitesmaker', 42, 'site.published', 'api', 'webhook', "
                                     "'https://example.com/', id, 'whsec_x', 1 FROM tollgate_hosts");
-    postgres_server::run(where, "INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) VALUES "
+    postgres_server::run(schema, "INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) VALUES "
                                 "('sitesmaker', 42, 'site.published', 'null', 1, decode(repeat('ab', 16), 'hex'))");
-    postgres_server::run(where, "INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at, is_leased, "
+    postgres_server::run(schema, "INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at, is_leased, "
                                 "lease_is_open) SELECT events.id, hooks.id, host_id, 1, " + at +
                                     " + 5000 * hooks.id, hooks.id = 2, hooks.id = 2 FROM tollgate_events AS events, "
                                     "tollgate_hooks AS hooks");
-    postgres_store store{where};
+    postgres_store store{schema};
     CHECK(value_of(store.due_hooks(noon, 10)).next_at == noon + seconds{5});
     CHECK(claim_at(store, noon + seconds{5}).size() == 1);
     CHECK(claim_at(store, noon + seconds{10}).size() == 1);  // another worker's lease has ended

@@ -20,8 +20,8 @@ using tollgate_test::postgres_server;
 
 namespace {
 
-/// What the server's plans read from end to end. It was told to avoid that wherever there is another way, and to write
-/// down every plan, those of foreign keys, too.
+/// The tables that the server's plans scan. The server is configured to avoid scans where possible, and to log
+/// every plan, also those of foreign keys.
 std::set<std::string> tables_read_whole(const std::string& log) {
     std::set<std::string> found;
     constexpr std::string_view marks = "Seq Scan on tollgate_";
@@ -39,16 +39,16 @@ TEST_CASE("no statement of the store scans a table") {
                            {"session_preload_libraries=auto_explain", "auto_explain.log_min_duration=0",
                             "auto_explain.log_nested_statements=on", "enable_seqscan=off"}};
     SECTION("a scan would be detected") {
-        postgres_store store{server.fresh()};
+        postgres_store store{server.new_schema()};
         server.run("SET search_path = test_1; SELECT count(*) FROM tollgate_hooks WHERE secret = 'x'");
         CHECK(tables_read_whole(server.log()) == std::set<std::string>{"tollgate_hooks"});
     }
     SECTION("in all statements of the store suite") {
-        for (const auto& each : cases([&] { return postgres_store{server.fresh()}; })) {
+        for (const auto& each : cases([&] { return postgres_store{server.new_schema()}; })) {
             tollgate_test::stall_guard::progress(each.name());
-            const auto verdict = each.run();
-            INFO(verdict.message);
-            CHECK(verdict.passed);
+            const auto outcome = each.run();
+            INFO(outcome.message);
+            CHECK(outcome.passed);
         }
         const auto log = server.log();
         CHECK_THAT(log, Catch::Contains("Index Scan using tollgate_deliveries_of_hook_pending"));
@@ -60,15 +60,15 @@ TEST_CASE("lookups of credentials are planned once, without a scan, from an empt
     postgres_server server{postgres_server::disk::ignored,
                            {"session_preload_libraries=auto_explain", "auto_explain.log_min_duration=0", "auto_explain.log_verbose=on",
                             "autovacuum=off"}};
-    const auto where = server.fresh();
+    const auto schema = server.new_schema();
     server.run("CREATE TABLE test_1.owners (id bigint PRIMARY KEY, requests bigint, balance numeric)");
     postgres_settings settings;
     settings.cached_credentials_max = 0;
     settings.owner_query = "SELECT requests, 60, balance, 'EUR' FROM owners WHERE owners.id = owner.id";
-    postgres_store store{where, settings};
+    postgres_store store{schema, settings};
     const auto name = token_username::from("tgu_0000000000000000000001");
     REQUIRE(name);
-    const auto planned_before = 5;  // with the values of the parameters, whatever the statement
+    const auto planned_before = 5;  // the server plans with the values of the parameters five times before it uses a generic plan
     for (const auto& [look_up, index] :
          {std::pair<std::function<bool()>, std::string>{[&] { return store.find_personal_token(name->view()).has_value(); },
                                                         "tollgate_personal_tokens_username_key"},

@@ -43,22 +43,22 @@ static_assert(std::is_nothrow_move_constructible_v<postgres_store> &&
 
 namespace {
 
-/// The part of a connection string behind which a proxy can be put.
+/// The part of a connection string that follows the host, to connect through a proxy.
 std::string schema_of(const std::string& connection_string) {
     return connection_string.substr(connection_string.find("options="));
 }
 
 template <class T>
-error_kind kind_of(const result<T>& given) {
-    REQUIRE_FALSE(given);
-    return given.error().kind;
+error_kind kind_of(const result<T>& outcome) {
+    REQUIRE_FALSE(outcome);
+    return outcome.error().kind;
 }
 
 }  // namespace
 
 TEST_CASE("the PostgreSQL store passes the store suite") {
     auto& server = postgres_server::shared();
-    tollgate_test::run_store_suite([&] { return postgres_store{server.fresh()}; },
+    tollgate_test::run_store_suite([&] { return postgres_store{server.new_schema()}; },
                                    [&] { return postgres_store{server.last()}; });
 }
 
@@ -72,17 +72,17 @@ TEST_CASE("a PostgreSQL store that cannot be opened reports why, by exception or
 
 TEST_CASE("a PostgreSQL store can be moved and move-assigned") {
     auto& server = postgres_server::shared();
-    postgres_store store{server.fresh()};
+    postgres_store store{server.new_schema()};
     value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     postgres_store moved{std::move(store)};
     CHECK(value_of(moved.find_personal_token("tgu_a")));
-    moved = postgres_store{server.fresh()};
+    moved = postgres_store{server.new_schema()};
     CHECK_FALSE(value_of(moved.find_personal_token("tgu_a")));
 }
 
 TEST_CASE("stores in two schemas of one database are independent") {
     auto& server = postgres_server::shared();
-    postgres_store one{server.fresh()}, other{server.fresh()};
+    postgres_store one{server.new_schema()}, other{server.new_schema()};
     value_of(one.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     CHECK_FALSE(value_of(other.find_personal_token("tgu_a")));
 }
@@ -92,15 +92,15 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
     tcp_proxy proxy{server.socket_path()};
     postgres_settings settings;
     settings.connections_max = 1;
-    postgres_store store{proxy.connection_string(schema_of(server.fresh())), settings};
+    postgres_store store{proxy.connection_string(schema_of(server.new_schema())), settings};
     const auto turns_of = [&](const std::function<void()>& verb) {
-        const auto before = proxy.turns();
+        const auto before = proxy.round_trips();
         verb();
-        return proxy.turns() - before;
+        return proxy.round_trips() - before;
     };
     const auto account = sample_account();
     std::optional<token_id> token;
-    std::optional<hook_id> hook, lonely;
+    std::optional<hook_id> hook, unused;
     std::optional<application_id> application;
     std::uint64_t seed = 0;
     struct row {
@@ -123,7 +123,7 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
         {"revoke_access_token", [&] { value_of(store.revoke_access_token(sample_digest(seed))); }},
         {"create_hook", [&] { hook = value_of(store.create_hook(sample_hook(account), 100)); }},
         {"create_hook that nothing is sent to",
-         [&] { lonely = value_of(store.create_hook(sample_hook(sample_account("sitesmaker", 43)), 100)); }},
+         [&] { unused = value_of(store.create_hook(sample_hook(sample_account("sitesmaker", 43)), 100)); }},
         {"hooks_of", [&] { value_of(store.hooks_of(account)); }},
         {"account_of_hook", [&] { value_of(store.account_of_hook(account.service, *hook)); }},
         {"replace_hook_secret", [&] { value_of(store.replace_hook_secret(account, *hook, "whsec_eA==", noon)); }},
@@ -134,8 +134,8 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
         {"enable_hook", [&] { value_of(store.enable_hook(account, *hook, noon)); }, true},
         {"delete_hook",
          [&] {
-             CHECK(value_of(store.delete_hook(sample_account("sitesmaker", 43), *lonely)));
-             lonely.reset();
+             CHECK(value_of(store.delete_hook(sample_account("sitesmaker", 43), *unused)));
+             unused.reset();
          }},
         {"create_application",
          [&] {
@@ -180,14 +180,14 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
         {"end_sessions_of", [&] { value_of(store.end_sessions_of(user_id{7})); }},
         {"sweep_sessions", [&] { value_of(store.sweep_sessions(noon, noon, 10)); }},
     };
-    value_of(store.find_personal_token("tgu_0"));  // by then those that the tables were made with have said good-bye
+    value_of(store.find_personal_token("tgu_0"));  // by now the connections that created the tables are closed
     for (int time = 0; time < 2; ++time)
         for (const row& each : verbs) {
             CAPTURE(each.name, time);
-            proxy.hear_clients_out(each.has_afterthought);  // it is said when all before it may have been answered
+            proxy.merge_client_writes(each.has_afterthought);  // the server may already have responded to the other statements
             CHECK(turns_of(each.verb) <= 1);
         }
-    proxy.hear_clients_out(true);
+    proxy.merge_client_writes(true);
 
     listen(store, account);
     report(store, account, 20);
@@ -206,10 +206,10 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
     CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 0); }) == 1);
 }
 
-TEST_CASE("while the server is away every verb fails at once, and afterwards all data is there") {
+TEST_CASE("while the server is down every verb fails at once, and afterwards all data is present") {
     postgres_server server;
-    const auto where = server.fresh();
-    postgres_store store{where};
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
     const auto account = sample_account();
     value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     listen(store, account);
@@ -225,7 +225,7 @@ TEST_CASE("while the server is away every verb fails at once, and afterwards all
     const attempt_result ended{.lease = {delivery_id{1}, 1}, .made = {.at = noon}};
     CHECK(kind_of(store.complete({&ended, 1}, noon)) == error_kind::unavailable);
     CHECK(kind_of(store.sweep_expired(noon, 9)) == error_kind::unavailable);
-    CHECK(kind_of(postgres_store::open(where)) == error_kind::unavailable);
+    CHECK(kind_of(postgres_store::open(schema)) == error_kind::unavailable);
     server.start();
     REQUIRE(tollgate_test::eventually([&] { return store.find_personal_token("tgu_a").has_value(); }));
     CHECK(value_of(store.find_personal_token("tgu_a")));
@@ -235,14 +235,14 @@ TEST_CASE("while the server is away every verb fails at once, and afterwards all
 
 TEST_CASE("acknowledged changes survive killing the server and the node") {
     postgres_server server{postgres_server::disk::waited_for};
-    const auto where = server.fresh();
-    { postgres_store made{where}; }
+    const auto schema = server.new_schema();
+    { postgres_store created{schema}; }
     std::set<std::int64_t> acknowledged;
     for (int round = 0; round < 4; ++round) {
         number_pipe ids;
         child_process node{[&] {
             ids.close_reading();
-            postgres_store store{where};
+            postgres_store store{schema};
             std::vector<std::thread> threads;
             for (int i = 0; i < 3; ++i)
                 threads.emplace_back([&] {
@@ -266,45 +266,45 @@ TEST_CASE("acknowledged changes survive killing the server and the node") {
             server.start();
         }
 
-        postgres_store store{where};
-        std::set<std::int64_t> there;
-        for (const hook& each : value_of(store.hooks_of(sample_account()))) there.insert(each.id.value());
-        CHECK(std::includes(there.begin(), there.end(), acknowledged.begin(), acknowledged.end()));
-        CHECK(there.size() <= acknowledged.size() + 3 * (static_cast<std::size_t>(round) + 1));  // on their way
+        postgres_store store{schema};
+        std::set<std::int64_t> stored;
+        for (const hook& each : value_of(store.hooks_of(sample_account()))) stored.insert(each.id.value());
+        CHECK(std::includes(stored.begin(), stored.end(), acknowledged.begin(), acknowledged.end()));
+        CHECK(stored.size() <= acknowledged.size() + 3 * (static_cast<std::size_t>(round) + 1));  // in progress
     }
 }
 
-TEST_CASE("nodes that create at the bound never exceed it") {
+TEST_CASE("nodes that create hooks concurrently never exceed the bound") {
     constexpr int process_count = 4, each_tries = 10, bound = 20;
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
+    const auto schema = server.new_schema();
     std::vector<child_process> processes;
     for (int i = 0; i < process_count; ++i)
         processes.emplace_back([&, i] {
-            postgres_store store{where};  // all at once, so that one makes the tables
-            int won = 0;
+            postgres_store store{schema};  // at the same time, so that one creates the tables
+            int succeeded = 0;
             for (int n = 0; n < each_tries; ++n) {
                 auto hook = sample_hook(sample_account());
                 hook.target_url = "https://" + std::to_string(i) + ".example/";
                 const auto id = store.create_hook(hook, bound);
                 if (!id && id.error().kind != error_kind::invalid) return 255;
-                if (id) ++won;
+                if (id) ++succeeded;
             }
-            return won;
+            return succeeded;
         });
-    int won = 0;
-    for (auto& each : processes) won += each.wait();
-    CHECK(won == bound);
-    CHECK(value_of(postgres_store{where}.hooks_of(sample_account())).size() == bound);
+    int succeeded = 0;
+    for (auto& each : processes) succeeded += each.wait();
+    CHECK(succeeded == bound);
+    CHECK(value_of(postgres_store{schema}.hooks_of(sample_account())).size() == bound);
 }
 
 TEST_CASE("nodes that redeem one code at once: exactly one succeeds, and reuse revokes its tokens") {
     constexpr int process_count = 6;
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
+    const auto schema = server.new_schema();
     std::optional<application_id> application;
     {
-        postgres_store store{where};
+        postgres_store store{schema};
         application = create_sample_application(store);
         for (std::uint64_t code = 0; code < 10; ++code)
             expect_code(store, sample_code(code, *application), code_result::created);
@@ -313,24 +313,24 @@ TEST_CASE("nodes that redeem one code at once: exactly one succeeds, and reuse r
     std::vector<child_process> processes;
     for (std::uint64_t i = 0; i < process_count; ++i)
         processes.emplace_back([&, i] {
-            postgres_store store{where};
+            postgres_store store{schema};
             start.close_writing();
             start.take();
-            int won = 0;
+            int succeeded = 0;
             for (std::uint64_t code = 0; code < 10; ++code) {
-                auto shown = sample_redemption(code, *application);
-                shown.tokens = sample_tokens(code * 100 + i);
-                const auto given = store.redeem_code(shown);
-                if (!given) return 255;
-                if (given->result == redemption_result::redeemed) ++won;
+                auto redemption = sample_redemption(code, *application);
+                redemption.tokens = sample_tokens(code * 100 + i);
+                const auto result = store.redeem_code(redemption);
+                if (!result) return 255;
+                if (result->result == redemption_result::redeemed) ++succeeded;
             }
-            return won;
+            return succeeded;
         });
     start.close_writing();
-    int won = 0;
-    for (auto& each : processes) won += each.wait();
-    CHECK(won == 10);
-    postgres_store store{where};
+    int succeeded = 0;
+    for (auto& each : processes) succeeded += each.wait();
+    CHECK(succeeded == 10);
+    postgres_store store{schema};
     for (std::uint64_t code = 0; code < 10; ++code)
         for (std::uint64_t i = 0; i < process_count; ++i) {
             CHECK_FALSE(value_of(store.find_access_token(sample_access_digest(code * 100 + i))));
@@ -340,7 +340,7 @@ TEST_CASE("nodes that redeem one code at once: exactly one succeeds, and reuse r
 
 TEST_CASE("a credential revoked on one node is refused by others from the next call") {
     auto& server = postgres_server::shared();
-    postgres_store one{server.fresh()}, other{server.last()};
+    postgres_store one{server.new_schema()}, other{server.last()};
     const auto access = sample_access_token(1);
     for (int round = 0; round < 3; ++round) {
         const auto id = value_of(other.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
@@ -360,24 +360,24 @@ constexpr milliseconds five_minutes{300'000};
 instant early_node() noexcept { return postgres::server_clock::node_now() - five_minutes; }
 instant late_node() noexcept { return postgres::server_clock::node_now() + five_minutes; }
 
-postgres_store node_with(const std::string& where, instant (*node_clock)() noexcept) {
+postgres_store node_with(const std::string& schema, instant (*node_clock)() noexcept) {
     postgres_settings settings;
     settings.callers_clock = node_clock;
-    return postgres_store{where, settings};
+    return postgres_store{schema, settings};
 }
 
 }  // namespace
 
 TEST_CASE("nodes whose clocks differ by minutes agree on expiry") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
+    const auto schema = server.new_schema();
     struct node {
         instant (*now)() noexcept;
         postgres_store store;
     };
-    node nodes[] = {{&early_node, node_with(where, &early_node)},
-                    {&postgres::server_clock::node_now, node_with(where, &postgres::server_clock::node_now)},
-                    {&late_node, node_with(where, &late_node)}};
+    node nodes[] = {{&early_node, node_with(schema, &early_node)},
+                    {&postgres::server_clock::node_now, node_with(schema, &postgres::server_clock::node_now)},
+                    {&late_node, node_with(schema, &late_node)}};
     const auto application = create_sample_application(nodes[0].store);
     const auto account = sample_account();
     listen(nodes[0].store, account);
@@ -392,13 +392,13 @@ TEST_CASE("nodes whose clocks differ by minutes agree on expiry") {
                 code.expires_at = made_at + seconds{60};
                 expect_code(makes.store, code, code_result::created);
             }
-            auto shown = sample_redemption(seed + 1, application);
-            shown.now = uses.now() + seconds{50};
-            shown.tokens.access_expires_at = shown.now + seconds{3600};
-            expect_redemption(uses.store, shown, redemption_result::redeemed);
-            shown = sample_redemption(seed + 2, application);
-            shown.now = uses.now() + seconds{70};
-            expect_redemption(uses.store, shown, redemption_result::expired);
+            auto redemption = sample_redemption(seed + 1, application);
+            redemption.now = uses.now() + seconds{50};
+            redemption.tokens.access_expires_at = redemption.now + seconds{3600};
+            expect_redemption(uses.store, redemption, redemption_result::redeemed);
+            redemption = sample_redemption(seed + 2, application);
+            redemption.now = uses.now() + seconds{70};
+            expect_redemption(uses.store, redemption, redemption_result::expired);
 
             const auto found = found_of(makes.store.find_access_token(sample_access_digest(seed + 1)));
             const auto lasts = *found.expires_at - makes.now();
@@ -410,10 +410,10 @@ TEST_CASE("nodes whose clocks differ by minutes agree on expiry") {
             terms.lease_until = terms.now + seconds{30};
             REQUIRE(claim(makes.store, terms).size() == 1);
             expect_none_due(uses.store, uses.now() + seconds{20});
-            const auto told = value_of(uses.store.due_hooks(uses.now() + seconds{20}, 10));
-            REQUIRE(told.next_at);
-            CHECK(*told.next_at - uses.now() > seconds{25});
-            CHECK(*told.next_at - uses.now() < seconds{35});
+            const auto due = value_of(uses.store.due_hooks(uses.now() + seconds{20}, 10));
+            REQUIRE(due.next_at);
+            CHECK(*due.next_at - uses.now() > seconds{25});
+            CHECK(*due.next_at - uses.now() < seconds{35});
             expect_completed(uses.store,
                            completed(claim_one(uses.store, uses.now() + seconds{40}), delivery_outcome::delivered),
                            completion::done, uses.now());
@@ -427,7 +427,7 @@ TEST_CASE("the store's clock is the server's and may outlive the store") {
     {
         postgres_settings settings;
         settings.callers_clock = nullptr;
-        postgres_store store{server.fresh(), settings};
+        postgres_store store{server.new_schema(), settings};
         clock = store.clock();
         auto code = sample_session(1);
         code.created_at = clock->now();
@@ -439,38 +439,38 @@ TEST_CASE("the store's clock is the server's and may outlive the store") {
     CHECK(off > seconds{-1});
 }
 
-TEST_CASE("a database of version 4 is brought up to date, and its applications and refresh tokens stay good") {
+TEST_CASE("a database of version 4 is migrated, and its applications and refresh tokens stay valid") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
+    const auto schema = server.new_schema();
     {
-        auto pool = *postgres_database::open(where);
+        auto pool = *postgres_database::open(schema);
         REQUIRE(pool.migrate(postgres::store_component, std::span{postgres::store_steps}.first(4)));
     }
     for (const char* redirect_url : {"NULL", "'https://app.example/back'"})
-        postgres_server::run(where, "INSERT INTO tollgate_applications (owner_id, client_id, secret_digest, name, website, "
+        postgres_server::run(schema, "INSERT INTO tollgate_applications (owner_id, client_id, secret_digest, name, website, "
                                     "description, redirect_url, created_at) SELECT 3, 'tgi_' || count(*), "
                                     "decode(repeat('ab', 32), 'hex'), 'n', 'w', '', " +
                                         std::string{redirect_url} + ", 1 FROM tollgate_applications");
-    postgres_server::run(where, "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) VALUES (7, 1, 'a', 1)");
-    postgres_server::run(where, "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
+    postgres_server::run(schema, "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) VALUES (7, 1, 'a', 1)");
+    postgres_server::run(schema, "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
                                 "VALUES (decode('" +
                                     hex_encode(sample_refresh_digest(1).raw()) +
                                     "', 'hex'), 1, 'a', 99999999999999, 99999999999999)");
-    postgres_store store{where};
+    postgres_store store{schema};
     const auto listed = value_of(store.applications_of(user_id{3}));
     REQUIRE(listed.size() == 2);
     for (const auto& each : listed) CHECK(each.type == client_type::confidential);
     CHECK(listed[0].redirect_urls.empty());
     CHECK(listed[1].redirect_urls == std::vector<std::string>{"https://app.example/back"});
-    auto shown = sample_refresh(1, 11, application_id{1});
-    shown.rotation = sample_rotation(1, 2);
-    expect_refresh(store, shown, refresh_result::refreshed);
+    auto refresh = sample_refresh(1, 11, application_id{1});
+    refresh.rotation = sample_rotation(1, 2);
+    expect_refresh(store, refresh, refresh_result::refreshed);
     CHECK(is_refreshable(store, 2, application_id{1}));
 }
 
 TEST_CASE("text that cannot be stored is the client's error, and is never found") {
     auto& server = postgres_server::shared();
-    postgres_store store{server.fresh()};
+    postgres_store store{server.new_schema()};
     for (const std::string& text : {std::string{"a\0b", 3}, std::string{"\xff"}, std::string{"\xed\xa0\x80"}}) {
         auto token = sample_personal_token("tgu_a");
         token.description = text;

@@ -19,9 +19,9 @@ using tollgate_test::temporary_directory;
 namespace {
 
 sqlite_database open_pool(const temporary_directory& in, std::size_t readers_max, milliseconds busy_wait_max = seconds{60}) {
-    auto made = sqlite_database::open(in.file("test.db"), {.readers_max = readers_max, .busy_wait_max = busy_wait_max});
-    REQUIRE(made);
-    return *std::move(made);
+    auto opened = sqlite_database::open(in.file("test.db"), {.readers_max = readers_max, .busy_wait_max = busy_wait_max});
+    REQUIRE(opened);
+    return *std::move(opened);
 }
 
 }  // namespace
@@ -69,9 +69,9 @@ TEST_CASE("reading the schema status neither changes nor creates a file") {
     const std::span<const sqlite::statement_text> all{steps};
     const auto file = directory.file("test.db");
     const auto status = [&](std::span<const sqlite::statement_text> known) {
-        auto told = sqlite_database::check_schema(file, "shop", known);
-        REQUIRE(told);
-        return std::vector<std::int64_t>{told->version, told->newest, static_cast<std::int64_t>(told->pending_statements)};
+        auto read = sqlite_database::check_schema(file, "shop", known);
+        REQUIRE(read);
+        return std::vector<std::int64_t>{read->version, read->newest, static_cast<std::int64_t>(read->pending_statements)};
     };
     CHECK(status(all) == std::vector<std::int64_t>{0, 2, 3});
     CHECK_FALSE(std::filesystem::exists(file));
@@ -136,7 +136,7 @@ TEST_CASE("threads share a pool: all get a connection, and no write is lost") {
     CHECK(std::get<0>(**(*reader)->prepare("SELECT count(*) FROM t").next<std::int64_t>()) == threads * rounds);
 }
 
-TEST_CASE("a file or log that was deleted or replaced under its database takes no writes, and nothing cached is given out") {
+TEST_CASE("when its file or log was deleted or replaced, a database accepts no writes and returns nothing from the cache") {
     temporary_directory directory;
     const auto database = directory.file("test.db"), link = directory.file("link.db");
     std::filesystem::create_symlink(database, link);
@@ -160,7 +160,7 @@ TEST_CASE("a file or log that was deleted or replaced under its database takes n
     CHECK_THAT(refused.error().cause, Catch::Contains("deleted or replaced") && Catch::Contains(is_linked ? link : database));
     CHECK_FALSE(pool.transact(insert));
     CHECK_FALSE(pool.changes().read());
-    CHECK(std::filesystem::exists(path) == is_replaced);  // no empty file was made in its place
+    CHECK(std::filesystem::exists(path) == is_replaced);  // no empty file was created in its place
 
     std::filesystem::rename(path + ".away", path);
     CHECK(pool.write(insert));

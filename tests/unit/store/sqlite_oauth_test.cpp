@@ -41,8 +41,8 @@ bool has_token(sqlite_store& store, std::uint64_t seed) {
 }
 
 template <class T>
-result<void> settle(result<T> given) {
-    if (!given) return std::move(given).error();
+result<void> settle(result<T> outcome) {
+    if (!outcome) return std::move(outcome).error();
     return {};
 }
 
@@ -51,7 +51,7 @@ result<void> settle(bool as_expected) {
     return {};
 }
 
-/// An application with a user whose code 1 is redeemed and whose code 2 waits; two sessions; a hook.
+/// An application with a user whose code 1 is redeemed and whose code 2 is not; two sessions; a hook.
 void furnish(sqlite_store& store) {
     REQUIRE(create_sample_application(store) == first_application);
     value_of(store.update_application(user_id{3}, first_application, {"Backup for sites", "https://app.example", "", {}, true}));
@@ -118,9 +118,9 @@ const verb verbs[] = {
      }},
     {"create_code",
      [](sqlite_store& store) {
-         auto made = sample_code(3, first_application);
-         made.scopes = sample_scopes("itemplatform");
-         return settle(store.create_code(made));
+         auto code = sample_code(3, first_application);
+         code.scopes = sample_scopes("itemplatform");
+         return settle(store.create_code(code));
      },
      [](sqlite_store& store) {
          return progress{value_of(store.granted_scopes(user_id{7}, first_application))->contains("itemplatform")};
@@ -130,28 +130,28 @@ const verb verbs[] = {
      [](sqlite_store& store) { return progress{!value_of(store.grants_of(user_id{8})).empty()}; }},
     {"redeem_code",
      [](sqlite_store& store) {
-         const auto given = store.redeem_code(sample_redemption(2, first_application));
-         return given ? settle(given->result == redemption_result::redeemed) : settle(given);
+         const auto outcome = store.redeem_code(sample_redemption(2, first_application));
+         return outcome ? settle(outcome->result == redemption_result::redeemed) : settle(outcome);
      },
      [](sqlite_store& store) { return progress{has_token(store, 2)}; }},
     {"redeem_code again",
      [](sqlite_store& store) {
-         const auto given = store.redeem_code(sample_redemption(1, first_application));
-         return given ? settle(given->result == redemption_result::reused) : settle(given);
+         const auto outcome = store.redeem_code(sample_redemption(1, first_application));
+         return outcome ? settle(outcome->result == redemption_result::reused) : settle(outcome);
      },
      [](sqlite_store& store) { return progress{!has_token(store, 1)}; }},
     {"refresh_access_token",
      [](sqlite_store& store) {
-         const auto given = store.refresh_access_token(sample_refresh(1, 11, first_application));
-         return given ? settle(given->result == refresh_result::refreshed) : settle(given);
+         const auto outcome = store.refresh_access_token(sample_refresh(1, 11, first_application));
+         return outcome ? settle(outcome->result == refresh_result::refreshed) : settle(outcome);
      },
      [](sqlite_store& store) { return progress{has_token(store, 11)}; }},
     {"refresh_access_token with a rotation",
      [](sqlite_store& store) {
-         auto shown = sample_refresh(1, 11, first_application);
-         shown.rotation = sample_rotation(1, 2);
-         const auto given = store.refresh_access_token(shown);
-         return given ? settle(given->result == refresh_result::refreshed) : settle(given);
+         auto refresh = sample_refresh(1, 11, first_application);
+         refresh.rotation = sample_rotation(1, 2);
+         const auto outcome = store.refresh_access_token(refresh);
+         return outcome ? settle(outcome->result == refresh_result::refreshed) : settle(outcome);
      },
      [](sqlite_store& store) {
          return all_or_nothing({has_token(store, 11), is_refreshable(store, 2, first_application),
@@ -208,7 +208,7 @@ const verb verbs[] = {
 
 }  // namespace
 
-TEST_CASE("a disk that fails at the nth change: each verb of OAuth and of sessions is done or not, and never half") {
+TEST_CASE("when the disk fails at the nth change, each verb of OAuth and of sessions is done completely or not at all") {
     const auto& each = GENERATE(from_range(std::begin(verbs), std::end(verbs)));
     const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_FSYNC);
     CAPTURE(each.name, code);
@@ -230,7 +230,7 @@ TEST_CASE("a disk that fails at the nth change: each verb of OAuth and of sessio
 TEST_CASE("no statement of the store scans a table or sorts more rows than it returns") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
-    // The store's connections are looked at as SQLite opens them.
+    // The store's connections are inspected when SQLite opens them.
     static std::vector<sqlite3*> opened;
     opened.clear();
     const auto note = +[](sqlite3* each, const char**, const sqlite3_api_routines*) {
@@ -254,15 +254,15 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     value_of(store.account_of_hook(account.service, hook));
     value_of(store.replace_hook_secret(account, hook, "whsec_bmV3", noon));
     value_of(store.append_event(sample_event(account), sample_seed(1), noon));
-    auto sent = claim_at(store, noon);
-    sent.push_back(claim_at(store, noon + seconds{60}).at(0));  // its lease had ended
-    const std::vector<attempt_result> ended{completed(sent[0], delivery_outcome::retry),
-                                            completed(sent[1], delivery_outcome::gone)};
+    auto leased = claim_at(store, noon);
+    leased.push_back(claim_at(store, noon + seconds{60}).at(0));  // its lease had ended
+    const std::vector<attempt_result> ended{completed(leased[0], delivery_outcome::retry),
+                                            completed(leased[1], delivery_outcome::gone)};
     value_of(store.complete(ended, noon));
     value_of(store.deliveries_of(account, hook, 100, {}));
     value_of(store.attempts_of(account, hook, 100, {}));
     value_of(store.enable_hook(account, hook, noon));
-    value_of(store.resend(account, sent[0].lease.delivery, noon));
+    value_of(store.resend(account, leased[0].lease.delivery, noon));
     value_of(store.complete({{completed(claim_at(store, noon).at(0), delivery_outcome::delivered)}}, noon));
     value_of(store.sweep_deliveries(noon + seconds{1}, 100));
     value_of(store.append_event(sample_event(account), sample_seed(2), noon));
@@ -315,7 +315,7 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
             statements.emplace_back(sqlite3_sql(each));
         for (const std::string& text : statements) {
             if (text.find("tollgate_") == std::string::npos || text.find("tollgate_schema") != std::string::npos)
-                continue;  // no table of the store's
+                continue;  // not a table of the store
             CAPTURE(text);
             sqlite3_stmt* plan = nullptr;
             REQUIRE(sqlite3_prepare_v2(on, ("EXPLAIN QUERY PLAN " + text).c_str(), -1, &plan, nullptr) ==
@@ -324,7 +324,7 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
                 const std::string step{reinterpret_cast<const char*>(sqlite3_column_text(plan, 3))};
                 if (step == "SCAN CONSTANT ROW") continue;
                 CHECK_THAT(step, !Catch::StartsWith("SCAN"));
-                // A user's list is short, and sorted. What is cut off has to come in its order.
+                // The list of one user is short and may be sorted; a truncated result must come from an index.
                 if (text.find("LIMIT") != std::string::npos) CHECK_THAT(step, !Catch::Contains("TEMP B-TREE"));
             }
             sqlite3_finalize(plan);
@@ -336,7 +336,7 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     CHECK(looked_at > 80);
 }
 
-TEST_CASE("a store of version 5 is brought up to date, and its applications and refresh tokens stay good") {
+TEST_CASE("a store of version 5 is migrated, and its applications and refresh tokens stay valid") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     {
@@ -358,9 +358,9 @@ TEST_CASE("a store of version 5 is brought up to date, and its applications and 
     for (const auto& each : listed) CHECK(each.type == client_type::confidential);
     CHECK(listed[0].redirect_urls.empty());
     CHECK(listed[1].redirect_urls == std::vector<std::string>{"https://app.example/back"});
-    auto shown = sample_refresh(1, 11, first_application);
-    shown.rotation = sample_rotation(1, 2);
-    expect_refresh(store, shown, refresh_result::refreshed);
+    auto refresh = sample_refresh(1, 11, first_application);
+    refresh.rotation = sample_rotation(1, 2);
+    expect_refresh(store, refresh, refresh_result::refreshed);
     CHECK(is_refreshable(store, 2, first_application));
 }
 
@@ -384,21 +384,21 @@ TEST_CASE("processes that redeem one code at once: exactly one succeeds, and reu
                 start.close_writing();
                 sqlite_store store{path};
                 start.take();  // all of them return when the parent closes
-                auto shown = sample_redemption(round, first_application);
-                shown.tokens = sample_tokens(round * 100 + i);
-                const auto given = store.redeem_code(shown);
-                if (!given) return 9;
-                if (given->result == redemption_result::redeemed) return 1;
-                return given->result == redemption_result::reused ? 0 : 8;
+                auto redemption = sample_redemption(round, first_application);
+                redemption.tokens = sample_tokens(round * 100 + i);
+                const auto outcome = store.redeem_code(redemption);
+                if (!outcome) return 9;
+                if (outcome->result == redemption_result::redeemed) return 1;
+                return outcome->result == redemption_result::reused ? 0 : 8;
             });
         start.close_writing();
-        int won = 0;
+        int succeeded = 0;
         for (auto& each : processes) {
             const int code = each.wait();
             CHECK(code <= 1);
-            won += code;
+            succeeded += code;
         }
-        CHECK(won == 1);
+        CHECK(succeeded == 1);
         sqlite_store store{path};
         for (std::uint64_t i = 0; i < process_count; ++i) CHECK_FALSE(has_token(store, round * 100 + i));
     }
@@ -418,9 +418,9 @@ TEST_CASE("processes that refresh one token at once all succeed") {
         processes.emplace_back([&, i] {
             sqlite_store store{path};
             for (std::uint64_t n = 0; n < each_times; ++n) {
-                const auto given =
+                const auto outcome =
                     store.refresh_access_token(sample_refresh(1, 100 + i * each_times + n, first_application));
-                if (!given || given->result != refresh_result::refreshed) return 1;
+                if (!outcome || outcome->result != refresh_result::refreshed) return 1;
             }
             return 0;
         });
@@ -430,7 +430,7 @@ TEST_CASE("processes that refresh one token at once all succeed") {
     CHECK(is_refreshable(store, 1, first_application));
 }
 
-TEST_CASE("issued tokens survive kill -9, and their codes are spent") {
+TEST_CASE("issued tokens survive kill -9, and their codes stay redeemed") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     {
@@ -449,8 +449,8 @@ TEST_CASE("issued tokens survive kill -9, and their codes are spent") {
                 threads.emplace_back([&, i] {
                     for (std::uint64_t seed = round * 100'000 + i * 10'000;; ++seed) {
                         if (!store.create_code(sample_code(seed, first_application, user_of(seed)))) return;
-                        const auto given = store.redeem_code(sample_redemption(seed, first_application));
-                        if (!given || given->result != redemption_result::redeemed) return;
+                        const auto outcome = store.redeem_code(sample_redemption(seed, first_application));
+                        if (!outcome || outcome->result != redemption_result::redeemed) return;
                         if (!seeds.put(static_cast<std::int64_t>(seed))) return;
                     }
                 });
@@ -510,9 +510,9 @@ TEST_CASE("optional writes do not wait for another process") {
     const auto access = sample_access_token(1);
     value_of(store.create_personal_token(personal, tokens_max));
     value_of(store.create_access_token(access));
-    auto stranger = *sqlite::database::open(path);
+    auto locking = *sqlite::database::open(path);
     {
-        auto change = sqlite::transaction::begin(stranger);
+        auto change = sqlite::transaction::begin(locking);
         REQUIRE(change);
         CHECK(tollgate_test::eventually([&] {  // a busy machine may take longer now and then
             const auto before = std::chrono::steady_clock::now();
@@ -523,7 +523,7 @@ TEST_CASE("optional writes do not wait for another process") {
     }
     value_of(store.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
     value_of(store.record_access_token_use(access.token_digest, noon));
-    // Whoever writes next waits as long as ever.
+    // Other writes wait for the usual time.
     number_pipe locked;
     child_process other{[&] {
         locked.close_reading();
@@ -543,16 +543,16 @@ TEST_CASE("a hook keeps its replaced secrets, up to the bound, until it is delet
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};
     const auto id = value_of(store.create_hook(sample_hook(sample_account()), 20));
-    auto stranger = *sqlite::database::open(path);
+    auto other = *sqlite::database::open(path);
     using row = std::pair<std::string, instant>;
-    const auto kept = [&] {
+    const auto secrets = [&] {
         std::vector<row> all;
-        auto rows = stranger.prepare("SELECT secret, valid_until FROM tollgate_hook_secrets ORDER BY id DESC");
+        auto rows = other.prepare("SELECT secret, valid_until FROM tollgate_hook_secrets ORDER BY id DESC");
         while (const auto next = value_of(rows.next<std::string, instant>()))
             all.emplace_back(std::get<0>(*next), std::get<1>(*next));
         return all;
     };
-    CHECK(kept().empty());
+    CHECK(secrets().empty());
     std::vector<row> expected;
     std::string last = sample_hook(sample_account()).secret;
     for (int i = 0; i < 6; ++i) {
@@ -560,8 +560,8 @@ TEST_CASE("a hook keeps its replaced secrets, up to the bound, until it is delet
         value_of(store.replace_hook_secret(sample_account(), id, next, noon + seconds{i}));
         expected.insert(expected.begin(), {std::exchange(last, next), noon + seconds{i}});
         expected.resize((std::min)(expected.size(), limits::previous_secrets_max));
-        CHECK(kept() == expected);
+        CHECK(secrets() == expected);
     }
     value_of(store.delete_hook(sample_account(), id));
-    CHECK(kept().empty());
+    CHECK(secrets().empty());
 }

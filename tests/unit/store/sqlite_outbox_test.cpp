@@ -36,19 +36,19 @@ using tollgate_test::temporary_directory;
 
 namespace {
 
-std::int64_t count_in(sqlite::database& on, sqlite::statement_text counting) {
-    return std::get<0>(value_of(on.prepare(counting).next<std::int64_t>()).value());
+std::int64_t count_in(sqlite::database& data, sqlite::statement_text counting) {
+    return std::get<0>(value_of(data.prepare(counting).next<std::int64_t>()).value());
 }
 
 /// Account 42 has hooks 1 and 2 at one host, with a delivery each: 1 and 2. Hook 3 (of account 43) is disabled and
-/// holds delivery 4, having given up 3; 5 of account 44's hook 4 is leased.
-struct furnished {
+/// holds delivery 4, after delivery 3 was given up; 5 of account 44's hook 4 is leased.
+struct populated_store {
     sqlite_store store;
     account_ref account = sample_account(), disabled = sample_account("sitesmaker", 43),
                 sending = sample_account("sitesmaker", 44);
-    std::optional<due_delivery> lent;
+    std::optional<due_delivery> leased;
 
-    furnished(const std::string& path, const sqlite_settings& settings) : store{path, settings} {
+    populated_store(const std::string& path, const sqlite_settings& settings) : store{path, settings} {
         listen(store, account);
         listen(store, account);
         listen_at(store, disabled, "https://disabled.example/");
@@ -57,10 +57,10 @@ struct furnished {
         report(store, disabled, 2);
         auto one = sample_terms(noon);
         one.deliveries_max = 1;
-        const auto sent = claim(store, one);
-        REQUIRE(complete_one(store, completed(sent.at(0), delivery_outcome::gone)) == completion::hook_disabled);
+        const auto deliveries = claim(store, one);
+        REQUIRE(complete_one(store, completed(deliveries.at(0), delivery_outcome::gone)) == completion::hook_disabled);
         report(store, sending);
-        lent = claim_one(store, noon);
+        leased = claim_one(store, noon);
     }
 
     std::vector<delivery_state> states(const account_ref& of, std::int64_t hook) {
@@ -70,16 +70,16 @@ struct furnished {
     }
 };
 
-result<void> expected(result<bool> given) {
-    if (!given) return std::move(given).error();
-    if (!*given) return internal_error("the verb found nothing to do");
+result<void> expected(result<bool> outcome) {
+    if (!outcome) return std::move(outcome).error();
+    if (!*outcome) return internal_error("the verb found nothing to do");
     return {};
 }
 
 struct verb {
     const char* name;
-    result<void> (*act)(furnished&);
-    progress (*done)(furnished&);
+    result<void> (*act)(populated_store&);
+    progress (*done)(populated_store&);
 };
 
 using enum delivery_state;
@@ -87,75 +87,75 @@ using states = std::vector<delivery_state>;
 
 const verb verbs[] = {
     {"append_event",
-     [](furnished& on) {
-         const auto count = on.store.append_event(sample_event(on.account), sample_seed(9), noon);
+     [](populated_store& data) {
+         const auto count = data.store.append_event(sample_event(data.account), sample_seed(9), noon);
          if (!count) return result<void>{count.error()};
          return expected(*count == 2);
      },
-     [](furnished& on) {
-         return all_or_nothing({on.states(on.account, 1).size() == 2, on.states(on.account, 2).size() == 2});
+     [](populated_store& data) {
+         return all_or_nothing({data.states(data.account, 1).size() == 2, data.states(data.account, 2).size() == 2});
      }},
     {"lease",
-     [](furnished& on) {
+     [](populated_store& data) {
          const instant now = noon + seconds{60};
          std::vector<lease_request> requests;
          for (const std::int64_t each : {1, 2, 4}) requests.push_back({hook_id{each}, 9, 9, now});
-         const auto leased = on.store.lease(requests, {now, now + seconds{30}});
+         const auto leased = data.store.lease(requests, {now, now + seconds{30}});
          if (!leased) return result<void>{leased.error()};
-         return expected(leased->size() == 3);  // the one whose lease has ended, too
+         return expected(leased->size() == 3);  // including the one whose lease has ended
      },
-     [](furnished& on) {
+     [](populated_store& data) {
          const auto is_leased = [&](const account_ref& of, std::int64_t hook) {
-             return only_delivery(on.store, of, hook_id{hook}).next_attempt_at == noon + seconds{90};
+             return only_delivery(data.store, of, hook_id{hook}).next_attempt_at == noon + seconds{90};
          };
-         return all_or_nothing({is_leased(on.account, 1), is_leased(on.account, 2), is_leased(on.sending, 4)});
+         return all_or_nothing({is_leased(data.account, 1), is_leased(data.account, 2), is_leased(data.sending, 4)});
      }},
     {"complete",
-     [](furnished& on) {
-         const auto ended = completed(*on.lent, delivery_outcome::gone);
-         const auto results = on.store.complete({&ended, 1}, noon);
+     [](populated_store& data) {
+         const auto ended = completed(*data.leased, delivery_outcome::gone);
+         const auto results = data.store.complete({&ended, 1}, noon);
          if (!results) return result<void>{results.error()};
          return expected(results->at(0) == completion::hook_disabled);
      },
-     [](furnished& on) {
-         const auto hook = listed_hook(on.store, on.sending, hook_id{4});
-         return all_or_nothing({on.states(on.sending, 4) == states{given_up}, hook.disabled.has_value(),
+     [](populated_store& data) {
+         const auto hook = listed_hook(data.store, data.sending, hook_id{4});
+         return all_or_nothing({data.states(data.sending, 4) == states{given_up}, hook.disabled.has_value(),
                                 hook.failing_since.has_value(),
-                                value_of(on.store.attempts_of(on.sending, hook_id{4}, 9)).size() == 1});
+                                value_of(data.store.attempts_of(data.sending, hook_id{4}, 9)).size() == 1});
      }},
     {"resend",
-     [](furnished& on) { return expected(on.store.resend(on.sending, on.lent->lease.delivery, noon + seconds{31})); },
-     [](furnished& on) {
-         return progress{only_delivery(on.store, on.sending, hook_id{4}).next_attempt_at == noon + seconds{31}};
+     [](populated_store& data) { return expected(data.store.resend(data.sending, data.leased->lease.delivery, noon + seconds{31})); },
+     [](populated_store& data) {
+         return progress{only_delivery(data.store, data.sending, hook_id{4}).next_attempt_at == noon + seconds{31}};
      }},
-    {"enable_hook", [](furnished& on) { return expected(on.store.enable_hook(on.disabled, hook_id{3}, noon)); },
-     [](furnished& on) {
-         return all_or_nothing({!listed_hook(on.store, on.disabled, hook_id{3}).disabled,
-                                on.states(on.disabled, 3) == states{waiting, given_up}});
+    {"enable_hook", [](populated_store& data) { return expected(data.store.enable_hook(data.disabled, hook_id{3}, noon)); },
+     [](populated_store& data) {
+         return all_or_nothing({!listed_hook(data.store, data.disabled, hook_id{3}).disabled,
+                                data.states(data.disabled, 3) == states{waiting, given_up}});
      }},
     {"sweep_deliveries",
-     [](furnished& on) {
-         const auto swept = on.store.sweep_deliveries(noon + seconds{1}, 100);
+     [](populated_store& data) {
+         const auto swept = data.store.sweep_deliveries(noon + seconds{1}, 100);
          if (!swept) return result<void>{swept.error()};
          return expected(*swept == 2);
      },
-     [](furnished& on) {
+     [](populated_store& data) {
          return all_or_nothing(
-             {on.states(on.disabled, 3).empty(), value_of(on.store.attempts_of(on.disabled, hook_id{3}, 9)).empty()});
+             {data.states(data.disabled, 3).empty(), value_of(data.store.attempts_of(data.disabled, hook_id{3}, 9)).empty()});
      }},
-    {"delete_hook", [](furnished& on) { return expected(on.store.delete_hook(on.disabled, hook_id{3})); },
-     [](furnished& on) { return progress{value_of(on.store.hooks_of(on.disabled)).empty()}; }},
+    {"delete_hook", [](populated_store& data) { return expected(data.store.delete_hook(data.disabled, hook_id{3})); },
+     [](populated_store& data) { return progress{value_of(data.store.hooks_of(data.disabled)).empty()}; }},
 };
 
 }  // namespace
 
-TEST_CASE("a disk that fails at the nth change: each verb of the outbox is done or not, and never half") {
+TEST_CASE("when the disk fails at the nth change, each verb of the outbox is done completely or not at all") {
     const auto& each = GENERATE(from_range(std::begin(verbs), std::end(verbs)));
     const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC);
     CAPTURE(each.name, code);
 
     tollgate_test::fail_each_disk_change(
-        code, [](const std::string& path, const sqlite_settings& settings) { return furnished{path, settings}; }, each.act,
+        code, [](const std::string& path, const sqlite_settings& settings) { return populated_store{path, settings}; }, each.act,
         each.done, [](const std::string& path) {
             auto file = *sqlite::database::open(path);
             CHECK(count_in(file, "SELECT count(*) FROM pragma_foreign_key_check") == 0);
@@ -171,10 +171,10 @@ TEST_CASE("a disk that fails at the nth change: each verb of the outbox is done 
 TEST_CASE("a file that cannot grow is an error for the publisher, and no partial event is left") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
-    number_pipe told;
-    // In another process, because the bound would be this one's for good.
+    number_pipe reported;
+    // In another process, because the limit would be permanent for this one.
     child_process server{[&] {
-        told.close_reading();
+        reported.close_reading();
         sqlite_store store{path};
         const auto account = sample_account();
         for (int i = 0; i < 3; ++i) listen(store, account);
@@ -183,26 +183,26 @@ TEST_CASE("a file that cannot grow is an error for the publisher, and no partial
         ::getrlimit(RLIMIT_FSIZE, &bound);
         bound.rlim_cur = 500'000;
         ::setrlimit(RLIMIT_FSIZE, &bound);
-        auto happened = sample_event(account);
-        happened.data = '"' + std::string(10'000, 'x') + '"';
+        auto reported_event = sample_event(account);
+        reported_event.data = '"' + std::string(10'000, 'x') + '"';
         for (std::uint64_t i = 0;; ++i) {
-            const auto count = store.append_event(happened, sample_seed(i), noon);
+            const auto count = store.append_event(reported_event, sample_seed(i), noon);
             if (!count) {
                 if (count.error().kind != error_kind::unavailable) return 1;
                 break;
             }
-            told.put(static_cast<std::int64_t>(*count));
+            reported.put(static_cast<std::int64_t>(*count));
         }
         bound.rlim_cur = bound.rlim_max;
         ::setrlimit(RLIMIT_FSIZE, &bound);
-        const auto count = store.append_event(happened, sample_seed(1'000), noon);
+        const auto count = store.append_event(reported_event, sample_seed(1'000), noon);
         if (!count) return 2;
-        told.put(static_cast<std::int64_t>(*count));
+        reported.put(static_cast<std::int64_t>(*count));
         return 0;
     }};
-    told.close_writing();
+    reported.close_writing();
     std::size_t acknowledged = 0;
-    while (const auto count = told.take()) acknowledged += static_cast<std::size_t>(*count);
+    while (const auto count = reported.take()) acknowledged += static_cast<std::size_t>(*count);
     CHECK(server.wait() == 0);
     CHECK(acknowledged > 10);
     sqlite_store store{path};
@@ -223,12 +223,12 @@ TEST_CASE("processes that claim at once never get the same delivery, and everyth
         for (int i = 0; i < 3; ++i) listen_at(store, sample_account(), "https://" + std::to_string(i) + ".example/");
         report(store, sample_account(), delivery_count / 3);
     }
-    number_pipe start, told;
+    number_pipe start, reported;
     std::vector<child_process> processes;
     for (int i = 0; i < process_count; ++i)
         processes.emplace_back([&] {
             start.close_writing();
-            told.close_reading();
+            reported.close_reading();
             sqlite_store store{path};
             start.take();  // all of them return when the parent closes
             for (;;) {
@@ -238,17 +238,17 @@ TEST_CASE("processes that claim at once never get the same delivery, and everyth
                 if (leased.empty()) return 0;
                 std::vector<attempt_result> ended;
                 for (const due_delivery& each : leased) {
-                    told.put(each.lease.delivery.value());
+                    reported.put(each.lease.delivery.value());
                     ended.push_back(completed(each, delivery_outcome::delivered));
                 }
                 const auto results = store.complete(ended, noon);
                 if (!results || *results != std::vector(ended.size(), completion::done)) return 2;
             }
         });
-    told.close_writing();
+    reported.close_writing();
     start.close_writing();
     std::multiset<std::int64_t> claimed;
-    while (const auto id = told.take()) claimed.insert(*id);
+    while (const auto id = reported.take()) claimed.insert(*id);
     for (auto& each : processes) CHECK(each.wait() == 0);
     CHECK(claimed.size() == delivery_count);
     CHECK(std::set<std::int64_t>(claimed.begin(), claimed.end()).size() == delivery_count);
@@ -257,7 +257,7 @@ TEST_CASE("processes that claim at once never get the same delivery, and everyth
 }
 
 TEST_CASE(
-    "an event that was acknowledged is delivered after kill -9, in whatever its process was killed, under one id") {
+    "an acknowledged event is delivered after kill -9 at any point, with one id") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     std::optional<hook_id> hook;
@@ -271,7 +271,7 @@ TEST_CASE(
         child_process server{[&] {
             seeds.close_reading();
             sqlite_store store{path};
-            std::thread worker{[&] {  // claims and fails, claims and fails
+            std::thread worker{[&] {  // claims and fails, repeatedly
                 for (instant now = noon;; now += milliseconds{1}) {
                     auto terms = sample_terms(now);
                     terms.lease_until = now + milliseconds{1};
@@ -303,7 +303,7 @@ TEST_CASE(
     for (const due_delivery& each : claim_at(store, noon + seconds{86'400}))
         due.insert(std::string{each.message_id.view()});
     CHECK(due.size() >= acknowledged.size());
-    CHECK(due.size() <= acknowledged.size() + 4);  // one a round was on its way
+    CHECK(due.size() <= acknowledged.size() + 4);  // one per round was in progress
     for (const std::uint64_t seed : acknowledged)
         CHECK(due.count(std::string{message_id_of(sample_seed(seed), *hook).view()}) == 1);
 }
@@ -377,7 +377,7 @@ TEST_CASE("nothing remains of swept deliveries: no events or attempts") {
 
 namespace {
 
-/// So many more deliveries of the hook, in the words of the file: reporting each would take a commit.
+/// More deliveries of the hook, inserted directly: reporting each would take a commit.
 void add_deliveries(sqlite::database& file, hook_id to, std::int64_t count, std::optional<instant> ended_at) {
     REQUIRE(file.run("WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers "
                      "WHERE number < ?2) INSERT INTO tollgate_events (id, service, account, name, data, happened_at) "
@@ -393,23 +393,23 @@ void add_deliveries(sqlite::database& file, hook_id to, std::int64_t count, std:
 
 }  // namespace
 
-TEST_CASE("a deleted hook with a large backlog on disk disappears at once, and its backlog in steps") {
+TEST_CASE("a deleted hook with a large backlog on disk is removed at once, and its backlog in steps") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};
     auto file = *sqlite::database::open(path);
     const auto account = sample_account(), other = sample_account("sitesmaker", 43);
     const auto busy = listen(store, account);
-    const auto calm = listen(store, other);  // at the same host
+    const auto other_hook = listen(store, other);  // at the same host
     report(store, account);
     add_deliveries(file, busy, 4500, std::nullopt);
     const auto rows = [&] { return count_in(file, "SELECT count(*) FROM tollgate_deliveries"); };
     REQUIRE(rows() == 4501);
     auto terms = sample_terms(noon);
     terms.host_leases_max = 8;
-    const auto sent = claim(store, terms);
-    REQUIRE(sent.size() == 8);
-    expect_completed(store, completed(sent[7], delivery_outcome::retry), completion::done);
+    const auto leased = claim(store, terms);
+    REQUIRE(leased.size() == 8);
+    expect_completed(store, completed(leased[7], delivery_outcome::retry), completion::done);
     report(store, other, 1, noon + seconds{1});
     value_of(store.replace_hook_secret(account, busy, "whsec_x", noon + seconds{60}));
     CHECK(value_of(store.delete_hook(account, busy)));
@@ -422,19 +422,19 @@ TEST_CASE("a deleted hook with a large backlog on disk disappears at once, and i
     CHECK(deliveries(store, account, busy).empty());
     CHECK(value_of(store.attempts_of(account, busy, 10)).empty());
     CHECK(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 0);
-    for (const due_delivery& each : sent) {
+    for (const due_delivery& each : leased) {
         CHECK_FALSE(value_of(store.resend(account, each.lease.delivery, noon)));
         CHECK(complete_one(store, completed(each, delivery_outcome::retry)) == completion::too_late);
     }
     terms.now += seconds{1};
-    CHECK(due_hook_ids(store, terms.now) == std::vector{calm});
+    CHECK(due_hook_ids(store, terms.now) == std::vector{other_hook});
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     CHECK(rows() == 4502 - 7 - 2000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     const auto due = claim(store, terms);
     REQUIRE(due.size() == 1);
-    CHECK(due[0].hook == calm);
+    CHECK(due[0].hook == other_hook);
     expect_completed(store, completed(due[0], delivery_outcome::delivered), completion::done);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) < 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
@@ -446,30 +446,30 @@ TEST_CASE("a deleted hook with a large backlog on disk disappears at once, and i
     CHECK(count_in(file, "SELECT count(*) FROM tollgate_attempts") == 1);
 }
 
-TEST_CASE("of a hook's ended deliveries the newest are kept, up to the bound") {
+TEST_CASE("the newest of a hook's ended deliveries are retained, up to the bound") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};
     auto file = *sqlite::database::open(path);
     const auto account = sample_account(), other = sample_account("sitesmaker", 43);
-    const auto busy = listen(store, account), calm = listen(store, other);
+    const auto busy = listen(store, account), other_hook = listen(store, other);
     add_deliveries(file, busy, limits::ended_deliveries_per_hook_max, noon);
-    add_deliveries(file, calm, limits::ended_deliveries_per_hook_max, noon);
+    add_deliveries(file, other_hook, limits::ended_deliveries_per_hook_max, noon);
     const auto rows_of = [&](hook_id of) {
         return std::get<0>(value_of(file.prepare("SELECT count(*) FROM tollgate_deliveries WHERE hook = ?", of)
                                         .next<std::int64_t>())
                                .value());
     };
-    constexpr std::int64_t kept = limits::ended_deliveries_per_hook_max;
+    constexpr std::int64_t retained = limits::ended_deliveries_per_hook_max;
     report(store, account, 250);
     std::vector<attempt_result> ended;
     for (const due_delivery& each : claim_at(store, noon))
         ended.push_back(completed(each, ended.size() % 2 == 0 ? delivery_outcome::delivered : delivery_outcome::given_up));
     value_of(store.complete(ended, noon));
-    CHECK(rows_of(busy) == kept + 50);  // beyond the bound by less than a hundred
-    CHECK(rows_of(calm) == kept);
+    CHECK(rows_of(busy) == retained + 50);  // beyond the bound by less than a hundred
+    CHECK(rows_of(other_hook) == retained);
     CHECK(only_of(deliveries(store, account, busy), ended[0].lease.delivery).state == delivered);
-    CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 2 * kept + 50);
+    CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 2 * retained + 50);
 }
 
 TEST_CASE("a store of version 3 is migrated, and failing hooks stay failing") {
@@ -501,7 +501,7 @@ TEST_CASE("a store of version 3 is migrated, and failing hooks stay failing") {
         if (!completed_of.insert(each.hook.value()).second) continue;
         auto ended = completed(each, delivery_outcome::given_up, noon + seconds{10});
         ended.disable_if_failing_since = noon - seconds{30};
-        // One had failed a moment before, the other not for longer than that.
+        // Hook 1 has been failing since before the migration, the other only since this attempt.
         CHECK(complete_one(store, ended) ==
               (each.hook == hook_id{1} ? completion::hook_disabled : completion::done));
     }

@@ -27,7 +27,7 @@ using tollgate_test::temporary_directory;
 
 namespace {
 
-/// A connection such as an integrator has: with SQLite's own defaults.
+/// A connection of an integrator, with SQLite's defaults.
 class own_connection {
 public:
     explicit own_connection(const std::string& path, const char* vfs = nullptr) {
@@ -60,39 +60,39 @@ constexpr const char* add_site = "INSERT INTO sites (name) VALUES ('a site')";
 
 }  // namespace
 
-TEST_CASE("an event and the caller's row are committed together, or not at all") {
+TEST_CASE("an event and the caller's row are committed together or not at all") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};
     const auto account = sample_account();
     listen(store, account);
     listen_at(store, account, "https://other.example/");
-    own_connection mine{path};
-    REQUIRE(mine.run(make_sites) == SQLITE_OK);
-    sqlite_own_transaction outbox{mine.get()};
+    own_connection connection{path};
+    REQUIRE(connection.run(make_sites) == SQLITE_OK);
+    sqlite_own_transaction outbox{connection.get()};
     const auto append = [&] { return outbox.append_event(sample_event(account), sample_seed(1), noon); };
 
     expect_error(append(), error_kind::invalid);  // no transaction
     CHECK(claim_at(store, noon).empty());
 
-    REQUIRE(mine.run("BEGIN IMMEDIATE") == SQLITE_OK);
-    REQUIRE(mine.run(add_site) == SQLITE_OK);
+    REQUIRE(connection.run("BEGIN IMMEDIATE") == SQLITE_OK);
+    REQUIRE(connection.run(add_site) == SQLITE_OK);
     CHECK(value_of(append()) == 2);
-    CHECK(claim_at(store, noon).empty());  // not before it is committed
+    CHECK(claim_at(store, noon).empty());  // not before the commit
     const auto seen = store.changes_seen();
-    REQUIRE(mine.run("ROLLBACK") == SQLITE_OK);
+    REQUIRE(connection.run("ROLLBACK") == SQLITE_OK);
     CHECK(claim_at(store, noon).empty());
     CHECK(store.changes_seen() == seen);
-    CHECK(mine.sites() == 0);
+    CHECK(connection.sites() == 0);
 
-    REQUIRE(mine.run("BEGIN") == SQLITE_OK);
-    REQUIRE(mine.run(add_site) == SQLITE_OK);
+    REQUIRE(connection.run("BEGIN") == SQLITE_OK);
+    REQUIRE(connection.run(add_site) == SQLITE_OK);
     CHECK(value_of(append()) == 2);
     CHECK(value_of(append()) == 2);
     CHECK(value_of(outbox.append_event(sample_event(sample_account("sitesmaker", 43)), sample_seed(2), noon)) == 0);
-    REQUIRE(mine.run("COMMIT") == SQLITE_OK);
+    REQUIRE(connection.run("COMMIT") == SQLITE_OK);
     CHECK(store.changes_seen() != seen);
-    CHECK(mine.sites() == 1);
+    CHECK(connection.sites() == 1);
     const auto due = claim_at(store, noon);
     CHECK(due.size() == 4);
     for (const due_delivery& each : due) CHECK(each.message_id == message_id_of(sample_seed(1), each.hook));
@@ -101,20 +101,20 @@ TEST_CASE("an event and the caller's row are committed together, or not at all")
 TEST_CASE("a file without the store's tables, or with later ones, is refused") {
     temporary_directory directory;
     const auto path = directory.file("own.db");
-    own_connection mine{path};
-    sqlite_own_transaction outbox{mine.get()};
+    own_connection connection{path};
+    sqlite_own_transaction outbox{connection.get()};
     const auto append = [&] {
-        REQUIRE(mine.run("BEGIN IMMEDIATE") == SQLITE_OK);
+        REQUIRE(connection.run("BEGIN IMMEDIATE") == SQLITE_OK);
         auto appended = outbox.append_event(sample_event(sample_account()), sample_seed(1), noon);
-        REQUIRE(mine.run("ROLLBACK") == SQLITE_OK);
+        REQUIRE(connection.run("ROLLBACK") == SQLITE_OK);
         return appended;
     };
     auto refused = append();
     expect_error(refused, error_kind::internal);
     CHECK_THAT(refused.error().cause, Catch::Contains("version 0"));
-    { sqlite_store made{path}; }
+    { sqlite_store created{path}; }
     CHECK(value_of(append()) == 0);
-    REQUIRE(mine.run("UPDATE tollgate_schema SET version = 1000") == SQLITE_OK);
+    REQUIRE(connection.run("UPDATE tollgate_schema SET version = 1000") == SQLITE_OK);
     refused = append();
     expect_error(refused, error_kind::internal);
     CHECK_THAT(refused.error().cause, Catch::Contains("version 1000"));
@@ -127,22 +127,22 @@ TEST_CASE("the store and a caller's transaction wait for each other") {
     settings.busy_wait_max = milliseconds{20};
     sqlite_store store{path, settings};
     listen(store, sample_account());
-    own_connection mine{path}, other{path};
+    own_connection connection{path}, other{path};
     sqlite3_busy_timeout(other.get(), 0);
-    REQUIRE(mine.run("BEGIN IMMEDIATE") == SQLITE_OK);
+    REQUIRE(connection.run("BEGIN IMMEDIATE") == SQLITE_OK);
     REQUIRE(other.run("BEGIN") == SQLITE_OK);
     sqlite_own_transaction outbox{other.get()};
     expect_error(outbox.append_event(sample_event(sample_account()), sample_seed(1), noon),
                    error_kind::unavailable);
     expect_error(store.append_event(sample_event(sample_account()), sample_seed(1), noon), error_kind::unavailable);
     REQUIRE(other.run("ROLLBACK") == SQLITE_OK);
-    REQUIRE(mine.run("ROLLBACK") == SQLITE_OK);
+    REQUIRE(connection.run("ROLLBACK") == SQLITE_OK);
     CHECK(value_of(store.append_event(sample_event(sample_account()), sample_seed(1), noon)) == 1);
 }
 
-TEST_CASE("a disk that fails at the nth change of an own transaction: all of it is there, or nothing") {
+TEST_CASE("when the disk fails at the nth change of the caller's transaction, it is stored completely or not at all") {
     const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC);
-    const bool goes_on = GENERATE(false, true);  // whoever commits after a problem has their own row, and no half event
+    const bool goes_on = GENERATE(false, true);  // a commit after an error stores the caller's row, and no partial event
     CAPTURE(code, goes_on);
     temporary_directory directory;
     bool committed = false;
@@ -153,27 +153,27 @@ TEST_CASE("a disk that fails at the nth change of an own transaction: all of it 
         sqlite_store store{path};
         for (int i = 0; i < 3; ++i) listen(store, sample_account());
         faulty_vfs vfs;
-        own_connection mine{path, vfs.name().c_str()};
-        REQUIRE(mine.run(make_sites) == SQLITE_OK);
-        REQUIRE(mine.run("PRAGMA cache_size = 1") == SQLITE_OK);  // so that it writes before it commits, too
-        sqlite_own_transaction outbox{mine.get()};
-        auto happened = sample_event(sample_account());
-        happened.data = '"' + std::string(100'000, 'x') + '"';
+        own_connection connection{path, vfs.name().c_str()};
+        REQUIRE(connection.run(make_sites) == SQLITE_OK);
+        REQUIRE(connection.run("PRAGMA cache_size = 1") == SQLITE_OK);  // so that it also writes before it commits
+        sqlite_own_transaction outbox{connection.get()};
+        auto reported_event = sample_event(sample_account());
+        reported_event.data = '"' + std::string(100'000, 'x') + '"';
 
         vfs.fail_after(n, code);
-        bool mine_done = mine.run("BEGIN IMMEDIATE") == SQLITE_OK && mine.run(add_site) == SQLITE_OK;
+        bool row_added = connection.run("BEGIN IMMEDIATE") == SQLITE_OK && connection.run(add_site) == SQLITE_OK;
         bool event_done = false;
-        if (mine_done) {
-            const auto appended = outbox.append_event(happened, sample_seed(1), noon);
+        if (row_added) {
+            const auto appended = outbox.append_event(reported_event, sample_seed(1), noon);
             if (!appended) CHECK(appended.error().kind == error_kind::unavailable);
             event_done = appended.has_value();
         }
-        committed = mine_done && (event_done || goes_on) && mine.run("COMMIT") == SQLITE_OK;
-        if (!committed && sqlite3_get_autocommit(mine.get()) == 0) mine.run("ROLLBACK");
+        committed = row_added && (event_done || goes_on) && connection.run("COMMIT") == SQLITE_OK;
+        if (!committed && sqlite3_get_autocommit(connection.get()) == 0) connection.run("ROLLBACK");
         vfs.heal();
-        CHECK(mine.sites() == (committed ? 1 : 0));
+        CHECK(connection.sites() == (committed ? 1 : 0));
         CHECK(claim_at(store, noon).size() == (committed && event_done ? 3U : 0U));
-        if (committed && !event_done) committed = false;  // and further
+        if (committed && !event_done) committed = false;  // try the next change
     }
 }
 
@@ -188,13 +188,13 @@ TEST_CASE("a process that dies before its commit has published nothing, and one 
     number_pipe ready;
     child_process server{[&] {
         ready.close_reading();
-        own_connection mine{path};
-        mine.run(make_sites);
-        mine.run("BEGIN IMMEDIATE");
-        mine.run(add_site);
-        sqlite_own_transaction outbox{mine.get()};
+        own_connection connection{path};
+        connection.run(make_sites);
+        connection.run("BEGIN IMMEDIATE");
+        connection.run(add_site);
+        sqlite_own_transaction outbox{connection.get()};
         if (!outbox.append_event(sample_event(sample_account()), sample_seed(1), noon)) return 1;
-        if (commits) mine.run("COMMIT");
+        if (commits) connection.run("COMMIT");
         ready.put(1);
         for (;;) ::pause();
     }};

@@ -46,7 +46,7 @@ static_assert(std::is_nothrow_move_constructible_v<sqlite_store> && std::is_noth
 
 namespace {
 
-/// Files of one directory, a new one for each store.
+/// Files in one directory, a new one for each store.
 struct files {
     temporary_directory directory;
     int count = 0;
@@ -97,7 +97,7 @@ TEST_CASE("a directory without write permission is refused") {
     namespace fs = std::filesystem;
     fs::permissions(directory.path(), fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
                                           fs::perms::others_exec);
-    // Another process, because it has to be somebody whom permissions bind.
+    // In another process without root privileges, to which permissions apply.
     child_process somebody{[&] {
         if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) return 2;
         const auto opened = sqlite_store::open(directory.file("tollgate.db"));
@@ -122,11 +122,11 @@ TEST_CASE("a SQLite store can be moved and move-assigned") {
 TEST_CASE("two stores on one file see each other's changes in the next call") {
     files files;
     sqlite_store one{files.next()}, other{files.last()};
-    const auto made = sample_personal_token("tgu_a");
+    const auto token = sample_personal_token("tgu_a");
     const auto access = sample_access_token(1);
     for (int round = 0; round < 5; ++round) {
         CHECK_FALSE(value_of(one.find_personal_token("tgu_a")));
-        const auto id = value_of(other.create_personal_token(made, tokens_max));
+        const auto id = value_of(other.create_personal_token(token, tokens_max));
         CHECK(value_of(one.find_personal_token("tgu_a")));
         CHECK(value_of(one.revoke_personal_token(id)));
         CHECK_FALSE(value_of(other.find_personal_token("tgu_a")));
@@ -193,22 +193,22 @@ TEST_CASE("processes that create hooks at the bound never exceed it") {
     constexpr int process_count = 4, each_tries = 10, bound = 20;
     files files;
     const auto path = files.next();
-    { sqlite_store made{path}; }
+    { sqlite_store created{path}; }
     std::vector<child_process> processes;
     for (int i = 0; i < process_count; ++i)
         processes.emplace_back([&] {
             sqlite_store store{path};
-            int won = 0;
+            int succeeded = 0;
             for (int n = 0; n < each_tries; ++n) {
                 const auto id = store.create_hook(sample_hook(sample_account()), bound);
                 if (!id && id.error().kind != error_kind::invalid) return 255;
-                if (id) ++won;
+                if (id) ++succeeded;
             }
-            return won;
+            return succeeded;
         });
-    int won = 0;
-    for (auto& each : processes) won += each.wait();
-    CHECK(won == bound);
+    int succeeded = 0;
+    for (auto& each : processes) succeeded += each.wait();
+    CHECK(succeeded == bound);
     CHECK(value_of(sqlite_store{path}.hooks_of(sample_account())).size() == bound);
 }
 
@@ -239,22 +239,22 @@ TEST_CASE("acknowledged changes survive kill -9") {
         while (const auto id = ids.take()) CHECK(acknowledged.insert(*id).second);
 
         sqlite_store store{path};
-        std::set<std::int64_t> there;
-        for (const hook& each : value_of(store.hooks_of(sample_account()))) there.insert(each.id.value());
-        CHECK(std::includes(there.begin(), there.end(), acknowledged.begin(), acknowledged.end()));
-        CHECK(there.size() <= acknowledged.size() + 3 * (round + 1));  // one a thread was on its way
+        std::set<std::int64_t> stored;
+        for (const hook& each : value_of(store.hooks_of(sample_account()))) stored.insert(each.id.value());
+        CHECK(std::includes(stored.begin(), stored.end(), acknowledged.begin(), acknowledged.end()));
+        CHECK(stored.size() <= acknowledged.size() + 3 * (round + 1));  // one per thread was in progress
     }
 }
 
-TEST_CASE("a disk that fails at the nth change: each verb is done or not, says which, and goes on when the disk does") {
-    // Each of the verbs that write, and whether it is done.
+TEST_CASE("when the disk fails at the nth change, each verb is done or not, reports which, and works again when the disk works") {
+    // Each verb that writes, and whether its change is stored.
     struct verb {
         const char* name;
         result<void> (*act)(sqlite_store&);
         bool (*is_done)(sqlite_store&);
     };
-    const auto nothing_but_problem = [](auto given) -> result<void> {
-        if (!given) return std::move(given).error();
+    const auto nothing_but_problem = [](auto outcome) -> result<void> {
+        if (!outcome) return std::move(outcome).error();
         return {};
     };
     static constexpr auto settle = nothing_but_problem;
@@ -299,57 +299,57 @@ TEST_CASE("a disk that fails at the nth change: each verb is done or not, says w
 TEST_CASE("a file that cannot grow is a temporary error, and no partial hook is left") {
     files files;
     const auto path = files.next();
-    number_pipe told;
-    // In another process, because the bound would be this one's for good.
+    number_pipe reported;
+    // In another process, because the limit would be permanent for this one.
     child_process server{[&] {
-        told.close_reading();
+        reported.close_reading();
         sqlite_store store{path};
         std::signal(SIGXFSZ, SIG_IGN);
         rlimit bound{};
         ::getrlimit(RLIMIT_FSIZE, &bound);
         bound.rlim_cur = 500'000;
         ::setrlimit(RLIMIT_FSIZE, &bound);
-        auto made = sample_hook(sample_account());
-        made.target_url.resize(1500, 'x');
+        auto hook = sample_hook(sample_account());
+        hook.target_url.resize(1500, 'x');
         for (;;) {
-            const auto id = store.create_hook(made, SIZE_MAX);
+            const auto id = store.create_hook(hook, SIZE_MAX);
             if (!id) {
                 if (id.error().kind != error_kind::unavailable) return 1;
                 break;
             }
-            told.put(id->value());
+            reported.put(id->value());
         }
         const auto listed = store.hooks_of(sample_account());
         if (!listed) return 2;
         bound.rlim_cur = bound.rlim_max;
         ::setrlimit(RLIMIT_FSIZE, &bound);
-        const auto id = store.create_hook(made, SIZE_MAX);
+        const auto id = store.create_hook(hook, SIZE_MAX);
         if (!id) return 3;
-        told.put(id->value());
+        reported.put(id->value());
         return 0;
     }};
-    told.close_writing();
+    reported.close_writing();
     std::set<std::int64_t> acknowledged;
-    while (const auto id = told.take()) acknowledged.insert(*id);
+    while (const auto id = reported.take()) acknowledged.insert(*id);
     CHECK(server.wait() == 0);
     CHECK(acknowledged.size() > 10);
     sqlite_store store{path};
-    const auto there = value_of(store.hooks_of(sample_account()));
-    CHECK(there.size() == acknowledged.size());
-    for (const hook& each : there) {
+    const auto stored = value_of(store.hooks_of(sample_account()));
+    CHECK(stored.size() == acknowledged.size());
+    for (const hook& each : stored) {
         CHECK(acknowledged.count(each.id.value()) == 1);
         CHECK(each.target_url.size() == 1500);
     }
 }
 
-TEST_CASE("a damaged file is reported by every verb that meets the damage") {
+TEST_CASE("a damaged file is reported by every verb that reads the damaged part") {
     files files;
     const auto path = files.next();
     {
         sqlite_store store{path};
-        auto made = sample_hook(sample_account());
-        made.target_url.resize(1500, 'x');
-        for (int i = 0; i < 200; ++i) value_of(store.create_hook(made, SIZE_MAX));
+        auto hook = sample_hook(sample_account());
+        hook.target_url.resize(1500, 'x');
+        for (int i = 0; i < 200; ++i) value_of(store.create_hook(hook, SIZE_MAX));
         value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     }
     constexpr std::streamoff page_bytes = 4096;
@@ -363,20 +363,20 @@ TEST_CASE("a damaged file is reported by every verb that meets the damage") {
         }
     }
     int problems = 0;
-    const auto met = [&](const auto& given) {
-        if (given) return;
-        CHECK(given.error().kind == error_kind::internal);
-        CHECK_THAT(given.error().cause, Catch::Contains("malformed"));
-        CHECK_THAT(given.error().message, !Catch::Contains("malformed"));
+    const auto check_damage = [&](const auto& outcome) {
+        if (outcome) return;
+        CHECK(outcome.error().kind == error_kind::internal);
+        CHECK_THAT(outcome.error().cause, Catch::Contains("malformed"));
+        CHECK_THAT(outcome.error().message, !Catch::Contains("malformed"));
         ++problems;
     };
     auto opened = sqlite_store::open(path);
-    met(opened);
+    check_damage(opened);
     if (opened) {
-        met(opened->hooks_of(sample_account()));
-        met(opened->find_personal_token("tgu_a"));
-        met(opened->create_hook(sample_hook(sample_account()), 20));
-        met(opened->create_personal_token(sample_personal_token("tgu_b"), tokens_max));
+        check_damage(opened->hooks_of(sample_account()));
+        check_damage(opened->find_personal_token("tgu_a"));
+        check_damage(opened->create_hook(sample_hook(sample_account()), 20));
+        check_damage(opened->create_personal_token(sample_personal_token("tgu_b"), tokens_max));
     }
     CHECK(problems > 0);
 }
@@ -385,20 +385,20 @@ TEST_CASE("a row of an unexpected type is an error") {
     files files;
     sqlite_store store{files.next()};
     value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
-    auto stranger = *sqlite::database::open(files.last());
-    REQUIRE(stranger.run("UPDATE tollgate_personal_tokens SET scopes = 'a' || char(9) || 'b'"));
+    auto other = *sqlite::database::open(files.last());
+    REQUIRE(other.run("UPDATE tollgate_personal_tokens SET scopes = 'a' || char(9) || 'b'"));
     const auto found = store.find_personal_token("tgu_a");
     REQUIRE_FALSE(found);
     CHECK(found.error().kind == error_kind::internal);
-    CHECK_FALSE(stranger.run("UPDATE tollgate_personal_tokens SET secret_digest = x'00'"));
-    CHECK_FALSE(stranger.run("UPDATE tollgate_personal_tokens SET user = 0"));
-    CHECK_FALSE(stranger.run("UPDATE tollgate_personal_tokens SET user = 'text'"));
+    CHECK_FALSE(other.run("UPDATE tollgate_personal_tokens SET secret_digest = x'00'"));
+    CHECK_FALSE(other.run("UPDATE tollgate_personal_tokens SET user = 0"));
+    CHECK_FALSE(other.run("UPDATE tollgate_personal_tokens SET user = 'text'"));
 }
 
 TEST_CASE("a store of a later release is not changed, and the error names the file") {
     files files;
     const auto path = files.next();
-    { sqlite_store made{path}; }
+    { sqlite_store created{path}; }
     REQUIRE(sqlite::database::open(path)->run("UPDATE tollgate_schema SET version = 1000"));
     CHECK_THROWS_WITH(sqlite_store{path}, Catch::Contains("later release") && Catch::Contains(path));
     const auto opened = sqlite_store::open(path);
@@ -412,7 +412,7 @@ TEST_CASE("a store of version 1 is migrated and keeps its data") {
     const auto personal = sample_personal_token("tgu_a");
     const auto access = sample_access_token(1);
     {
-        // What version 1 made, word for word: not to be changed with the schema.
+        // The literal schema of version 1: not to be changed with the current schema.
         auto database = *sqlite::database::open(path);
         REQUIRE(database.run_script(R"sql(
             CREATE TABLE tollgate_schema (component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -474,7 +474,7 @@ TEST_CASE("a store of version 1 is migrated and keeps its data") {
     value_of(store.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
     CHECK(value_of(store.replace_hook_secret(sample_account(), hooks[0].id, "whsec_y", noon)));
 
-    // An application's number names no token that was there before it: to delete one takes nothing of another's along.
+    // A new application's id is not used by any older token: deleting the application removes no token of another one.
     const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));
     CHECK(application.value() > 3);
     CHECK(value_of(store.delete_application(user_id{3}, application)));
@@ -503,9 +503,9 @@ TEST_CASE("a store waits for another writing process, and reports when that take
     sqlite_settings settings;
     settings.busy_wait_max = milliseconds{20};
     sqlite_store store{files.next(), settings};
-    auto stranger = *sqlite::database::open(files.last());
+    auto other = *sqlite::database::open(files.last());
     {
-        auto change = sqlite::transaction::begin(stranger);
+        auto change = sqlite::transaction::begin(other);
         REQUIRE(change);
         expect_error(store.create_hook(sample_hook(sample_account()), 20), error_kind::unavailable);
         CHECK(value_of(store.hooks_of(sample_account())).empty());
@@ -516,7 +516,7 @@ TEST_CASE("a store waits for another writing process, and reports when that take
 TEST_CASE("a SQLite store returns the owner with the credential") {
     files files;
     const auto path = files.next();
-    const user_id ann{1}, gone{2};
+    const user_id ann{1}, deleted{2};
     auto users = *sqlite_database::open(path);
     REQUIRE(users.write([](sqlite::database& on) {
         return on.run_script("CREATE TABLE users (id INTEGER PRIMARY KEY, requests INTEGER, balance, currency TEXT);"
@@ -528,7 +528,7 @@ TEST_CASE("a SQLite store returns the owner with the credential") {
     sqlite_store store{path, settings};
     const auto now = from_unix_seconds(1'700'000'000);
     const auto app = value_of(store.create_application(sample_application("tgi_a"), 100));
-    for (const auto user : {ann, gone}) {
+    for (const auto user : {ann, deleted}) {
         const auto name = "tgu_" + std::to_string(user.value());
         value_of(store.create_personal_token({user, *token_username::from(name), digest_of(name), "", {}, now}, 9));
         REQUIRE(store.create_access_token({user, app, digest_of(name), {}, now, now + std::chrono::hours{1}}));
@@ -548,7 +548,7 @@ TEST_CASE("a SQLite store returns the owner with the credential") {
     CHECK(owners_of("tgu_1") == known_user{quota{5, seconds{60}}, euros("12.50")});
     CHECK_FALSE(owners_of("tgu_2"));
 
-    // A change counts at once, and so does a value that is not one.
+    // A change applies at once, also to a value that is invalid.
     set("UPDATE users SET requests = NULL, balance = 7");
     CHECK(owners_of("tgu_1") == known_user{std::nullopt, euros("7")});
     set("UPDATE users SET balance = NULL");

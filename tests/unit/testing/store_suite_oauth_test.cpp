@@ -17,8 +17,8 @@ using namespace tollgate;
 
 namespace {
 
-/// What an adapter may get wrong of applications, grants and sessions.
-enum class mistake {
+/// Defects of an adapter for applications, grants and sessions.
+enum class defect {
     none,
     finds_clients_in_any_case,
     keeps_one_redirect,
@@ -71,16 +71,16 @@ enum class mistake {
     sweeps_used_sessions,
 };
 
-/// The memory store with one mistake made on the way.
+/// The memory store with one defect.
 class adapter {
 public:
-    explicit adapter(mistake made) : mistake_{made} {}
+    explicit adapter(defect defect) : defect_{defect} {}
 
     result<std::optional<token_credential>> find_personal_token(std::string_view username) {
         return inner_.find_personal_token(username);
     }
-    result<token_id> create_personal_token(const new_personal_token& made, std::size_t max) {
-        return inner_.create_personal_token(made, max);
+    result<token_id> create_personal_token(const new_personal_token& token, std::size_t max) {
+        return inner_.create_personal_token(token, max);
     }
     result<std::vector<personal_token>> personal_tokens_of(user_id user) { return inner_.personal_tokens_of(user); }
     result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) {
@@ -90,7 +90,7 @@ public:
     result<std::optional<token_credential>> find_access_token(const digest& token) {
         return inner_.find_access_token(token);
     }
-    result<void> create_access_token(const new_access_token& made) { return inner_.create_access_token(made); }
+    result<void> create_access_token(const new_access_token& token) { return inner_.create_access_token(token); }
     result<bool> revoke_access_token(const digest& token) { return inner_.revoke_access_token(token); }
     result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
         return inner_.record_personal_token_use(username, now, from);
@@ -98,62 +98,62 @@ public:
     result<void> record_access_token_use(const digest& token, instant now) {
         const auto found = *inner_.find_access_token(token);
         auto done = inner_.record_access_token_use(token, now);
-        if (!found || !is(mistake::remembers_no_use_of_grants)) return done;
+        if (!found || !is(defect::remembers_no_use_of_grants)) return done;
         grants_seen_ = true;
         return done;
     }
 
-    result<application_id> create_application(new_application made, std::size_t max) {
-        if (is(mistake::keeps_one_redirect) && made.redirect_urls.size() > 1) made.redirect_urls.resize(1);
-        if (is(mistake::takes_one_application_too_many)) ++max;
-        return inner_.create_application(made, max);
+    result<application_id> create_application(new_application application, std::size_t max) {
+        if (is(defect::keeps_one_redirect) && application.redirect_urls.size() > 1) application.redirect_urls.resize(1);
+        if (is(defect::takes_one_application_too_many)) ++max;
+        return inner_.create_application(application, max);
     }
     result<std::optional<application>> find_application(std::string_view client_id) {
-        if (is(mistake::finds_clients_in_any_case) && client_id == "tgi_abc") client_id = "tgi_Abc";
+        if (is(defect::finds_clients_in_any_case) && client_id == "tgi_abc") client_id = "tgi_Abc";
         return inner_.find_application(client_id);
     }
     result<std::vector<application>> applications_of(user_id owner) { return inner_.applications_of(owner); }
     result<bool> update_application(user_id owner, application_id id, application_change changed) {
-        if (is(mistake::leaves_tokens_of_the_owner)) changed.acts_for_owner = true;
+        if (is(defect::leaves_tokens_of_the_owner)) changed.acts_for_owner = true;
         return inner_.update_application(owner, id, changed);
     }
     result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) {
-        if (is(mistake::anybody_replaces_the_secret)) owner = user_id{3};
+        if (is(defect::anybody_replaces_the_secret)) owner = user_id{3};
         auto done = inner_.add_client_secret(owner, id, secret);
-        if (is(mistake::keeps_one_secret)) static_cast<void>(inner_.remove_older_secret(owner, id));
+        if (is(defect::keeps_one_secret)) static_cast<void>(inner_.remove_older_secret(owner, id));
         return done;
     }
     result<bool> remove_older_secret(user_id owner, application_id id) { return inner_.remove_older_secret(owner, id); }
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) {
         auto found = inner_.find_oauth_token(token);
-        if (found && *found && is(mistake::tells_nothing_of_refresh_tokens) && (*found)->is_refresh_token) found->reset();
+        if (found && *found && is(defect::tells_nothing_of_refresh_tokens) && (*found)->is_refresh_token) found->reset();
         return found;
     }
-    result<bool> create_owner_token(new_access_token made) {
-        if (is(mistake::gives_tokens_of_the_owner_to_anybody)) made.user = user_id{3};
-        return inner_.create_owner_token(made);
+    result<bool> create_owner_token(new_access_token token) {
+        if (is(defect::gives_tokens_of_the_owner_to_anybody)) token.user = user_id{3};
+        return inner_.create_owner_token(token);
     }
-    result<void> create_device_code(const new_device_code& made) { return inner_.create_device_code(made); }
+    result<void> create_device_code(const new_device_code& token) { return inner_.create_device_code(token); }
     result<std::optional<device_code>> find_device_code(const digest& code) {
         auto found = inner_.find_device_code(code);
-        if (found && *found && is(mistake::finds_devices_by_their_own_code_alone) && (*found)->device_digest != code)
+        if (found && *found && is(defect::finds_devices_by_their_own_code_alone) && (*found)->device_digest != code)
             found->reset();
         return found;
     }
-    result<bool> answer_device_code(const digest& user_code, device_code_state answer) {
-        auto done = inner_.answer_device_code(user_code, answer);
-        if (is(mistake::answers_devices_twice)) return true;
+    result<bool> answer_device_code(const digest& user_code, device_code_state state) {
+        auto done = inner_.answer_device_code(user_code, state);
+        if (is(defect::answers_devices_twice)) return true;
         return done;
     }
     result<bool> delete_application(user_id owner, application_id id) {
-        if (is(mistake::anybody_deletes)) owner = user_id{3};
-        std::vector<std::pair<digest, token_credential>> kept;
-        if (is(mistake::leaves_tokens_of_a_deleted_application))
+        if (is(defect::anybody_deletes)) owner = user_id{3};
+        std::vector<std::pair<digest, token_credential>> live_tokens;
+        if (is(defect::leaves_tokens_of_a_deleted_application))
             for (std::uint64_t seed = 0; seed < 100; ++seed)
                 if (const auto found = *inner_.find_access_token(testing::sample_access_digest(seed)))
-                    if (found->application == id) kept.emplace_back(testing::sample_access_digest(seed), *found);
+                    if (found->application == id) live_tokens.emplace_back(testing::sample_access_digest(seed), *found);
         auto done = inner_.delete_application(owner, id);
-        for (const auto& [token, row] : kept)
+        for (const auto& [token, row] : live_tokens)
             static_cast<void>(inner_.create_access_token(
                 {row.user, *row.application, token, row.scopes, testing::noon, *row.expires_at}));
         return done;
@@ -162,84 +162,84 @@ public:
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) {
         return inner_.granted_scopes(user, application);
     }
-    result<code_result> create_code(new_authorization_code made) {
-        if (is(mistake::grants_unasked)) made.only_if_granted = false;
-        if (is(mistake::replaces_scopes_that_were_granted)) {
-            const auto before = *inner_.granted_scopes(made.user, made.application);
-            if (before && before->text() != made.scopes.text() && before->text() == "b a")
-                static_cast<void>(inner_.revoke_grant(made.user, made.application));
+    result<code_result> create_code(new_authorization_code code) {
+        if (is(defect::grants_unasked)) code.only_if_granted = false;
+        if (is(defect::replaces_scopes_that_were_granted)) {
+            const auto before = *inner_.granted_scopes(code.user, code.application);
+            if (before && before->text() != code.scopes.text() && before->text() == "b a")
+                static_cast<void>(inner_.revoke_grant(code.user, code.application));
         }
-        auto done = inner_.create_code(made);
-        if (!done && is(mistake::makes_codes_for_nobody)) return code_result::created;
-        if (done && is(mistake::replaces_a_waiting_code) && *done == code_result::waiting) return code_result::created;
+        auto done = inner_.create_code(code);
+        if (!done && is(defect::makes_codes_for_nobody)) return code_result::created;
+        if (done && is(defect::replaces_a_waiting_code) && *done == code_result::waiting) return code_result::created;
         return done;
     }
-    result<redeemed_code> redeem_code(code_redemption shown) {
+    result<redeemed_code> redeem_code(code_redemption redemption) {
         using enum redemption_result;
-        if (is(mistake::redeems_at_the_moment_of_expiry)) shown.now -= milliseconds{1};
-        if (is(mistake::does_not_look_at_the_redirect)) shown.redirect_uri.reset();
-        if (is(mistake::asks_for_the_redirect) && !shown.redirect_uri) return redeemed_code{redirect_mismatch, {}, {}};
-        if (is(mistake::does_not_look_at_the_client)) shown.application = application_id{1};
-        const auto before = *inner_.granted_scopes(user_id{7}, shown.application);
-        const auto live = is(mistake::reuse_revokes_nothing)
+        if (is(defect::redeems_at_the_moment_of_expiry)) redemption.now -= milliseconds{1};
+        if (is(defect::does_not_look_at_the_redirect)) redemption.redirect_uri.reset();
+        if (is(defect::asks_for_the_redirect) && !redemption.redirect_uri) return redeemed_code{redirect_mismatch, {}, {}};
+        if (is(defect::does_not_look_at_the_client)) redemption.application = application_id{1};
+        const auto before = *inner_.granted_scopes(user_id{7}, redemption.application);
+        const auto revoked = is(defect::reuse_revokes_nothing)
                               ? *inner_.find_access_token(testing::sample_access_digest(1))
                               : std::nullopt;
-        auto given = inner_.redeem_code(shown);
-        if (!given) return given;
-        if (is(mistake::gives_all_that_was_granted) && given->result == redeemed)
-            given->scopes = before.value_or(given->scopes);
-        if (is(mistake::redeems_again) && given->result == reused) return redeemed_code{redeemed, user_id{7}, {}};
-        if (is(mistake::reuse_revokes_nothing) && given->result == reused && live)
-            static_cast<void>(inner_.create_access_token({live->user, *live->application, live->secret_digest,
-                                                          live->scopes, testing::noon, *live->expires_at}));
-        if (is(mistake::reuse_revokes_the_whole_grant) && given->result == reused)
-            static_cast<void>(inner_.revoke_grant(user_id{7}, shown.application));
-        if (is(mistake::takes_a_verifier_that_nobody_asked_for) && given->result == verifier_mismatch && shown.code_challenge) {
-            shown.code_challenge.reset();
-            return inner_.redeem_code(shown);
+        auto outcome = inner_.redeem_code(redemption);
+        if (!outcome) return outcome;
+        if (is(defect::gives_all_that_was_granted) && outcome->result == redeemed)
+            outcome->scopes = before.value_or(outcome->scopes);
+        if (is(defect::redeems_again) && outcome->result == reused) return redeemed_code{redeemed, user_id{7}, {}};
+        if (is(defect::reuse_revokes_nothing) && outcome->result == reused && revoked)
+            static_cast<void>(inner_.create_access_token({revoked->user, *revoked->application, revoked->secret_digest,
+                                                          revoked->scopes, testing::noon, *revoked->expires_at}));
+        if (is(defect::reuse_revokes_the_whole_grant) && outcome->result == reused)
+            static_cast<void>(inner_.revoke_grant(user_id{7}, redemption.application));
+        if (is(defect::takes_a_verifier_that_nobody_asked_for) && outcome->result == verifier_mismatch && redemption.code_challenge) {
+            redemption.code_challenge.reset();
+            return inner_.redeem_code(redemption);
         }
-        if (is(mistake::spends_a_code_on_a_mismatch) && (given->result == redirect_mismatch || given->result == verifier_mismatch))
-            static_cast<void>(inner_.revoke_grant(user_id{7}, shown.application));
-        return given;
+        if (is(defect::spends_a_code_on_a_mismatch) && (outcome->result == redirect_mismatch || outcome->result == verifier_mismatch))
+            static_cast<void>(inner_.revoke_grant(user_id{7}, redemption.application));
+        return outcome;
     }
-    result<refreshed_token> refresh_access_token(token_refresh shown) {
+    result<refreshed_token> refresh_access_token(token_refresh refresh) {
         using enum refresh_result;
-        if (is(mistake::refreshes_past_the_end)) shown.now -= milliseconds{1};
-        if (is(mistake::does_not_prolong)) shown.refresh_lifetime = seconds{1};
-        if (is(mistake::widens_scopes) && shown.narrowed && shown.narrowed->contains("itemplatform"))
-            shown.narrowed.reset();
-        if (is(mistake::does_not_replace)) shown.rotation.reset();
-        if (is(mistake::gives_no_grace) && shown.rotation) shown.rotation->grace = seconds{0};
-        if (is(mistake::gives_grace_for_long) && shown.rotation) shown.rotation->grace += seconds{1};
-        auto given = inner_.refresh_access_token(shown);
-        if (given && is(mistake::does_not_see_reuse) && given->result == reused) return refreshed_token{};
-        if (!given || given->result != refreshed) return given;
-        if (is(mistake::rotates_refresh_tokens))
-            static_cast<void>(inner_.revoke_oauth_token(shown.application, shown.refresh_digest));
-        if (is(mistake::narrows_for_good)) {
-            if (narrowed_ && !shown.narrowed) given->scopes = *narrowed_;
-            if (shown.narrowed) narrowed_ = *shown.narrowed;
+        if (is(defect::refreshes_past_the_end)) refresh.now -= milliseconds{1};
+        if (is(defect::does_not_prolong)) refresh.refresh_lifetime = seconds{1};
+        if (is(defect::widens_scopes) && refresh.narrowed && refresh.narrowed->contains("itemplatform"))
+            refresh.narrowed.reset();
+        if (is(defect::does_not_replace)) refresh.rotation.reset();
+        if (is(defect::gives_no_grace) && refresh.rotation) refresh.rotation->grace = seconds{0};
+        if (is(defect::gives_grace_for_long) && refresh.rotation) refresh.rotation->grace += seconds{1};
+        auto outcome = inner_.refresh_access_token(refresh);
+        if (outcome && is(defect::does_not_see_reuse) && outcome->result == reused) return refreshed_token{};
+        if (!outcome || outcome->result != refreshed) return outcome;
+        if (is(defect::rotates_refresh_tokens))
+            static_cast<void>(inner_.revoke_oauth_token(refresh.application, refresh.refresh_digest));
+        if (is(defect::narrows_for_good)) {
+            if (narrowed_ && !refresh.narrowed) outcome->scopes = *narrowed_;
+            if (refresh.narrowed) narrowed_ = *refresh.narrowed;
         }
-        return given;
+        return outcome;
     }
     result<void> revoke_oauth_token(application_id application, const digest& token) {
-        if (is(mistake::revokes_for_other_clients)) {
+        if (is(defect::revokes_for_other_clients)) {
             static_cast<void>(inner_.revoke_oauth_token(application_id{1}, token));
             return inner_.revoke_oauth_token(application_id{2}, token);
         }
-        const auto live =
-            is(mistake::leaves_access_tokens_of_a_refresh_token) && token == testing::sample_refresh_digest(1)
+        const auto revoked =
+            is(defect::leaves_access_tokens_of_a_refresh_token) && token == testing::sample_refresh_digest(1)
                 ? *inner_.find_access_token(testing::sample_access_digest(1))
                 : std::nullopt;
         auto done = inner_.revoke_oauth_token(application, token);
-        if (live)
-            static_cast<void>(inner_.create_access_token({live->user, *live->application, live->secret_digest,
-                                                          live->scopes, testing::noon, *live->expires_at}));
+        if (revoked)
+            static_cast<void>(inner_.create_access_token({revoked->user, *revoked->application, revoked->secret_digest,
+                                                          revoked->scopes, testing::noon, *revoked->expires_at}));
         return done;
     }
     result<std::vector<grant>> grants_of(user_id user) {
         auto found = inner_.grants_of(user);
-        if (found && is(mistake::lists_grants_by_application))
+        if (found && is(defect::lists_grants_by_application))
             std::sort(found->begin(), found->end(),
                       [](const grant& a, const grant& b) { return a.application < b.application; });
         if (found && grants_seen_)
@@ -248,22 +248,22 @@ public:
     }
     result<bool> revoke_grant(user_id user, application_id application) {
         auto done = inner_.revoke_grant(user, application);
-        if (done && *done && is(mistake::leaves_codes_of_a_revoked_grant))
+        if (done && *done && is(defect::leaves_codes_of_a_revoked_grant))
             static_cast<void>(inner_.create_code(testing::sample_code(4, application, user)));
         return done;
     }
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
-        if (is(mistake::sweeps_too_early)) now += milliseconds{1};
-        if (is(mistake::sweeps_too_much)) rows_max *= 10;
-        if (is(mistake::forgets_spent_codes_at_once)) now += seconds{limits::spent_code_seconds};
+        if (is(defect::sweeps_too_early)) now += milliseconds{1};
+        if (is(defect::sweeps_too_much)) rows_max *= 10;
+        if (is(defect::forgets_spent_codes_at_once)) now += seconds{limits::spent_code_seconds};
         return inner_.sweep_expired(now, rows_max);
     }
 
-    result<void> create_session(const stored_session& made) { return inner_.create_session(made); }
+    result<void> create_session(const stored_session& session) { return inner_.create_session(session); }
     result<std::optional<stored_session>> find_session(const digest& cookie) { return inner_.find_session(cookie); }
     result<void> touch_session(const digest& cookie, instant now) {
-        if (is(mistake::forgets_what_was_seen)) return {};
-        if (is(mistake::brings_sessions_back) && !*inner_.find_session(cookie)) {
+        if (is(defect::forgets_what_was_seen)) return {};
+        if (is(defect::brings_sessions_back) && !*inner_.find_session(cookie)) {
             auto back = testing::sample_session(1);
             back.cookie_digest = cookie;
             return inner_.create_session(back);
@@ -273,26 +273,26 @@ public:
     result<bool> end_session(const digest& cookie) { return inner_.end_session(cookie); }
     result<std::vector<stored_session>> sessions_of(user_id user) {
         auto listed = inner_.sessions_of(user);
-        if (is(mistake::lists_sessions_by_creation)) std::reverse(listed->begin(), listed->end());
+        if (is(defect::lists_sessions_by_creation)) std::reverse(listed->begin(), listed->end());
         return listed;
     }
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& kept) {
-        if (is(mistake::ends_the_kept_session)) return inner_.end_sessions_of(user);
-        if (is(mistake::ends_one_session_for_all)) {
+    result<void> end_sessions_of(user_id user, const std::optional<digest>& except) {
+        if (is(defect::ends_the_kept_session)) return inner_.end_sessions_of(user);
+        if (is(defect::ends_one_session_for_all)) {
             static_cast<void>(inner_.end_session(testing::sample_session(1).cookie_digest));
             return {};
         }
-        return inner_.end_sessions_of(user, kept);
+        return inner_.end_sessions_of(user, except);
     }
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
-        if (is(mistake::sweeps_used_sessions)) seen_before += milliseconds{1};
+        if (is(defect::sweeps_used_sessions)) seen_before += milliseconds{1};
         return inner_.sweep_sessions(created_before, seen_before, rows_max);
     }
 
 private:
-    [[nodiscard]] bool is(mistake asked) const noexcept { return mistake_ == asked; }
+    [[nodiscard]] bool is(defect other) const noexcept { return defect_ == other; }
 
-    mistake mistake_;
+    defect defect_;
     memory_store inner_;
     std::atomic<bool> grants_seen_ = false;
     std::optional<scope_set> narrowed_;
@@ -303,12 +303,12 @@ static_assert(!hook_store<adapter>);
 struct sessions_alone {
     memory_store inner;
 
-    result<void> create_session(const stored_session& made) { return inner.create_session(made); }
+    result<void> create_session(const stored_session& session) { return inner.create_session(session); }
     result<std::optional<stored_session>> find_session(const digest& cookie) { return inner.find_session(cookie); }
     result<void> touch_session(const digest& cookie, instant now) { return inner.touch_session(cookie, now); }
     result<bool> end_session(const digest& cookie) { return inner.end_session(cookie); }
     result<std::vector<stored_session>> sessions_of(user_id user) { return inner.sessions_of(user); }
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& kept) { return inner.end_sessions_of(user, kept); }
+    result<void> end_sessions_of(user_id user, const std::optional<digest>& except) { return inner.end_sessions_of(user, except); }
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
         return inner.sweep_sessions(created_before, seen_before, rows_max);
     }
@@ -317,71 +317,71 @@ static_assert(session_store<sessions_alone> && !oauth_store<sessions_alone>);
 
 }  // namespace
 
-TEST_CASE("each mistake of an OAuth adapter is caught by its case") {
-    using row = tollgate_test::mutant<mistake>;
-    tollgate_test::check_mutants<adapter, mistake>({
-        row{mistake::finds_clients_in_any_case, "application: a client_id is compared byte for byte"},
-        row{mistake::keeps_one_redirect, "application: of each type, with none, one or several redirect URLs"},
-        row{mistake::takes_one_application_too_many, "application: not more than the bound for one owner"},
-        row{mistake::anybody_replaces_the_secret, "application: only its owner adds a secret beside the old one"},
-        row{mistake::anybody_deletes, "application: only its owner deletes it"},
-        row{mistake::leaves_tokens_of_a_deleted_application,
+TEST_CASE("each defect of an OAuth adapter is detected by its case") {
+    using row = tollgate_test::mutant<defect>;
+    tollgate_test::check_mutants<adapter, defect>({
+        row{defect::finds_clients_in_any_case, "application: a client_id is compared byte for byte"},
+        row{defect::keeps_one_redirect, "application: of each type, with none, one or several redirect URLs"},
+        row{defect::takes_one_application_too_many, "application: not more than the bound for one owner"},
+        row{defect::anybody_replaces_the_secret, "application: only its owner adds a secret beside the old one"},
+        row{defect::anybody_deletes, "application: only its owner deletes it"},
+        row{defect::leaves_tokens_of_a_deleted_application,
             "grant: is deleted with its application, and so are codes and tokens"},
-        row{mistake::makes_codes_for_nobody, "code: none is made for an application that is not there"},
-        row{mistake::replaces_a_waiting_code, "code: made twice, it is the same one"},
-        row{mistake::replaces_scopes_that_were_granted, "grant: scopes are added to those that were granted"},
-        row{mistake::gives_all_that_was_granted, "grant: scopes are added to those that were granted"},
-        row{mistake::grants_unasked,
+        row{defect::makes_codes_for_nobody, "code: none is made for an application that is not there"},
+        row{defect::replaces_a_waiting_code, "code: made twice, it is the same one"},
+        row{defect::replaces_scopes_that_were_granted, "grant: scopes are added to those that were granted"},
+        row{defect::gives_all_that_was_granted, "grant: scopes are added to those that were granted"},
+        row{defect::grants_unasked,
             "grant: without consent, a code is made of granted scopes only"},
-        row{mistake::redeems_again,
+        row{defect::redeems_again,
             "code: of parallel redemptions exactly one wins, and the others revoke what it won"},
-        row{mistake::reuse_revokes_nothing, "code: shown again, what was made of it is revoked, and nothing else"},
-        row{mistake::reuse_revokes_the_whole_grant,
+        row{defect::reuse_revokes_nothing, "code: shown again, what was made of it is revoked, and nothing else"},
+        row{defect::reuse_revokes_the_whole_grant,
             "code: shown again, what was made of it is revoked, and nothing else"},
-        row{mistake::redeems_at_the_moment_of_expiry, "code: not good at the moment it expires at, good before"},
-        row{mistake::does_not_look_at_the_client, "code: unknown, or another application's"},
-        row{mistake::does_not_look_at_the_redirect,
+        row{defect::redeems_at_the_moment_of_expiry, "code: not good at the moment it expires at, good before"},
+        row{defect::does_not_look_at_the_client, "code: unknown, or another application's"},
+        row{defect::does_not_look_at_the_redirect,
             "code: a redirect_uri that is shown is the one it was made for, byte for byte"},
-        row{mistake::asks_for_the_redirect, "code: redeemed, it is a pair of tokens"},
-        row{mistake::takes_a_verifier_that_nobody_asked_for,
+        row{defect::asks_for_the_redirect, "code: redeemed, it is a pair of tokens"},
+        row{defect::takes_a_verifier_that_nobody_asked_for,
             "code: a verifier is sent exactly if there was a challenge, and matches it"},
-        row{mistake::spends_a_code_on_a_mismatch, "code: a verifier is sent exactly if there was a challenge, and matches it"},
-        row{mistake::rotates_refresh_tokens, "refresh token: gives another access token, and stays valid"},
-        row{mistake::does_not_replace, "rotation: the successor is good instead, with the same end and code"},
-        row{mistake::leaves_tokens_of_the_owner, "owner token: only for the owner who allows it, and no longer"},
-        row{mistake::gives_tokens_of_the_owner_to_anybody, "owner token: only for the owner who allows it, and no longer"},
-        row{mistake::keeps_one_secret, "application: only its owner adds a secret beside the old one"},
-        row{mistake::tells_nothing_of_refresh_tokens, "oauth token: either kind is found, with what it stands for"},
-        row{mistake::finds_devices_by_their_own_code_alone, "device code: is found by either code, and answered once"},
-        row{mistake::answers_devices_twice, "device code: is found by either code, and answered once"},
-        row{mistake::gives_no_grace, "rotation: for the time of grace a lost response is given again"},
-        row{mistake::gives_grace_for_long, "rotation: reuse revokes the grant, however old the token is"},
-        row{mistake::does_not_see_reuse, "rotation: reuse revokes the grant, however old the token is"},
-        row{mistake::widens_scopes, "refresh token: fewer scopes for one access token, never more"},
-        row{mistake::narrows_for_good, "refresh token: fewer scopes for one access token, never more"},
-        row{mistake::refreshes_past_the_end, "refresh token: lives on with each use, but not beyond its end"},
-        row{mistake::does_not_prolong, "refresh token: lives on with each use, but not beyond its end"},
-        row{mistake::revokes_for_other_clients,
+        row{defect::spends_a_code_on_a_mismatch, "code: a verifier is sent exactly if there was a challenge, and matches it"},
+        row{defect::rotates_refresh_tokens, "refresh token: gives another access token, and stays valid"},
+        row{defect::does_not_replace, "rotation: the successor is good instead, with the same end and code"},
+        row{defect::leaves_tokens_of_the_owner, "owner token: only for the owner who allows it, and no longer"},
+        row{defect::gives_tokens_of_the_owner_to_anybody, "owner token: only for the owner who allows it, and no longer"},
+        row{defect::keeps_one_secret, "application: only its owner adds a secret beside the old one"},
+        row{defect::tells_nothing_of_refresh_tokens, "oauth token: either kind is found, with what it stands for"},
+        row{defect::finds_devices_by_their_own_code_alone, "device code: is found by either code, and answered once"},
+        row{defect::answers_devices_twice, "device code: is found by either code, and answered once"},
+        row{defect::gives_no_grace, "rotation: for the time of grace a lost response is given again"},
+        row{defect::gives_grace_for_long, "rotation: reuse revokes the grant, however old the token is"},
+        row{defect::does_not_see_reuse, "rotation: reuse revokes the grant, however old the token is"},
+        row{defect::widens_scopes, "refresh token: fewer scopes for one access token, never more"},
+        row{defect::narrows_for_good, "refresh token: fewer scopes for one access token, never more"},
+        row{defect::refreshes_past_the_end, "refresh token: lives on with each use, but not beyond its end"},
+        row{defect::does_not_prolong, "refresh token: lives on with each use, but not beyond its end"},
+        row{defect::revokes_for_other_clients,
             "revocation: tokens of other applications, and unknown ones, are not changed"},
-        row{mistake::leaves_access_tokens_of_a_refresh_token,
+        row{defect::leaves_access_tokens_of_a_refresh_token,
             "revocation: an access token alone, a refresh token with what was made with it"},
-        row{mistake::leaves_codes_of_a_revoked_grant,
+        row{defect::leaves_codes_of_a_revoked_grant,
             "grant: revoked, nothing is left of it, and others' are as they were"},
-        row{mistake::lists_grants_by_application, "grant: listed by user, oldest first"},
-        row{mistake::sweeps_too_early, "sweep: what is over is forgotten, at its moment, and a few at a time"},
-        row{mistake::sweeps_too_much, "sweep: what is over is forgotten, at its moment, and a few at a time"},
-        row{mistake::forgets_spent_codes_at_once,
+        row{defect::lists_grants_by_application, "grant: listed by user, oldest first"},
+        row{defect::sweeps_too_early, "sweep: what is over is forgotten, at its moment, and a few at a time"},
+        row{defect::sweeps_too_much, "sweep: what is over is forgotten, at its moment, and a few at a time"},
+        row{defect::forgets_spent_codes_at_once,
             "code: reuse is detected with any other error, and long after the code expired"},
-        row{mistake::remembers_no_use_of_grants, "grant: the use of an access token is a use of its grant"},
-        row{mistake::forgets_what_was_seen, "session: a use is remembered"},
-        row{mistake::brings_sessions_back, "session: an ended one is not found"},
-        row{mistake::ends_one_session_for_all, "session: all sessions of one user are ended, and no others"},
-        row{mistake::ends_the_kept_session, "session: all of one user's are ended but one"},
-        row{mistake::lists_sessions_by_creation, "session: a user's are listed, the last used first"},
-        row{mistake::sweeps_used_sessions, "session: swept when it began or was used before the moment, not at it"}});
+        row{defect::remembers_no_use_of_grants, "grant: the use of an access token is a use of its grant"},
+        row{defect::forgets_what_was_seen, "session: a use is remembered"},
+        row{defect::brings_sessions_back, "session: an ended one is not found"},
+        row{defect::ends_one_session_for_all, "session: all sessions of one user are ended, and no others"},
+        row{defect::ends_the_kept_session, "session: all of one user's are ended but one"},
+        row{defect::lists_sessions_by_creation, "session: a user's are listed, the last used first"},
+        row{defect::sweeps_used_sessions, "session: swept when it began or was used before the moment, not at it"}});
 }
 
-TEST_CASE("the store suite accepts a store that only keeps sessions") {
+TEST_CASE("the store suite accepts a store of sessions only") {
     std::size_t count = 0;
     CHECK(testing::run([] { return std::make_unique<sessions_alone>(); },
                            [&](const testing::case_result& each) {

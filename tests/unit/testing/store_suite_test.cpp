@@ -19,8 +19,8 @@ using namespace tollgate;
 
 namespace {
 
-/// What an adapter may get wrong.
-enum class mistake {
+/// Defects of an adapter.
+enum class defect {
     none,
     throws,
     forgets_scopes,
@@ -53,58 +53,58 @@ enum class mistake {
     forgets_when_it_was_used,
 };
 
-/// The memory store with one mistake made on the way.
+/// The memory store with one defect.
 class adapter {
 public:
-    explicit adapter(mistake made) : mistake_{made} {}
+    explicit adapter(defect defect) : defect_{defect} {}
 
     result<std::optional<token_credential>> find_personal_token(std::string_view username) {
-        if (is(mistake::throws)) throw std::runtime_error{"connection lost"};
+        if (is(defect::throws)) throw std::runtime_error{"connection lost"};
         std::string name{username};
-        if (is(mistake::ignores_case))
+        if (is(defect::ignores_case))
             for (char& each : name) each = ascii_lower(each);
-        if (is(mistake::remembers_that_there_was_none)) {
+        if (is(defect::remembers_that_there_was_none)) {
             const std::scoped_lock lock{mutex_};
             if (unknown_.count(name) != 0) return std::optional<token_credential>{};
         }
         auto found = inner_.find_personal_token(name);
-        if (found && !*found && is(mistake::remembers_that_there_was_none)) {
+        if (found && !*found && is(defect::remembers_that_there_was_none)) {
             const std::scoped_lock lock{mutex_};
             unknown_.insert(name);
         }
-        if (found && *found && is(mistake::forgets_scopes)) (*found)->scopes = scope_set{};
+        if (found && *found && is(defect::forgets_scopes)) (*found)->scopes = scope_set{};
         return found;
     }
-    result<token_id> create_personal_token(new_personal_token made, std::size_t tokens_per_user_max) {
-        if (is(mistake::ignores_case)) {
-            std::string name{made.username.view()};
+    result<token_id> create_personal_token(new_personal_token token, std::size_t tokens_per_user_max) {
+        if (is(defect::ignores_case)) {
+            std::string name{token.username.view()};
             for (char& each : name) each = ascii_lower(each);
-            made.username = token_username::from(name).value();
+            token.username = token_username::from(name).value();
         }
-        if (is(mistake::cuts_descriptions_at_50_bytes)) made.description = made.description.substr(0, 50);
-        if (is(mistake::keeps_whole_seconds)) made.created_at = std::chrono::floor<seconds>(made.created_at);
-        if (is(mistake::takes_one_token_too_many)) ++tokens_per_user_max;
-        auto id = inner_.create_personal_token(made, tokens_per_user_max);
-        if (!id && is(mistake::names_a_conflict_invalid)) id.error().kind = error_kind::invalid;
-        if (!id && is(mistake::replaces_instead_of_conflict)) {
+        if (is(defect::cuts_descriptions_at_50_bytes)) token.description = token.description.substr(0, 50);
+        if (is(defect::keeps_whole_seconds)) token.created_at = std::chrono::floor<seconds>(token.created_at);
+        if (is(defect::takes_one_token_too_many)) ++tokens_per_user_max;
+        auto id = inner_.create_personal_token(token, tokens_per_user_max);
+        if (!id && is(defect::names_a_conflict_invalid)) id.error().kind = error_kind::invalid;
+        if (!id && is(defect::replaces_instead_of_conflict)) {
             for (std::int64_t old = 1; old < 10; ++old)
                 if (auto revoked = inner_.revoke_personal_token(token_id{old}); revoked && *revoked) break;
-            return inner_.create_personal_token(made, tokens_per_user_max);
+            return inner_.create_personal_token(token, tokens_per_user_max);
         }
         return id;
     }
     result<std::vector<personal_token>> personal_tokens_of(user_id user) {
         auto found = inner_.personal_tokens_of(user);
-        if (found && is(mistake::lists_newest_first)) std::reverse(found->begin(), found->end());
+        if (found && is(defect::lists_newest_first)) std::reverse(found->begin(), found->end());
         return found;
     }
     result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) {
         return inner_.renew_personal_token(user, id, renewed);
     }
     result<bool> revoke_personal_token(token_id id) {
-        if (is(mistake::does_not_revoke)) return true;
+        if (is(defect::does_not_revoke)) return true;
         auto revoked = inner_.revoke_personal_token(id);
-        return is(mistake::says_always_revoked) ? result<bool>{true} : revoked;
+        return is(defect::says_always_revoked) ? result<bool>{true} : revoked;
     }
 
     result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
@@ -114,30 +114,30 @@ public:
     result<std::optional<token_credential>> find_access_token(const digest& token) {
         auto found = inner_.find_access_token(token);
         if (found && *found) {
-            if (is(mistake::forgets_the_application)) (*found)->application.reset();
-            if (is(mistake::hides_expired_tokens) && (*found)->expires_at < testing::noon) found->reset();
+            if (is(defect::forgets_the_application)) (*found)->application.reset();
+            if (is(defect::hides_expired_tokens) && (*found)->expires_at < testing::noon) found->reset();
         }
         return found;
     }
-    result<void> create_access_token(const new_access_token& made) { return inner_.create_access_token(made); }
+    result<void> create_access_token(const new_access_token& token) { return inner_.create_access_token(token); }
     result<bool> revoke_access_token(const digest& token) { return inner_.revoke_access_token(token); }
     result<void> record_access_token_use(const digest& token, instant now) {
-        if (is(mistake::forgets_when_it_was_used)) return {};
+        if (is(defect::forgets_when_it_was_used)) return {};
         return inner_.record_access_token_use(token, now);
     }
 
-    result<hook_id> create_hook(new_hook made, std::size_t hooks_per_event_max) {
-        if (is(mistake::takes_one_hook_too_many)) ++hooks_per_event_max;
-        if (is(mistake::takes_one_hook_too_few) && hooks_per_event_max > 0) --hooks_per_event_max;
-        if (is(mistake::trims_targets))
-            while (made.target_url.ends_with(' ')) made.target_url.pop_back();
-        if (is(mistake::mistakes_manual_for_api)) made.source = hook_source::api;
-        if (is(mistake::counts_first_and_creates_then)) {
-            if (count(made.account, made.event) >= hooks_per_event_max) return invalid("too many");
+    result<hook_id> create_hook(new_hook hook, std::size_t hooks_per_event_max) {
+        if (is(defect::takes_one_hook_too_many)) ++hooks_per_event_max;
+        if (is(defect::takes_one_hook_too_few) && hooks_per_event_max > 0) --hooks_per_event_max;
+        if (is(defect::trims_targets))
+            while (hook.target_url.ends_with(' ')) hook.target_url.pop_back();
+        if (is(defect::mistakes_manual_for_api)) hook.source = hook_source::api;
+        if (is(defect::counts_first_and_creates_then)) {
+            if (count(hook.account, hook.event) >= hooks_per_event_max) return invalid("too many");
             hooks_per_event_max = SIZE_MAX;
         }
-        auto id = inner_.create_hook(made, hooks_per_event_max);
-        if (id && is(mistake::uses_hook_ids_again)) {
+        auto id = inner_.create_hook(hook, hooks_per_event_max);
+        if (id && is(defect::uses_hook_ids_again)) {
             const std::scoped_lock lock{mutex_};
             return hook_id{++hooks_there_};
         }
@@ -152,41 +152,41 @@ public:
         return found;
     }
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
-        if (is(mistake::knows_hooks_at_any_service))
+        if (is(defect::knows_hooks_at_any_service))
             for (const char* each : {"sitesmaker", "itemplatform"})
                 if (auto found = inner_.account_of_hook(*service_name::from(each), id); found && *found) return found;
         return inner_.account_of_hook(service, id);
     }
     result<bool> replace_hook_secret(account_ref account, hook_id id, const std::string& secret, instant until) {
-        if (is(mistake::replaces_secrets_of_others))
+        if (is(defect::replaces_secrets_of_others))
             if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
         return inner_.replace_hook_secret(account, id, secret, until);
     }
     result<bool> update_hook(account_ref account, hook_id id, hook_change changed, std::size_t max) {
-        if (is(mistake::updates_hooks_of_others))
+        if (is(defect::updates_hooks_of_others))
             if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
-        if (is(mistake::updates_one_hook_too_many)) ++max;
-        if (is(mistake::updates_the_event_alone)) {
-            const auto there = *inner_.hooks_of(account);
-            for (const hook& each : there)
+        if (is(defect::updates_one_hook_too_many)) ++max;
+        if (is(defect::updates_the_event_alone)) {
+            const auto hooks = *inner_.hooks_of(account);
+            for (const hook& each : hooks)
                 if (each.id == id) changed.target_url = each.target_url;
         }
-        if (is(mistake::updates_a_source)) {
+        if (is(defect::updates_a_source)) {
             const std::scoped_lock lock{mutex_};
             updated_.insert(id);
         }
-        if (is(mistake::counts_first_and_updates_then)) {
+        if (is(defect::counts_first_and_updates_then)) {
             if (count(account, changed.event) >= max) return invalid("too many");
             max = SIZE_MAX;
         }
         return inner_.update_hook(account, id, changed, max);
     }
     result<bool> delete_hook(account_ref account, hook_id id) {
-        if (is(mistake::deletes_hooks_of_others)) {
+        if (is(defect::deletes_hooks_of_others)) {
             const auto owner = inner_.account_of_hook(*service_name::from("sitesmaker"), id);
             if (owner && *owner) account = **owner;
         }
-        if (is(mistake::uses_hook_ids_again)) {
+        if (is(defect::uses_hook_ids_again)) {
             const std::scoped_lock lock{mutex_};
             hooks_there_ = (std::max)(hooks_there_ - 1, std::int64_t{0});
         }
@@ -194,17 +194,17 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is(mistake asked) const noexcept { return mistake_ == asked; }
+    [[nodiscard]] bool is(defect other) const noexcept { return defect_ == other; }
 
-    /// How many hooks there were, a while ago.
+    /// The number of hooks a short time ago.
     std::size_t count(const account_ref& account, const std::string& event) {
-        const auto there = inner_.hooks_of(account);
+        const auto hooks = inner_.hooks_of(account);
         for (int i = 0; i < 10; ++i) std::this_thread::yield();
         return static_cast<std::size_t>(
-            std::count_if(there->begin(), there->end(), [&](const hook& each) { return each.event == event; }));
+            std::count_if(hooks->begin(), hooks->end(), [&](const hook& each) { return each.event == event; }));
     }
 
-    mistake mistake_;
+    defect defect_;
     memory_store inner_;
     std::mutex mutex_;
     std::set<std::string> unknown_;
@@ -216,7 +216,7 @@ static_assert(token_store<adapter> && use_recorder<adapter> && hook_store<adapte
 struct hooks_alone {
     memory_store inner;
 
-    result<hook_id> create_hook(const new_hook& made, std::size_t max) { return inner.create_hook(made, max); }
+    result<hook_id> create_hook(const new_hook& hook, std::size_t max) { return inner.create_hook(hook, max); }
     result<std::vector<hook>> hooks_of(const account_ref& account) { return inner.hooks_of(account); }
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
         return inner.account_of_hook(service, id);
@@ -255,48 +255,48 @@ static_assert(application_store<applications_alone> && !oauth_store<applications
 
 }  // namespace
 
-TEST_CASE("each mistake of an adapter is caught by its case") {
-    using row = tollgate_test::mutant<mistake>;
-    tollgate_test::check_mutants<adapter, mistake>({
-        row{mistake::throws, "personal token: what was created is found", ""},
-        row{mistake::forgets_scopes, "personal token: scopes come back in their order, none and all"},
-        row{mistake::forgets_the_application, "access token: what was created is found"},
-        row{mistake::ignores_case, "personal token: a username is compared byte for byte"},
-        row{mistake::remembers_that_there_was_none, "personal token: what was created is found"},
-        row{mistake::replaces_instead_of_conflict, "personal token: a second one of the same username is a conflict"},
-        row{mistake::names_a_conflict_invalid, "personal token: a second one of the same username is a conflict"},
-        row{mistake::lists_newest_first, "personal token: listed by user, oldest first"},
-        row{mistake::cuts_descriptions_at_50_bytes, "personal token: descriptions come back byte for byte"},
-        row{mistake::keeps_whole_seconds, "personal token: times to the millisecond, the largest user id, any digest"},
-        row{mistake::does_not_revoke, "personal token: a revoked one is not found"},
-        row{mistake::says_always_revoked, "personal token: revoking what is not there is false"},
-        row{mistake::hides_expired_tokens, "access token: an expired one is still found, with its expiry"},
-        row{mistake::takes_one_hook_too_many, "hook: not more than the bound for one account and event"},
-        row{mistake::takes_one_hook_too_few, "hook: not more than the bound for one account and event"},
-        row{mistake::trims_targets, "hook: text is returned byte for byte"},
-        row{mistake::mistakes_manual_for_api, "hook: listed by account, oldest first"},
-        row{mistake::deletes_hooks_of_others, "hook: an account is its number and its service"},
-        row{mistake::knows_hooks_at_any_service, "hook: whose it is, at its own service only"},
-        row{mistake::uses_hook_ids_again, "hook: ids are never used again"},
-        row{mistake::takes_one_token_too_many, "personal token: not more than the bound for one user"},
-        row{mistake::replaces_secrets_of_others, "hook: a secret is replaced at its own account only, and nothing else is"},
-        row{mistake::updates_hooks_of_others, "hook: an update changes event and target, at its own account only, and nothing else"},
-        row{mistake::updates_one_hook_too_many, "hook: an update does not pass the bound for one account and event"},
-        row{mistake::updates_the_event_alone, "hook: an update changes event and target, at its own account only, and nothing else"},
-        row{mistake::updates_a_source, "hook: an update changes event and target, at its own account only, and nothing else"},
-        row{mistake::forgets_when_it_was_used, "access token: when it was used is kept"}});
+TEST_CASE("each defect of an adapter is detected by its case") {
+    using row = tollgate_test::mutant<defect>;
+    tollgate_test::check_mutants<adapter, defect>({
+        row{defect::throws, "personal token: what was created is found", ""},
+        row{defect::forgets_scopes, "personal token: scopes come back in their order, none and all"},
+        row{defect::forgets_the_application, "access token: what was created is found"},
+        row{defect::ignores_case, "personal token: a username is compared byte for byte"},
+        row{defect::remembers_that_there_was_none, "personal token: what was created is found"},
+        row{defect::replaces_instead_of_conflict, "personal token: a second one of the same username is a conflict"},
+        row{defect::names_a_conflict_invalid, "personal token: a second one of the same username is a conflict"},
+        row{defect::lists_newest_first, "personal token: listed by user, oldest first"},
+        row{defect::cuts_descriptions_at_50_bytes, "personal token: descriptions come back byte for byte"},
+        row{defect::keeps_whole_seconds, "personal token: times to the millisecond, the largest user id, any digest"},
+        row{defect::does_not_revoke, "personal token: a revoked one is not found"},
+        row{defect::says_always_revoked, "personal token: revoking what is not there is false"},
+        row{defect::hides_expired_tokens, "access token: an expired one is still found, with its expiry"},
+        row{defect::takes_one_hook_too_many, "hook: not more than the bound for one account and event"},
+        row{defect::takes_one_hook_too_few, "hook: not more than the bound for one account and event"},
+        row{defect::trims_targets, "hook: text is returned byte for byte"},
+        row{defect::mistakes_manual_for_api, "hook: listed by account, oldest first"},
+        row{defect::deletes_hooks_of_others, "hook: an account is its number and its service"},
+        row{defect::knows_hooks_at_any_service, "hook: whose it is, at its own service only"},
+        row{defect::uses_hook_ids_again, "hook: ids are never used again"},
+        row{defect::takes_one_token_too_many, "personal token: not more than the bound for one user"},
+        row{defect::replaces_secrets_of_others, "hook: a secret is replaced at its own account only, and nothing else is"},
+        row{defect::updates_hooks_of_others, "hook: an update changes event and target, at its own account only, and nothing else"},
+        row{defect::updates_one_hook_too_many, "hook: an update does not pass the bound for one account and event"},
+        row{defect::updates_the_event_alone, "hook: an update changes event and target, at its own account only, and nothing else"},
+        row{defect::updates_a_source, "hook: an update changes event and target, at its own account only, and nothing else"},
+        row{defect::forgets_when_it_was_used, "access token: when it was used is kept"}});
 }
 
 TEST_CASE("the store suite detects a bound that is not checked atomically") {
-    const auto [made, rule] = GENERATE(table<mistake, const char*>({
-        {mistake::counts_first_and_creates_then, "hook: parallel creations do not pass the bound"},
-        {mistake::counts_first_and_updates_then, "hook: parallel updates do not pass the bound"},
+    const auto [injected, rule] = GENERATE(table<defect, const char*>({
+        {defect::counts_first_and_creates_then, "hook: parallel creations do not pass the bound"},
+        {defect::counts_first_and_updates_then, "hook: parallel updates do not pass the bound"},
     }));
     CAPTURE(rule);
-    // Threads have to meet for it, so that one run need not see it.
+    // Only threads that run at the same time show it, so one run may miss it.
     bool caught = false;
     for (int run = 0; run < 50 && !caught; ++run)
-        for (const auto& each : testing::cases([made = made] { return adapter{made}; }))
+        for (const auto& each : testing::cases([injected = injected] { return adapter{injected}; }))
             if (each.name() == rule && !each.run().passed) caught = true;
     CHECK(caught);
 }
@@ -313,7 +313,7 @@ TEST_CASE("the store suite tests the contracts of a store, also through a pointe
     CHECK(testing::run([] { return std::make_shared<memory_store>(); }, [&](const testing::case_result&) { ++all_cases; }));
     CHECK(hook_cases > 10);
     CHECK(all_cases > hook_cases + 10);
-    CHECK_FALSE(testing::run([] { return adapter{mistake::does_not_revoke}; }, [](const testing::case_result&) {}));
+    CHECK_FALSE(testing::run([] { return adapter{defect::does_not_revoke}; }, [](const testing::case_result&) {}));
 }
 
 TEST_CASE("the store suite detects lost data after reopening") {
@@ -323,7 +323,7 @@ TEST_CASE("the store suite detects lost data after reopening") {
     CHECK(failed == 7);  // one of each family
 }
 
-TEST_CASE("the store suite says that a store is not empty, instead of what follows from it") {
+TEST_CASE("the store suite reports that a store is not empty, instead of the errors that result from it") {
     const auto check = [](auto store, const char* held) {
         CAPTURE(held);
         std::vector<testing::case_result> failed;
@@ -332,7 +332,7 @@ TEST_CASE("the store suite says that a store is not empty, instead of what follo
             if (!each.name.starts_with("contract: ")) ++rules;
             if (!each.passed) failed.push_back(each);
         });
-        CHECK(failed.size() == rules - 1);  // the first one got an empty store
+        CHECK(failed.size() == rules - 1);  // the first rule got an empty store
         for (const auto& each : failed) {
             CAPTURE(each.name);
             CHECK(each.message == std::string{"make() must return an empty store each time, but this one already holds "} + held);
@@ -371,7 +371,7 @@ static_assert(session_store<half_store> && !hook_store<half_store> && outbox<hal
 
 }  // namespace
 
-TEST_CASE("the suite says which contracts it found, and fails for one that is only begun", "[testing][store_suite]") {
+TEST_CASE("the suite names the contracts it found, and fails for an incomplete one", "[testing][store_suite]") {
     std::vector<testing::case_result> report;
     const bool right = testing::run<testing::contracts::session_store>(
         [] { return std::make_unique<half_store>(); }, [&](const testing::case_result& each) { report.push_back(each); });
@@ -401,12 +401,12 @@ TEST_CASE("the suite says which contracts it found, and fails for one that is on
                       [](const auto& each) { return each.passed && each.name.starts_with("session: ") && each.message.empty(); }));
 }
 
-TEST_CASE("a failure names the verb, what it must do, and what came", "[testing][store_suite]") {
+TEST_CASE("a failure names the verb, the expected result and the actual one", "[testing][store_suite]") {
     const auto message_of = [](auto check) {
         try {
             check();
-        } catch (const testing::failed& why) {
-            return why.message;
+        } catch (const testing::failed& failure) {
+            return failure.message;
         }
         return std::string{};
     };

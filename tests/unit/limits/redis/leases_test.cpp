@@ -21,17 +21,17 @@ const tollgate::detail::bounded_quota thousand{{1000, seconds{3600}}};
 
 limit_key user(std::int64_t number) { return limit_key::of(user_id{number}); }
 
-/// A server with its own clock, which advances with the test's.
+/// A server with its own clock, which advances with the test's clock.
 struct fake_server {
     struct window {
         std::int64_t began_at;
         std::uint32_t counted;
     };
     std::map<std::uint64_t, window> windows;
-    int questions = 0;
+    int requests = 0;
 
-    window_reply ask(const window_request& request, std::int64_t now) {
-        ++questions;
+    window_reply handle(const window_request& request, std::int64_t now) {
+        ++requests;
         const std::int64_t at = server_start + now - start;
         auto& found = windows.try_emplace(request.key.value(), window{at, 0}).first->second;
         if (at >= found.began_at + std::int64_t{request.allowed.window_seconds} * 1000) found = {at, 0};
@@ -47,7 +47,7 @@ struct fake_server {
 struct node {
     leases held;
     fake_server& server;
-    std::int64_t asked_for = 0;
+    std::int64_t requested_units = 0;
 
     node(fake_server& at, std::uint32_t units_max, std::size_t keys_max = 64) : held{{units_max, keys_max}, seed}, server{at} {}
 
@@ -55,8 +55,8 @@ struct node {
         leases::pending_request next{{key, allowed}};
         if (const auto decision = held.try_take(key, allowed, now)) return *decision;
         if (const auto decision = held.take(key, allowed, now, next)) return *decision;
-        asked_for = next.request.wanted;
-        const auto reply = server.ask(next.request, now);
+        requested_units = next.request.wanted;
+        const auto reply = server.handle(next.request, now);
         if (next.is_for_lease) return held.complete(next, &reply, now);
         return {reply.granted > 0, allowed.requests, reply.remaining, {}};
     }
@@ -77,13 +77,13 @@ TEST_CASE("a lease starts with one unit and grows while it is used up quickly") 
         }
     };
     take(1 + 4 + 16 + 50 + 50, start);
-    CHECK(server.questions == 5);
+    CHECK(server.requests == 5);
     take(1, start + 2001);  // slowly: the same size again
-    CHECK(one.asked_for == 50);
+    CHECK(one.requested_units == 50);
     take(49, start + 2001);
     take(1, start + 2001 + 8001);  // very slowly: smaller
-    CHECK(one.asked_for == 12);
-    CHECK(server.questions == 7);
+    CHECK(one.requested_units == 12);
+    CHECK(server.requests == 7);
 }
 
 TEST_CASE("a lease takes at most an eighth of what remains, so the last units are available to all nodes") {
@@ -111,13 +111,13 @@ TEST_CASE("a refusal is repeated for 100 ms, or until the quota changes") {
     CHECK_FALSE(first.admitted);
     CHECK(first.remaining == 0);
     CHECK(first.resets_at == from_unix_milliseconds(server_start + 60'000));
-    const int before = server.questions;
+    const int before = server.requests;
     CHECK_FALSE(one.take(user(1), start + 99, two).admitted);
-    CHECK(server.questions == before);
+    CHECK(server.requests == before);
     CHECK_FALSE(one.take(user(1), start + 100, two).admitted);
-    CHECK(server.questions == before + 1);
+    CHECK(server.requests == before + 1);
     CHECK(one.take(user(1), start + 100, tollgate::detail::bounded_quota{{3, seconds{60}}}).admitted);
-    CHECK(server.questions == before + 2);
+    CHECK(server.requests == before + 2);
 }
 
 TEST_CASE("a lease ends with its window") {
@@ -127,9 +127,9 @@ TEST_CASE("a lease ends with its window") {
     for (int i = 0; i < 6; ++i) CHECK(one.take(user(1), start, minute).admitted);  // 1, 4, and the first of 8
     CHECK(one.held.peek(user(1), minute, start + 59'999)->remaining == 994);
     CHECK_FALSE(one.held.peek(user(1), minute, start + 60'000));
-    const int before = server.questions;
+    const int before = server.requests;
     const auto anew = one.take(user(1), start + 60'000, minute);
-    CHECK(server.questions == before + 1);
+    CHECK(server.requests == before + 1);
     CHECK(anew.remaining + 1 <= 1000);
     CHECK(anew.resets_at == from_unix_milliseconds(server_start + 120'000));
 }
@@ -147,13 +147,13 @@ TEST_CASE("an unused lease is returned once and not used afterwards") {
     CHECK(back->returned == 15);
     CHECK(back->allowed.requests == 1000);
     CHECK(back->allowed.window_seconds == 3600);
-    (void)server.ask(*back, start + 8000);
+    (void)server.handle(*back, start + 8000);
     CHECK(server.windows.at(1).counted == 6);
     CHECK_FALSE(one.held.reclaim(start + 9000));
-    const int before = server.questions;
+    const int before = server.requests;
     const auto next = one.take(user(1), start + 8000);
     CHECK(next.admitted);
-    CHECK(server.questions == before + 1);
+    CHECK(server.requests == before + 1);
     CHECK(next.remaining == 993);
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("units returned by other nodes do not raise the remaining count") {
     for (int i = 0; i < 6; ++i) (void)other.take(user(1), start);
     auto decision = one.take(user(1), start).remaining;
     CHECK(decision == 1000 - 21 - 1);
-    (void)server.ask(*other.held.reclaim(start + 8000), start + 8000);
+    (void)server.handle(*other.held.reclaim(start + 8000), start + 8000);
     for (int i = 0; i < 30; ++i) {
         const auto reply = one.take(user(1), start + 8000);
         REQUIRE(reply.admitted);
@@ -222,15 +222,15 @@ TEST_CASE("one thread renews a large lease early, and the key never holds more t
     SECTION("other threads use the units that are left") {
         const auto next = ask_early();
         CHECK(use_up(start) == 16);
-        const auto reply = server.ask(next.request, start);
+        const auto reply = server.handle(next.request, start);
         const auto decision = one.held.complete(next, &reply, start);
         CHECK(decision.admitted);
         CHECK(decision.remaining == 1'000'000 - (1 + 4 + 16 + 64 + 1));
         CHECK(one.held.peek(user(1), much, start)->remaining == decision.remaining);
     }
-    SECTION("they are still there when the reply comes") {
+    SECTION("they remain when the reply arrives") {
         const auto next = ask_early();
-        const auto reply = server.ask(next.request, start);
+        const auto reply = server.handle(next.request, start);
         CHECK(one.held.complete(next, &reply, start).remaining == 1'000'000 - (1 + 4 + 16 + 48 + 1));
         for (int left = 63; left > 16; --left) REQUIRE(one.held.try_take(user(1), much, start));
     }
@@ -252,7 +252,7 @@ TEST_CASE("one thread renews a large lease early, and the key never holds more t
         for (int left = 15; left > 0; --left) REQUIRE(one.held.try_take(user(1), much, start)->admitted);
         CHECK_FALSE(one.held.try_take(user(1), much, start)->admitted);
     }
-    SECTION("they are lost when a new window has begun") {
+    SECTION("they expire when a new window begins") {
         const auto next = ask_early();
         const window_reply anew{48, 1'000'000 - 48, server.windows.at(1).began_at + 3'600'000, server_start + 3'600'000};
         CHECK(one.held.complete(next, &anew, start).remaining == 1'000'000 - 1);
@@ -261,16 +261,16 @@ TEST_CASE("one thread renews a large lease early, and the key never holds more t
     SECTION("used slowly, it is renewed only when it is used up") { CHECK(use_up(start + 2001) == 63); }
 }
 
-TEST_CASE("a set that is full of leases in use takes further keys unit by unit") {
+TEST_CASE("a set that is full of used leases requests further keys unit by unit") {
     fake_server server;
     node one{server, 16, 8};  // one set
     CHECK(one.held.memory_bytes() < 2048);
     for (std::int64_t number = 1; number <= 8; ++number)
         for (int i = 0; i < 6; ++i) CHECK(one.take(user(number), start).admitted);
     for (int i = 0; i < 3; ++i) {
-        const int before = server.questions;
+        const int before = server.requests;
         CHECK(one.take(user(9), start).admitted);
-        CHECK(server.questions == before + 1);
+        CHECK(server.requests == before + 1);
     }
     CHECK(server.windows.at(9).counted == 3);
     for (std::int64_t number = 1; number <= 8; ++number) CHECK(one.held.peek(user(number), thousand, start));

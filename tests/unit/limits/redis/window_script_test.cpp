@@ -16,9 +16,9 @@ namespace {
 const tollgate::detail::bounded_quota ten{{10, seconds{60}}};
 
 reply numbers(std::initializer_list<std::int64_t> values) {
-    reply made;
-    made.numbers = values;
-    return made;
+    reply result;
+    result.numbers = values;
+    return result;
 }
 
 }  // namespace
@@ -55,10 +55,10 @@ TEST_CASE("a window is found again, whatever its numbers, and another value is o
     const auto take = [&](const std::string& key, std::int64_t requests, std::int64_t length) {
         return server.run({"EVAL", window_script::text(), "1", key, std::to_string(requests), std::to_string(length), "1"});
     };
-    int made = 0;
+    int count = 0;
     for (const std::int64_t requests : {std::int64_t{2}, std::int64_t{100'000}, std::int64_t{4'294'967'295}})
         for (const std::int64_t length : {std::int64_t{60'000}, std::int64_t{4'294'967'295'000}}) {
-            const std::string key = "script:" + std::to_string(++made);
+            const std::string key = "script:" + std::to_string(++count);
             const auto first = take(key, requests, length);
             const auto second = take(key, requests, length);
             INFO(requests << ' ' << length);

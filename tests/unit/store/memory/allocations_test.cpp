@@ -37,14 +37,14 @@ TEST_CASE("a memory store finds credentials without allocating") {
         const auto unknown = store.find_access_token(digest{});
         all = all && found && *found && none && !*none && other && *other && unknown && !*unknown;
     }
-    const long made = allocations_made - before;
+    const long allocated = allocations_made - before;
     CHECK(all);
-    CHECK(made == 0);
+    CHECK(allocated == 0);
 }
 
 namespace {
 
-/// Calls `verb` with memory for 0, 1, 2, ... allocations until it succeeds; `nothing_happened` after each failure.
+/// Calls `verb` with memory for 0, 1, 2, ... allocations until it succeeds, and `nothing_happened` after each failure.
 template <class Verb, class Check>
 void fail_each_allocation(Verb verb, Check nothing_happened) {
     for (long n = 0;; ++n) {
@@ -66,8 +66,8 @@ void fail_each_allocation(Verb verb, Check nothing_happened) {
 
 TEST_CASE("a memory store that runs out of memory within a verb has done nothing") {
     memory_store store;
-    const auto kept = sample_personal_token("tgu_kept");
-    value_of(store.create_personal_token(kept, tokens_max));
+    const auto stored = sample_personal_token("tgu_kept");
+    value_of(store.create_personal_token(stored, tokens_max));
 
     const auto personal = sample_personal_token("tgu_a");
     fail_each_allocation([&] { return store.create_personal_token(personal, tokens_max); },
@@ -85,25 +85,25 @@ TEST_CASE("a memory store that runs out of memory within a verb has done nothing
                          [&] { CHECK_FALSE(value_of(store.find_access_token(access.token_digest))); });
     CHECK(value_of(store.find_access_token(access.token_digest)));
 
-    const auto made = sample_hook(sample_account());
+    const auto hook = sample_hook(sample_account());
     for (std::size_t count = 0; count < 6; ++count) {
-        fail_each_allocation([&] { return store.create_hook(made, 6); },
+        fail_each_allocation([&] { return store.create_hook(hook, 6); },
                              [&] {
-                                 CHECK(value_of(store.hooks_of(made.account)).size() == count);
+                                 CHECK(value_of(store.hooks_of(hook.account)).size() == count);
                                  std::size_t known = 0;
                                  for (std::int64_t id = 1; id < 100; ++id)
-                                     if (value_of(store.account_of_hook(made.account.service, hook_id{id}))) ++known;
+                                     if (value_of(store.account_of_hook(hook.account.service, hook_id{id}))) ++known;
                                  CHECK(known == count);
                              });
-        CHECK(value_of(store.hooks_of(made.account)).size() == count + 1);
+        CHECK(value_of(store.hooks_of(hook.account)).size() == count + 1);
     }
-    fail_each_allocation([&] { return store.hooks_of(made.account); }, [] {});
+    fail_each_allocation([&] { return store.hooks_of(hook.account); }, [] {});
 }
 
 TEST_CASE("a memory store that runs out of memory within an OAuth verb has done nothing") {
     memory_store store;
-    const auto asked = sample_application("tgi_a");
-    fail_each_allocation([&] { return store.create_application(asked, 100); },
+    const auto new_row = sample_application("tgi_a");
+    fail_each_allocation([&] { return store.create_application(new_row, 100); },
                          [&] {
                              CHECK_FALSE(value_of(store.find_application("tgi_a")));
                              CHECK(value_of(store.applications_of(user_id{3})).empty());
@@ -112,19 +112,19 @@ TEST_CASE("a memory store that runs out of memory within an OAuth verb has done 
     fail_each_allocation([&] { return store.find_application("tgi_a"); }, [] {});
     fail_each_allocation([&] { return store.applications_of(user_id{3}); }, [] {});
 
-    // A first code, which makes the grant, and more, for which the grant has to find room.
+    // A first code, which creates the grant, and more, which make the grant grow.
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const auto before = value_of(store.granted_scopes(user_id{7}, application));
-        auto made = sample_code(seed, application);
-        made.scopes = sample_scopes("scope" + std::to_string(seed));
-        fail_each_allocation([&] { return store.create_code(made); },
+        auto code = sample_code(seed, application);
+        code.scopes = sample_scopes("scope" + std::to_string(seed));
+        fail_each_allocation([&] { return store.create_code(code); },
                              [&] {
                                  CHECK(value_of(store.granted_scopes(user_id{7}, application)) == before);
                                  CHECK(value_of(store.grants_of(user_id{7})).size() == (before ? 1 : 0));
                                  CHECK(value_of(store.redeem_code(sample_redemption(seed, application))).result ==
                                        redemption_result::unknown);
                              });
-        CHECK(value_of(store.granted_scopes(user_id{7}, application))->contains(made.scopes.text()));
+        CHECK(value_of(store.granted_scopes(user_id{7}, application))->contains(code.scopes.text()));
     }
     fail_each_allocation([&] { return store.grants_of(user_id{7}); }, [] {});
 
@@ -132,8 +132,8 @@ TEST_CASE("a memory store that runs out of memory within an OAuth verb has done 
         return value_of(store.find_access_token(sample_access_digest(seed))).has_value();
     };
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-        const auto shown = sample_redemption(seed, application);
-        fail_each_allocation([&] { return store.redeem_code(shown); },
+        const auto redemption = sample_redemption(seed, application);
+        fail_each_allocation([&] { return store.redeem_code(redemption); },
                              [&] {
                                  CHECK_FALSE(has_token(seed));
                                  const auto code = sample_code(seed, application);
@@ -147,7 +147,7 @@ TEST_CASE("a memory store that runs out of memory within an OAuth verb has done 
         CHECK(has_token(10 + seed));
     }
 
-    // What takes away needs no memory.
+    // Verbs that remove rows need no memory.
     const auto shown_again = sample_redemption(1, application);
     allocations_left = 0;
     const auto reused = store.redeem_code(shown_again);
@@ -164,8 +164,8 @@ TEST_CASE("a memory store that runs out of memory within an OAuth verb has done 
 TEST_CASE("a memory store that runs out of memory within a session verb has done nothing") {
     memory_store store;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-        const auto made = sample_session(seed);
-        fail_each_allocation([&] { return store.create_session(made); },
+        const auto session = sample_session(seed);
+        fail_each_allocation([&] { return store.create_session(session); },
                              [&] {
                                  CHECK_FALSE(value_of(store.find_session(sample_session(seed).cookie_digest)));
                                  CHECK(value_of(store.sweep_sessions(noon, noon, 100)) == 0);
@@ -191,9 +191,9 @@ TEST_CASE("a memory store that runs out of memory within an outbox verb has done
     const auto account = sample_account();
     const auto hook = listen(store, account), other = listen_at(store, account, "https://other.example/");
     const auto count_of = [&](hook_id of) { return deliveries(store, account, of).size(); };
-    const auto happened = sample_event(account);
+    const auto reported = sample_event(account);
     for (std::size_t count = 0; count < 5; ++count) {
-        fail_each_allocation([&] { return store.append_event(happened, sample_seed(count), noon); },
+        fail_each_allocation([&] { return store.append_event(reported, sample_seed(count), noon); },
                              [&] {
                                  CHECK(count_of(hook) == count);
                                  CHECK(count_of(other) == count);
@@ -201,7 +201,7 @@ TEST_CASE("a memory store that runs out of memory within an outbox verb has done
                              });
         CHECK(count_of(other) == count + 1);
     }
-    // A host and a hook that were never heard of, and are gone again without having been used.
+    // A new host and hook, which are deleted without having been used.
     const auto unused = sample_account("sitesmaker", 43);
     const auto unused_hook = listen_at(store, unused, "https://unused.example/");
     const auto unused_event = sample_event(unused);
@@ -221,11 +221,11 @@ TEST_CASE("a memory store that runs out of memory within an outbox verb has done
                                  for (const delivery& each : deliveries(store, account, of))
                                      CHECK(each.next_attempt_at == noon);
                          });
-    const auto& sent = **leased;
-    REQUIRE(sent.size() == 6);
+    const auto& due = **leased;
+    REQUIRE(due.size() == 6);
 
     std::vector<attempt_result> ended;
-    for (const due_delivery& each : sent) ended.push_back(completed(each, ended.empty() ? delivered : retry));
+    for (const due_delivery& each : due) ended.push_back(completed(each, ended.empty() ? delivered : retry));
     for (attempt_result& each : ended) each.made.response = std::string(100, 'a');
     fail_each_allocation([&] { return store.complete(ended, noon); },
                          [&] {
@@ -238,8 +238,8 @@ TEST_CASE("a memory store that runs out of memory within an outbox verb has done
     fail_each_allocation([&] { return store.deliveries_of(account, hook, 100); }, [] {});
     fail_each_allocation([&] { return store.attempts_of(account, hook, 100); }, [] {});
 
-    // What needs no memory.
-    const delivery_id first = sent[0].lease.delivery;
+    // Verbs that need no memory.
+    const delivery_id first = due[0].lease.delivery;
     allocations_left = 0;
     const auto resent = store.resend(account, first, noon + seconds{1});
     const auto enabled = store.enable_hook(account, other, noon);

@@ -43,7 +43,7 @@ TEST_CASE("a sharded table inserts, finds, changes and erases") {
     CHECK_FALSE(find(rows, "a"));
 }
 
-TEST_CASE("a sharded table behaves like a map") {
+TEST_CASE("a sharded table is equivalent to a map") {
     // Few keys fill shards of the smallest size, where searches wrap around; many make the shards grow.
     const unsigned keys = GENERATE(500U, 20'000U);
     table rows;
@@ -78,8 +78,8 @@ TEST_CASE("a sharded table moves rows that own memory") {
     for (int key = 0; key < keys; ++key) REQUIRE(rows.insert(*name::from(std::to_string(key)), row_of(key)));
     for (int key = 0; key < keys; key += 3) REQUIRE(rows.erase(*name::from(std::to_string(key))));
     for (int key = 0; key < keys; ++key) {
-        const bool kept = rows.with(std::to_string(key), [&](const std::string* row) { return row != nullptr && *row == row_of(key); });
-        REQUIRE(kept == (key % 3 != 0));
+        const bool present = rows.with(std::to_string(key), [&](const std::string* row) { return row != nullptr && *row == row_of(key); });
+        REQUIRE(present == (key % 3 != 0));
     }
 }
 

@@ -34,14 +34,14 @@ constexpr const char* tables =
     "CREATE TABLE shop_users (id bigint PRIMARY KEY, balance text NOT NULL, requests bigint, seconds bigint);"
     "INSERT INTO shop_users VALUES (1, '12.50', NULL, NULL), (2, '0', 7, 60)";
 
-/// A comment at its end, as somebody may write one.
+/// With a trailing comment, as an operator may write it.
 constexpr const char* owner_query =
     "SELECT requests, seconds, balance, 'EUR' FROM shop_users WHERE shop_users.id = owner.id -- theirs";
 constexpr const char* quota_query = "SELECT requests, seconds, NULL, NULL FROM shop_users WHERE shop_users.id = owner.id";
 
-constexpr user_id ann{1}, bob{2}, gone{3};
+constexpr user_id ann{1}, bob{2}, deleted{3};
 
-/// The directory of somebody whose users are in the same database. It counts what it is asked.
+/// The directory of an integrator whose users are in the same database. It counts its calls.
 class shop_directory {
 public:
     explicit shop_directory(const std::string& to) : users_{*postgres_database::open(to)} {}
@@ -75,10 +75,10 @@ private:
 };
 
 postgres_settings with_owner(std::string query = owner_query) {
-    postgres_settings made;
-    made.connections_max = 1;
-    made.owner_query = std::move(query);
-    return made;
+    postgres_settings settings;
+    settings.connections_max = 1;
+    settings.owner_query = std::move(query);
+    return settings;
 }
 
 api_settings shop_settings() {
@@ -95,10 +95,10 @@ std::string schema_of(const std::string& connection_string) {
 instant now() { return postgres::server_clock::node_now(); }
 
 std::string basic_of(postgres_store& store, user_id of) {
-    const auto made =
+    const auto issued =
         issue_personal_token(store, {of, "Of a test", *scope_set::parse("user:balance")}, now());
-    REQUIRE(made);
-    return "Basic " + base64_encode(std::string{made->username.view()} + ":" + std::string{made->secret.view()});
+    REQUIRE(issued);
+    return "Basic " + base64_encode(std::string{issued->username.view()} + ":" + std::string{issued->secret.view()});
 }
 
 std::string bearer_of(postgres_store& store, user_id of) {
@@ -115,12 +115,12 @@ std::string bearer_of(postgres_store& store, user_id of) {
 
 template <class Api>
 http::response balance_with(Api& api, const std::string& authorization) {
-    http::request asked;
-    asked.method = http::method::get;
-    asked.target = http::target::from("/v1/user/balance");
-    asked.fields.add("User-Agent", "test");
-    asked.fields.add("Authorization", authorization);
-    return api.handle(asked);
+    http::request request;
+    request.method = http::method::get;
+    request.target = http::target::from("/v1/user/balance");
+    request.fields.add("User-Agent", "test");
+    request.fields.add("Authorization", authorization);
+    return api.handle(request);
 }
 
 }  // namespace
@@ -133,30 +133,30 @@ TEST_CASE("a balance request takes one round trip, whatever the credential", "[p
     };
     const auto each = GENERATE(row{owner_query, 1, 0}, row{quota_query, 2, 4});
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_server::run(where, tables);
+    const auto schema = server.new_schema();
+    postgres_server::run(schema, tables);
     tcp_proxy proxy{server.socket_path()};
-    const auto through = proxy.connection_string(schema_of(where));
+    const auto through = proxy.connection_string(schema_of(schema));
     shop_directory users{through};
     postgres_store store{through, with_owner(each.query)};
     account_api api{shop_settings(), users, store, account_routes()};
     const bool over_basic = GENERATE(true, false);
     for (const auto& [user, limit] : {std::pair{ann, "1000"}, std::pair{bob, "7"}}) {
         const auto credential = over_basic ? basic_of(store, user) : bearer_of(store, user);
-        CHECK(balance_with(api, credential).status() == http::status::ok);  // the first one is recorded as a use
-        const auto before = proxy.turns();
-        const auto answer = balance_with(api, credential);
-        CHECK(proxy.turns() - before == each.turns);
-        CHECK(answer.status() == http::status::ok);
-        CHECK(answer.find("X-RateLimit-Limit") == limit);
+        CHECK(balance_with(api, credential).status() == http::status::ok);  // the first request records a use
+        const auto before = proxy.round_trips();
+        const auto response = balance_with(api, credential);
+        CHECK(proxy.round_trips() - before == each.turns);
+        CHECK(response.status() == http::status::ok);
+        CHECK(response.find("X-RateLimit-Limit") == limit);
     }
     CHECK(users.asked_for_quota == 0);
     CHECK(users.asked_for_balance == each.asked_for_balance);
 
-    // A change counts at once.
+    // A change applies at once.
     const auto credential = basic_of(store, ann);
     CHECK_THAT(std::string{balance_with(api, credential).body()}, Catch::Contains("12.50"));
-    postgres_server::run(where, "UPDATE shop_users SET requests = 9, seconds = 60, balance = '-3'");
+    postgres_server::run(schema, "UPDATE shop_users SET requests = 9, seconds = 60, balance = '-3'");
     const auto changed = balance_with(api, credential);
     CHECK(changed.find("X-RateLimit-Limit") == "9");
     CHECK_THAT(std::string{changed.body()}, Catch::Contains("\"balance\":-3,"));
@@ -164,13 +164,13 @@ TEST_CASE("a balance request takes one round trip, whatever the credential", "[p
 
 TEST_CASE("nothing is returned for a deleted owner, and the directory reports it", "[postgres]") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_server::run(where, tables);
-    shop_directory users{where};
-    postgres_store store{where, with_owner()};
+    const auto schema = server.new_schema();
+    postgres_server::run(schema, tables);
+    shop_directory users{schema};
+    postgres_store store{schema, with_owner()};
     account_api api{shop_settings(), users, store, account_routes()};
-    CHECK(balance_with(api, basic_of(store, gone)).status() == http::status::unauthorized);
-    CHECK(balance_with(api, bearer_of(store, gone)).status() == http::status::unauthorized);
+    CHECK(balance_with(api, basic_of(store, deleted)).status() == http::status::unauthorized);
+    CHECK(balance_with(api, bearer_of(store, deleted)).status() == http::status::unauthorized);
     CHECK(users.asked_for_quota == 2);
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("an owner is returned with the credential, or is unknown", "[postgres]
         row{"SELECT NULL::bigint, NULL::bigint, -12.50::numeric(10, 2), 'JPY'::char(3)",
             known_user{std::nullopt, balance{ann, "-12.50", *currency_code::from("JPY")}}});
     auto& server = postgres_server::shared();
-    postgres_store store{server.fresh(), with_owner(each.query)};
+    postgres_store store{server.new_schema(), with_owner(each.query)};
     REQUIRE(store.create_personal_token(
         {ann, *token_username::from("tgu_a"), digest_of("a"), "", *scope_set::parse("user:balance"), now()}, 10));
     const auto found = store.find_personal_token("tgu_a");
@@ -199,12 +199,12 @@ TEST_CASE("an owner is returned with the credential, or is unknown", "[postgres]
     CHECK((*found)->owner == each.owner);
 }
 
-TEST_CASE("values that are no quota or no balance fail the request of that user only", "[postgres]") {
+TEST_CASE("values that are not a quota or a balance fail the request of that user only", "[postgres]") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_server::run(where, tables);
-    postgres_server::run(where, "UPDATE shop_users SET balance = 'NaN' WHERE id = 2");
-    postgres_store store{where, with_owner()};
+    const auto schema = server.new_schema();
+    postgres_server::run(schema, tables);
+    postgres_server::run(schema, "UPDATE shop_users SET balance = 'NaN' WHERE id = 2");
+    postgres_store store{schema, with_owner()};
     for (const auto& [user, name] : {std::pair{ann, "tgu_a"}, std::pair{bob, "tgu_b"}})
         REQUIRE(store.create_personal_token(
             {user, *token_username::from(name), digest_of(name), "", *scope_set::parse("user:balance"), now()}, 10));
@@ -218,7 +218,7 @@ TEST_CASE("values that are no quota or no balance fail the request of that user 
 TEST_CASE("an invalid query is reported when the store is opened", "[postgres]") {
     auto& server = postgres_server::shared();
     const char* query = GENERATE("SELECT requests, seconds, NULL, NULL FROM nowhere WHERE id = owner.id", "SELECT 1, 1", "nonsense");
-    const auto opened = postgres_store::open(server.fresh(), with_owner(query));
+    const auto opened = postgres_store::open(server.new_schema(), with_owner(query));
     REQUIRE_FALSE(opened);
     CHECK(opened.error().kind == error_kind::internal);
 }

@@ -24,18 +24,18 @@ using tollgate_test::eventually;
 using tollgate_test::postgres_server;
 using tollgate_test::tcp_proxy;
 
-// Whether something is remembered is seen by what is answered while nothing passes to the server.
+// A row is cached if it is found while the proxy forwards nothing to the server.
 
 namespace {
 
 using steady = std::chrono::steady_clock;
-using way = tcp_proxy::way;
+using mode = tcp_proxy::mode;
 
 std::string schema_of(const std::string& connection_string) {
     return connection_string.substr(connection_string.find("options="));
 }
 
-postgres_settings remembering(std::size_t entries_max = 1024) {
+postgres_settings caching_settings(std::size_t entries_max = 1024) {
     postgres_settings settings;
     settings.cached_credentials_max = entries_max;
     settings.connection_wait_max = seconds{2};
@@ -46,61 +46,61 @@ postgres_settings remembering(std::size_t entries_max = 1024) {
 
 instant now() { return postgres::server_clock::node_now(); }
 
-/// One that has not expired: of others nobody is told anything.
+/// A token that has not expired: others cause no notification.
 new_access_token access_token(std::uint64_t seed, user_id user = user_id{7}) {
-    auto made = sample_access_token(seed, user);
-    made.created_at = now();
-    made.expires_at = made.created_at + seconds{3600};
-    return made;
+    auto token = sample_access_token(seed, user);
+    token.created_at = now();
+    token.expires_at = token.created_at + seconds{3600};
+    return token;
 }
 
-/// A node that remembers, behind a proxy, and another that does not.
+/// A node with a cache, behind a proxy, and another node without one.
 struct two_nodes {
     postgres_server& server;
-    const std::string where = server.fresh();
+    const std::string schema = server.new_schema();
     tcp_proxy proxy{server.socket_path()};
-    postgres_store here{proxy.connection_string(schema_of(where) + " dbname=" + server.database()), remembering()};
-    postgres_store other{where};
+    postgres_store caching{proxy.connection_string(schema_of(schema) + " dbname=" + server.database()), caching_settings()};
+    postgres_store other{schema};
 
     explicit two_nodes(postgres_server& on = postgres_server::shared()) : server{on} {
-        REQUIRE(eventually([&] { return here.changes()->read().has_value(); }));
+        REQUIRE(eventually([&] { return caching.changes()->read().has_value(); }));
     }
 
     bool finds(std::string_view username) {
-        const auto found = here.find_personal_token(username);
+        const auto found = caching.find_personal_token(username);
         return found && *found;
     }
     bool finds(const digest& token) {
-        const auto found = here.find_access_token(token);
+        const auto found = caching.find_access_token(token);
         return found && *found;
     }
-    /// Without asking the server.
+    /// Without a query of the server.
     template <class Name>
-    bool remembers(const Name& name) {
-        proxy.behave(way::hangs);
-        // Others look at the clock, too: where trust has just ended it is not what is asked for here.
+    bool is_cached(const Name& name) {
+        proxy.set_mode(mode::hang);
+        // Other threads read the clock, too: the end of trust is not tested here.
         const bool is_there = finds(name);
-        proxy.behave(way::forwards);
+        proxy.set_mode(mode::forward);
         return is_there;
     }
-    /// Once it is remembered, it still is after a while in which changes would have been heard.
+    /// Whether a cached row is still cached after the changes of that time were received.
     template <class Name>
     bool keeps(const Name& name, const std::function<void()>& meanwhile) {
-        hear_all();
+        wait_for_changes();
         REQUIRE(finds(name));
         meanwhile();
-        hear_all();
-        return remembers(name);
+        wait_for_changes();
+        return is_cached(name);
     }
-    /// Until all that was committed so far is heard: changes are told in the order of their commits.
-    void hear_all() {
+    /// Waits until all changes committed so far are received: notifications have the order of the commits.
+    void wait_for_changes() {
         const auto name = "tgu_marker" + std::to_string(++markers);
         const auto marker = value_of(other.create_personal_token(sample_personal_token(name, marker_user), tokens_max));
         REQUIRE(finds(name));
         CHECK(value_of(other.revoke_personal_token(marker)));
-        REQUIRE(eventually([&] { return !here.cached_personal_token(name).is_hit(); }));
+        REQUIRE(eventually([&] { return !caching.cached_personal_token(name).is_hit(); }));
     }
-    /// For how long it was given out after `change` had returned.
+    /// How long it was still found after `change` had returned.
     template <class Name>
     milliseconds age_after(const Name& name, const std::function<void()>& change) {
         REQUIRE(finds(name));
@@ -127,20 +127,20 @@ struct two_nodes_alone : own_server, two_nodes {
 
 }  // namespace
 
-TEST_CASE_METHOD(two_nodes, "a credential that is remembered takes no round trip") {
+TEST_CASE_METHOD(two_nodes, "a cached credential takes no round trip") {
     const auto access = access_token(1);
-    value_of(here.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
-    value_of(here.create_access_token(access));
-    // On a busy machine the node may not hear anything for so long that it asks the server again.
-    CHECK(eventually([&] { return finds("tgu_a") && remembers("tgu_a"); }));
-    CHECK(eventually([&] { return finds(access.token_digest) && remembers(access.token_digest); }));
+    value_of(caching.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+    value_of(caching.create_access_token(access));
+    // On a busy machine the node may receive no notification for so long that it queries the server again.
+    CHECK(eventually([&] { return finds("tgu_a") && is_cached("tgu_a"); }));
+    CHECK(eventually([&] { return finds(access.token_digest) && is_cached(access.token_digest); }));
     CHECK(eventually([&] {
         if (!finds("tgu_a") || !finds(access.token_digest)) return false;
-        proxy.behave(way::hangs);
+        proxy.set_mode(mode::hang);
         bool all_found = true;
         for (int i = 0; i < 100 && all_found; ++i) {
-            const auto personal = here.find_personal_token("tgu_a");
-            const auto oauth = here.find_access_token(access.token_digest);
+            const auto personal = caching.find_personal_token("tgu_a");
+            const auto oauth = caching.find_access_token(access.token_digest);
             all_found = personal && oauth;
             if (!all_found) break;
             CHECK((*personal)->user == user_id{7});
@@ -149,11 +149,11 @@ TEST_CASE_METHOD(two_nodes, "a credential that is remembered takes no round trip
             CHECK((*oauth)->expires_at == access.expires_at);
             CHECK((*oauth)->application == access.application);
         }
-        const auto personal = here.cached_personal_token("tgu_a");
-        const auto oauth = here.cached_access_token(access.token_digest);
-        CHECK_FALSE(here.find_personal_token("tgu_b"));  // which nobody asked for before
-        CHECK(here.cached_personal_token("tgu_b").is_unknown());
-        proxy.behave(way::forwards);
+        const auto personal = caching.cached_personal_token("tgu_a");
+        const auto oauth = caching.cached_access_token(access.token_digest);
+        CHECK_FALSE(caching.find_personal_token("tgu_b"));  // which was not queried before
+        CHECK(caching.cached_personal_token("tgu_b").is_unknown());
+        proxy.set_mode(mode::forward);
         if (!all_found || !personal.is_hit() || !oauth.is_hit()) return false;
         CHECK(personal->user == user_id{7});
         CHECK(oauth->expires_at == access.expires_at);
@@ -161,90 +161,90 @@ TEST_CASE_METHOD(two_nodes, "a credential that is remembered takes no round trip
     }));
 }
 
-TEST_CASE("a caching store behaves like one without a cache") {
+TEST_CASE("a caching store returns the results of one without a cache") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    postgres_store here{where, remembering()}, other{where, remembering()}, without{where};
+    const auto schema = server.new_schema();
+    postgres_store caching{schema, caching_settings()}, other{schema, caching_settings()}, without{schema};
     CHECK_FALSE(without.changes()->read());
-    REQUIRE(eventually([&] { return here.changes()->read() && other.changes()->read(); }));
+    REQUIRE(eventually([&] { return caching.changes()->read() && other.changes()->read(); }));
     for (std::uint64_t round = 0; round < 20; ++round) {
         const auto name = "tgu_" + std::to_string(round);
         const auto access = access_token(round);
-        // Asked for before they are made: that they were not there is forgotten here at once, elsewhere soon.
-        for (auto* each : {&here, &other}) {
+        // Looked up before they are created: that a row is missing is removed from this node's cache at once, from others' soon.
+        for (auto* each : {&caching, &other}) {
             CHECK_FALSE(value_of(each->find_personal_token(name)));
             CHECK_FALSE(value_of(each->find_access_token(access.token_digest)));
         }
-        const auto id = value_of(here.create_personal_token(sample_personal_token(name), tokens_max));
-        value_of(here.create_access_token(access));
-        CHECK(value_of(here.find_personal_token(name)));
-        CHECK(value_of(here.find_access_token(access.token_digest)));
+        const auto id = value_of(caching.create_personal_token(sample_personal_token(name), tokens_max));
+        value_of(caching.create_access_token(access));
+        CHECK(value_of(caching.find_personal_token(name)));
+        CHECK(value_of(caching.find_access_token(access.token_digest)));
         if (round == 0)
             CHECK(eventually([&] { return value_of(other.find_personal_token(name)) &&
                                           value_of(other.find_access_token(access.token_digest)); }));
-        CHECK(value_of(here.revoke_personal_token(id)));
-        CHECK(value_of(here.revoke_access_token(access.token_digest)));
-        CHECK_FALSE(value_of(here.find_personal_token(name)));
-        CHECK_FALSE(value_of(here.find_access_token(access.token_digest)));
+        CHECK(value_of(caching.revoke_personal_token(id)));
+        CHECK(value_of(caching.revoke_access_token(access.token_digest)));
+        CHECK_FALSE(value_of(caching.find_personal_token(name)));
+        CHECK_FALSE(value_of(caching.find_access_token(access.token_digest)));
     }
 }
 
-TEST_CASE_METHOD(two_nodes, "whatever takes a token away here, lets it in no more when it returns") {
+TEST_CASE_METHOD(two_nodes, "a token is refused as soon as a call of this node that removes it has returned") {
     const auto application = create_sample_application(other);
     const auto issue = [&](std::uint64_t seed) {
         auto code = sample_code(seed, application);
         code.created_at = now();
         code.expires_at = now() + seconds{60};
-        expect_code(here, code, code_result::created);
-        auto shown = sample_redemption(seed, application);
-        shown.now = now();
-        shown.tokens.access_expires_at = now() + seconds{3600};
-        shown.tokens.refresh_expires_at = shown.tokens.refresh_ends_at = now() + seconds{86'400};
-        CHECK_FALSE(finds(shown.tokens.access_digest));
-        expect_redemption(here, shown, redemption_result::redeemed);
-        CHECK(finds(shown.tokens.access_digest));
-        return shown;
+        expect_code(caching, code, code_result::created);
+        auto redemption = sample_redemption(seed, application);
+        redemption.now = now();
+        redemption.tokens.access_expires_at = now() + seconds{3600};
+        redemption.tokens.refresh_expires_at = redemption.tokens.refresh_ends_at = now() + seconds{86'400};
+        CHECK_FALSE(finds(redemption.tokens.access_digest));
+        expect_redemption(caching, redemption, redemption_result::redeemed);
+        CHECK(finds(redemption.tokens.access_digest));
+        return redemption;
     };
-    auto shown = issue(1);
-    expect_redemption(here, shown, redemption_result::reused);
-    CHECK_FALSE(finds(shown.tokens.access_digest));
+    auto redemption = issue(1);
+    expect_redemption(caching, redemption, redemption_result::reused);
+    CHECK_FALSE(finds(redemption.tokens.access_digest));
 
-    shown = issue(2);
+    redemption = issue(2);
     auto refresh = sample_refresh(2, 1002, application);
     refresh.now = now();
     refresh.access_expires_at = now() + seconds{3600};
     CHECK_FALSE(finds(refresh.access_digest));
-    value_of(here.refresh_access_token(refresh));
+    value_of(caching.refresh_access_token(refresh));
     CHECK(finds(refresh.access_digest));
-    value_of(here.revoke_oauth_token(application, refresh.access_digest));
+    value_of(caching.revoke_oauth_token(application, refresh.access_digest));
     CHECK_FALSE(finds(refresh.access_digest));
-    CHECK(finds(shown.tokens.access_digest));
-    value_of(here.revoke_oauth_token(application, shown.tokens.refresh_digest));
-    CHECK_FALSE(finds(shown.tokens.access_digest));
+    CHECK(finds(redemption.tokens.access_digest));
+    value_of(caching.revoke_oauth_token(application, redemption.tokens.refresh_digest));
+    CHECK_FALSE(finds(redemption.tokens.access_digest));
 
-    shown = issue(3);
-    CHECK(value_of(here.revoke_grant(user_id{7}, application)));
-    CHECK_FALSE(finds(shown.tokens.access_digest));
+    redemption = issue(3);
+    CHECK(value_of(caching.revoke_grant(user_id{7}, application)));
+    CHECK_FALSE(finds(redemption.tokens.access_digest));
 
-    // One more than one user and one application may have: the one that ends first goes.
+    // One more than the bound of one user and one application: the token that expires first is deleted.
     const auto first = access_token(5000);
-    value_of(here.create_access_token(first));
-    postgres_server::run(where,
+    value_of(caching.create_access_token(first));
+    postgres_server::run(schema,
                          "INSERT INTO tollgate_access_tokens SELECT sha256(i::text::bytea), 7, 3, '', 0, "
                          "extract(epoch FROM now()) * 1000 + 7200000, NULL FROM generate_series(1, " +
                              std::to_string(limits::access_tokens_per_grant_max - 1) + ") AS i");
     CHECK(finds(first.token_digest));
     auto one_more = access_token(5001);
     one_more.expires_at += seconds{3600};
-    value_of(here.create_access_token(one_more));
+    value_of(caching.create_access_token(one_more));
     CHECK_FALSE(finds(first.token_digest));
 
-    shown = issue(4);
-    CHECK(value_of(here.delete_application(user_id{3}, application)));
-    CHECK_FALSE(finds(shown.tokens.access_digest));
+    redemption = issue(4);
+    CHECK(value_of(caching.delete_application(user_id{3}, application)));
+    CHECK_FALSE(finds(redemption.tokens.access_digest));
 }
 
-TEST_CASE_METHOD(two_nodes, "whoever takes a token away elsewhere, by whatever means, is heard at once") {
+TEST_CASE_METHOD(two_nodes, "every removal of a token by another client of the database invalidates the cache at once") {
     const auto access = access_token(1).token_digest;
     struct row {
         const char* name;
@@ -252,7 +252,7 @@ TEST_CASE_METHOD(two_nodes, "whoever takes a token away elsewhere, by whatever m
         bool is_there_still = false;
     };
     std::optional<token_id> id;
-    const auto sql = [&](std::string script) { return [this, script] { postgres_server::run(where, script); }; };
+    const auto sql = [&](std::string script) { return [this, script] { postgres_server::run(schema, script); }; };
     const row rows[] = {
         {"revoked", [&] {
              CHECK(value_of(other.revoke_personal_token(*id)));
@@ -276,26 +276,26 @@ TEST_CASE_METHOD(two_nodes, "whoever takes a token away elsewhere, by whatever m
         const auto is_as_made = [](const auto& found) {
             return value_of(found) && value_of(found)->user == user_id{7} && value_of(found)->scopes.text() != "x";
         };
-        CHECK(eventually([&] { return is_as_made(here.find_personal_token("tgu_a")) &&
-                                      is_as_made(here.find_access_token(access)); }));
+        CHECK(eventually([&] { return is_as_made(caching.find_personal_token("tgu_a")) &&
+                                      is_as_made(caching.find_access_token(access)); }));
         each.change();
-        CHECK(eventually([&] { return !is_as_made(here.find_personal_token("tgu_a")) &&
-                                      !is_as_made(here.find_access_token(access)); }));
-        postgres_server::run(where, "TRUNCATE tollgate_personal_tokens, tollgate_access_tokens");
+        CHECK(eventually([&] { return !is_as_made(caching.find_personal_token("tgu_a")) &&
+                                      !is_as_made(caching.find_access_token(access)); }));
+        postgres_server::run(schema, "TRUNCATE tollgate_personal_tokens, tollgate_access_tokens");
     }
 }
 
-TEST_CASE_METHOD(two_nodes, "what happens all the time is told nobody, and makes nothing forgotten") {
-    auto connections = postgres_database::open(where);
+TEST_CASE_METHOD(two_nodes, "frequent changes send no notification and evict nothing") {
+    auto connections = postgres_database::open(schema);
     REQUIRE(connections);
     auto listening = connections->open_another();
     REQUIRE(listening);
-    postgres::batch listens{milliseconds{0}}, lives{milliseconds{0}};
-    listens.add("LISTEN tollgate_changes");
-    lives.add("SELECT 1");
-    REQUIRE_FALSE(listening->run(listens).failed);
-    const auto told = [&] {
-        REQUIRE_FALSE(listening->run(lives).failed);
+    postgres::batch listen{milliseconds{0}}, query{milliseconds{0}};
+    listen.add("LISTEN tollgate_changes");
+    query.add("SELECT 1");
+    REQUIRE_FALSE(listening->run(listen).failed);
+    const auto notices = [&] {
+        REQUIRE_FALSE(listening->run(query).failed);
         std::vector<std::string> all;
         while (const auto each = listening->take_notice())
             if (each->payload != "users " + std::to_string(marker_user.value())) all.push_back(each->payload);
@@ -306,7 +306,7 @@ TEST_CASE_METHOD(two_nodes, "what happens all the time is told nobody, and makes
     value_of(other.create_access_token(access_token(1)));
     CHECK(keeps("tgu_a", [&] {
         value_of(other.create_access_token(access_token(2)));
-        value_of(other.create_access_token(sample_access_token(3)));  // which expired long ago
+        value_of(other.create_access_token(sample_access_token(3)));  // which has expired long ago
         value_of(other.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
         value_of(other.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
         value_of(other.record_access_token_use(access_token(1).token_digest, noon));
@@ -315,78 +315,78 @@ TEST_CASE_METHOD(two_nodes, "what happens all the time is told nobody, and makes
         value_of(other.refresh_access_token(sample_refresh(1, 1001, application)));
         CHECK(value_of(other.sweep_expired(now(), 100)) > 1);
     }));
-    CHECK(told() == std::vector<std::string>{});
+    CHECK(notices() == std::vector<std::string>{});
     CHECK(value_of(other.revoke_access_token(access_token(1).token_digest)));
-    CHECK(told() == std::vector<std::string>{"users 7"});
+    CHECK(notices() == std::vector<std::string>{"users 7"});
     server.run("NOTIFY tollgate_changes, 'users 5 8'");  // by an integrator's own tables
     CHECK(keeps("tgu_a", [&] { server.run("NOTIFY tollgate_changes, 'users 5 8'"); }));
     for (const char* each : {"users 5 7", "all", "", "users", "users 5,7", "users x", "groups 5"}) {
         CAPTURE(each);
-        if (std::string_view{each} == "users") continue;  // of nobody
+        if (std::string_view{each} == "users") continue;  // of no user
         CHECK_FALSE(keeps("tgu_a", [&] { server.run("NOTIFY tollgate_changes, '" + std::string{each} + "'"); }));
     }
 }
 
-TEST_CASE_METHOD(two_nodes, "a use that was recorded here is known here") {
-    value_of(here.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
-    value_of(here.create_access_token(access_token(1)));
+TEST_CASE_METHOD(two_nodes, "a use that this node recorded is in its cache") {
+    value_of(caching.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
+    value_of(caching.create_access_token(access_token(1)));
     CHECK(finds("tgu_a"));
     CHECK(finds(access_token(1).token_digest));
-    value_of(here.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
-    value_of(here.record_access_token_use(access_token(1).token_digest, noon));
-    CHECK(value_of(here.find_personal_token("tgu_a"))->last_used_at == noon);
-    CHECK(value_of(here.find_access_token(access_token(1).token_digest))->last_used_at == noon);
+    value_of(caching.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
+    value_of(caching.record_access_token_use(access_token(1).token_digest, noon));
+    CHECK(value_of(caching.find_personal_token("tgu_a"))->last_used_at == noon);
+    CHECK(value_of(caching.find_access_token(access_token(1).token_digest))->last_used_at == noon);
 }
 
-TEST_CASE_METHOD(two_nodes, "when nothing can be heard, nothing is given out for longer than a second") {
-    for (const auto how : {way::hangs, way::cuts}) {
-        CAPTURE(static_cast<int>(how));
-        const auto name = "tgu_" + std::to_string(static_cast<int>(how));
+TEST_CASE_METHOD(two_nodes, "without notifications no row is returned from the cache for more than a second") {
+    for (const auto failure : {mode::hang, mode::disconnect}) {
+        CAPTURE(static_cast<int>(failure));
+        const auto name = "tgu_" + std::to_string(static_cast<int>(failure));
         const auto id = value_of(other.create_personal_token(sample_personal_token(name), tokens_max));
-        // The last moment at which the server can be heard.
+        // The last moment at which the server is reachable.
         const auto age = age_after(name, [&] {
-            proxy.behave(how);
+            proxy.set_mode(failure);
             CHECK(value_of(other.revoke_personal_token(id)));
         });
         CHECK(age < seconds{1});
-        CHECK_FALSE(here.find_personal_token(name));
-        proxy.behave(way::forwards);
-        // It comes back by itself, and knows what happened meanwhile.
+        CHECK_FALSE(caching.find_personal_token(name));
+        proxy.set_mode(mode::forward);
+        // The node recovers and receives the changes of that time.
         const auto is_gone = [&] {
-            const auto found = here.find_personal_token(name);
+            const auto found = caching.find_personal_token(name);
             REQUIRE_FALSE((found && *found));
             return found.has_value();
         };
         CHECK(eventually(is_gone));
         value_of(other.create_personal_token(sample_personal_token(name + "_"), tokens_max));
-        CHECK(eventually([&] { return here.changes()->read().has_value(); }));
-        CHECK(eventually([&] { return finds(name + "_") && remembers(name + "_"); }));
+        CHECK(eventually([&] { return caching.changes()->read().has_value(); }));
+        CHECK(eventually([&] { return finds(name + "_") && is_cached(name + "_"); }));
     }
 }
 
-TEST_CASE_METHOD(two_nodes_alone, "when the server starts again, or takes the connection away, all is asked for again") {
+TEST_CASE_METHOD(two_nodes_alone, "after a restart of the server or a lost connection all rows are queried again") {
     const auto id = value_of(other.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     value_of(other.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
     CHECK(finds("tgu_a"));
     CHECK(finds("tgu_b"));
-    // Of what happens between the two nobody tells.
-    postgres_server::run(where, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    // Between the two no notification is sent.
+    postgres_server::run(schema, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                                "WHERE datname = current_database() AND (query LIKE 'LISTEN%' "
                                "OR query = 'SELECT 1')");
     CHECK(value_of(other.revoke_personal_token(id)));
     CHECK(eventually([&] { return !finds("tgu_a"); }));
-    REQUIRE(eventually([&] { return here.changes()->read().has_value(); }));
+    REQUIRE(eventually([&] { return caching.changes()->read().has_value(); }));
     CHECK_FALSE(finds("tgu_a"));
     CHECK(finds("tgu_b"));
 
     server.stop(SIGINT);
     server.start();
-    CHECK(eventually([&] { return here.changes()->read() && finds("tgu_b") && remembers("tgu_b"); }));
+    CHECK(eventually([&] { return caching.changes()->read() && finds("tgu_b") && is_cached("tgu_b"); }));
 }
 
 TEST_CASE("after a revocation has returned, no thread of that store finds the token") {
     auto& server = postgres_server::shared();
-    postgres_store store{server.fresh(), remembering()};
+    postgres_store store{server.new_schema(), caching_settings()};
     REQUIRE(eventually([&] { return store.changes()->read().has_value(); }));
     constexpr std::uint64_t rounds = 40;
     std::atomic<std::uint64_t> current{0}, revoked{0};

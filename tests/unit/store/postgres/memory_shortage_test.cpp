@@ -21,17 +21,17 @@ using tollgate_test::postgres_server;
 namespace {
 
 new_access_token token_of(std::uint64_t seed, user_id user) {
-    auto made = sample_access_token(seed);
-    made.user = user;
-    return made;
+    auto token = sample_access_token(seed);
+    token.user = user;
+    return token;
 }
 
 }  // namespace
 
 TEST_CASE("after memory ran out in the middle of a response, the next call gets its own response") {
     postgres_settings settings;
-    settings.connections_max = 1;  // so that it is the same connection, if it was kept
-    postgres_store store{postgres_server::shared().fresh(), settings};
+    settings.connections_max = 1;  // so that the same connection is used if it was kept
+    postgres_store store{postgres_server::shared().new_schema(), settings};
     const auto first = token_of(1, user_id{7}), second = token_of(2, user_id{8});
     value_of(store.create_access_token(first));
     value_of(store.create_access_token(second));
@@ -39,11 +39,11 @@ TEST_CASE("after memory ran out in the middle of a response, the next call gets 
     for (long n = 0; n < 200 && !was_whole; ++n) {
         CAPTURE(n);
         allocations_left = n;
-        const auto asked = store.find_access_token(first.token_digest);
+        const auto first_found = store.find_access_token(first.token_digest);
         allocations_left.reset();
-        was_whole = asked.has_value();
-        if (asked) CHECK((*asked)->user == user_id{7});
-        else CHECK(asked.error().kind == error_kind::unavailable);
+        was_whole = first_found.has_value();
+        if (first_found) CHECK((*first_found)->user == user_id{7});
+        else CHECK(first_found.error().kind == error_kind::unavailable);
         const auto found = store.find_access_token(second.token_digest);
         REQUIRE(found);
         REQUIRE(*found);

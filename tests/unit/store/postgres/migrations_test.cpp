@@ -31,10 +31,10 @@ constexpr std::array steps{
 std::span<const schema_step> first(std::size_t count) { return std::span{steps}.first(count); }
 
 postgres_database open_pool(const std::string& to) {
-    auto made = postgres_database::open(to);
-    INFO((made ? "" : made.error().cause));
-    REQUIRE(made);
-    return *std::move(made);
+    auto opened = postgres_database::open(to);
+    INFO((opened ? "" : opened.error().cause));
+    REQUIRE(opened);
+    return *std::move(opened);
 }
 
 std::int64_t number(postgres_database& on, postgres::statement_text text) {
@@ -52,7 +52,7 @@ std::int64_t version(postgres_database& on) {
 
 TEST_CASE("steps run once and in order") {
     auto& server = postgres_server::shared();
-    auto pool = open_pool(server.fresh());
+    auto pool = open_pool(server.new_schema());
     REQUIRE(pool.migrate("things", first(1)));
     CHECK(number(pool, "SELECT count(*) FROM things") == 1);
     REQUIRE(pool.migrate("things", first(1)));
@@ -60,7 +60,7 @@ TEST_CASE("steps run once and in order") {
     REQUIRE(pool.migrate("things", first(4)));
     CHECK(version(pool) == 4);
     CHECK(number(pool, "SELECT count(*) FROM things") == 3);
-    // Components know nothing of each other.
+    // Components are independent of each other.
     constexpr std::array others{schema_step{"CREATE TABLE others (id bigint)"}};
     const auto done = pool.migrate("others", others);
     INFO((done ? "" : done.error().cause));
@@ -69,9 +69,9 @@ TEST_CASE("steps run once and in order") {
     REQUIRE(pool.migrate("nothing", {}));
 }
 
-TEST_CASE("a failing step leaves everything unchanged and is reported") {
+TEST_CASE("a failing step changes nothing and is reported") {
     auto& server = postgres_server::shared();
-    auto pool = open_pool(server.fresh());
+    auto pool = open_pool(server.new_schema());
     REQUIRE(pool.migrate("things", first(1)));
     constexpr std::array broken{steps[0], steps[1], schema_step{"CREATE TABLE more (id bigint); SELECT nonsense"}};
     const auto refused = pool.migrate("things", broken);
@@ -86,56 +86,56 @@ TEST_CASE("a failing step leaves everything unchanged and is reported") {
 
 TEST_CASE("an older node continues beside newer tables, unless a step broke compatibility") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    auto old_node = open_pool(where), newer_node = open_pool(where);
+    const auto schema = server.new_schema();
+    auto old_node = open_pool(schema), newer_node = open_pool(schema);
     REQUIRE(old_node.migrate("things", first(1)));
     REQUIRE(newer_node.migrate("things", first(2)));
     CHECK(number(old_node, "SELECT count(*) FROM things") == 2);
 
-    auto old_again = open_pool(where);  // started again while the newer one is there
+    auto old_again = open_pool(schema);  // started again beside the newer one
     REQUIRE(old_again.migrate("things", first(1)));
     CHECK(version(old_again) == 2);
     CHECK(number(old_again, "SELECT count(*) FROM things") == 2);
 
-    auto newest_node = open_pool(where);
+    auto newest_node = open_pool(schema);
     REQUIRE(newest_node.migrate("things", first(4)));
     for (const std::size_t known : {1U, 2U}) {
-        auto late = open_pool(where);
+        auto late = open_pool(schema);
         const auto refused = late.migrate("things", first(known));
         REQUIRE_FALSE(refused);
         CHECK(refused.error().kind == error_kind::internal);
         CHECK_THAT(refused.error().cause, Catch::Contains("made by a later release"));
     }
-    auto late = open_pool(where);
+    auto late = open_pool(schema);
     CHECK(late.migrate("things", first(3)));
-    // Those that run have their connections; they get no new ones.
+    // Running nodes keep their connections and get no new ones.
     const auto another = old_node.open_another();
     REQUIRE_FALSE(another);
     CHECK_THAT(another.error().cause, Catch::Contains("later release"));
     CHECK(newest_node.open_another());
 }
 
-TEST_CASE("of nodes that start at once one migrates: processes and threads") {
+TEST_CASE("of nodes that start at once, as processes or threads, one migrates") {
     auto& server = postgres_server::shared();
     constexpr std::array counting{
         schema_step{"CREATE TABLE runs (id bigint GENERATED ALWAYS AS IDENTITY); SELECT pg_sleep(0.2)"},
         schema_step{"INSERT INTO runs DEFAULT VALUES"},
     };
     for (int round = 0; round < 2; ++round) {
-        const auto where = server.fresh();
+        const auto schema = server.new_schema();
         number_pipe start;
         std::vector<child_process> processes;
         for (int i = 0; i < 6; ++i)
             processes.emplace_back([&] {
                 start.close_writing();
                 start.take();
-                auto pool = postgres_database::open(where);
+                auto pool = postgres_database::open(schema);
                 if (!pool) return 1;
                 return pool->migrate("things", counting) ? 0 : 2;
             });
         start.close_writing();
         for (auto& each : processes) CHECK(each.wait() == 0);
-        auto pool = open_pool(where);
+        auto pool = open_pool(schema);
         CHECK(number(pool, "SELECT count(*) FROM runs") == 1);
 
         std::atomic<int> done{0};
@@ -152,14 +152,14 @@ TEST_CASE("of nodes that start at once one migrates: processes and threads") {
 
 TEST_CASE("without pending steps no right to create tables is needed") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    auto pool = open_pool(where);
+    const auto target = server.new_schema();
+    auto pool = open_pool(target);
     REQUIRE(pool.migrate("things", first(1)));
-    const auto schema = where.substr(where.find("test_"));
+    const auto schema = target.substr(target.find("test_"));
     const auto role = "clerk_of_" + server.database();
     server.run("CREATE ROLE " + role + " LOGIN; GRANT USAGE ON SCHEMA " + schema + " TO " + role +
                "; GRANT SELECT ON ALL TABLES IN SCHEMA " + schema + " TO " + role);
-    auto clerk = open_pool(where + " user=" + role);
+    auto clerk = open_pool(target + " user=" + role);
     CHECK(clerk.migrate("things", first(1)));
     const auto refused = clerk.migrate("things", first(2));
     REQUIRE_FALSE(refused);
@@ -169,15 +169,15 @@ TEST_CASE("without pending steps no right to create tables is needed") {
 
 TEST_CASE("waiting for a locked table is bounded by the time of a request") {
     auto& server = postgres_server::shared();
-    const auto where = server.fresh();
-    auto pool = open_pool(where);
+    const auto schema = server.new_schema();
+    auto pool = open_pool(schema);
     REQUIRE(pool.migrate("things", first(1)));
-    auto talk = pool.begin();
-    REQUIRE(talk);
+    auto transaction = pool.begin();
+    REQUIRE(transaction);
     auto batch = pool.make_batch();
     batch.add("BEGIN");
     batch.add("SELECT id FROM things");
-    REQUIRE(talk->run(batch));
+    REQUIRE(transaction->run(batch));
     constexpr std::array impatient{steps[0],
                                    schema_step{"SET LOCAL lock_timeout = '200ms'; ALTER TABLE things ADD b int"}};
     const auto refused = pool.migrate("things", impatient);

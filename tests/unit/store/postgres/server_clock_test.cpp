@@ -13,19 +13,19 @@ using std::chrono::minutes;
 
 namespace {
 
-/// How far this machine's clock is from the server's, for a test to say.
+/// The difference between this machine's clock and the server's, which a test sets.
 std::atomic<std::int64_t> off_by{0};
 
 instant node_that_is_off() noexcept { return server_clock::node_now() + milliseconds{off_by.load()}; }
 
-/// As if the server, whose clock is right, had been asked.
+/// As if the server, whose clock is correct, had responded.
 void observe(server_clock& by, milliseconds round_trip = milliseconds{1}) {
     const auto now = server_clock::steady::now();
     by.observe({now - round_trip, now, server_clock::node_now() - round_trip / 2});
 }
 
-bool is_about(milliseconds given, milliseconds wanted) {
-    return given > wanted - seconds{1} && given < wanted + seconds{1};
+bool is_about(milliseconds actual, milliseconds expected) {
+    return actual > expected - seconds{1} && actual < expected + seconds{1};
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ TEST_CASE("the shift equals the difference, in either direction") {
     }
 }
 
-TEST_CASE("small differences are ignored, and a shift is kept while it is about right") {
+TEST_CASE("small differences are ignored, and a shift is kept while it is approximately correct") {
     server_clock by{&node_that_is_off};
     observe(by);
     for (const int small : {0, 1, -1, 1900, -1900}) {
@@ -66,7 +66,7 @@ TEST_CASE("small differences are ignored, and a shift is kept while it is about 
     }
     off_by = 13'000;
     CHECK(is_about(by.shift(), milliseconds{-13'000}));
-    off_by = 100;  // NTP has set it right
+    off_by = 100;  // NTP has corrected it
     CHECK(by.shift() == milliseconds{0});
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("a slow response is not used") {
     const auto now = server_clock::steady::now();
     by.observe({now - seconds{30}, now, server_clock::node_now() + minutes{1}});
     CHECK(by.shift() == milliseconds{0});
-    server_clock first{&node_that_is_off};  // but better than nothing
+    server_clock first{&node_that_is_off};  // better than none
     first.observe({now - seconds{2}, now, server_clock::node_now() + minutes{1}});
     CHECK(first.shift() > seconds{55});
 }
@@ -92,14 +92,14 @@ TEST_CASE("callers that use the server's clock are not shifted") {
 
 TEST_CASE("an observation is requested once, by one caller, and again later") {
     server_clock by{&node_that_is_off};
-    std::atomic<int> asked{0};
+    std::atomic<int> observations{0};
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i)
         threads.emplace_back([&] {
-            if (by.wants_observation()) ++asked;
+            if (by.wants_observation()) ++observations;
         });
     for (auto& each : threads) each.join();
-    CHECK(asked == 1);
+    CHECK(observations == 1);
     observe(by);
     CHECK_FALSE(by.wants_observation());
 }

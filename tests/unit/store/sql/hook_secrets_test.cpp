@@ -31,42 +31,42 @@ namespace {
 const std::string a(64, 'a'), b(64, 'b'), c(64, 'c');
 secret_keys keys(const std::string& text) { return value_of(secret_keys::parse(text)); }
 
-const account_ref ours = sample_account();
+const account_ref own_account = sample_account();
 const std::string first_secret = "whsec_Zmlyc3QgZmlyc3QgZmlyc3QgZmlyc3QgZmlyc3Q=",
                   second_secret = "whsec_c2Vjb25kIHNlY29uZCBzZWNvbmQgc2Vjb25kIHM=";
 
-/// One database: how its store is opened, and what it holds.
+/// One database: how its store is opened, and its contents.
 struct place {
     std::string name;
-    std::function<std::vector<std::string>()> kept_secrets;  ///< as they are kept: of the hook, then the previous ones
-    std::function<void(const std::string&)> run;             ///< a script
+    std::function<std::vector<std::string>()> stored_secrets;  ///< as stored: of the hook, then the previous ones
+    std::function<void(const std::string&)> run;               ///< a script
 };
 
 template <class Store, class Settings>
-auto opener(const std::string& where) {
-    return [where](std::optional<secret_keys> with) {
+auto opener(const std::string& schema) {
+    return [schema](std::optional<secret_keys> with) {
         Settings settings;
         settings.hook_secret_keys = std::move(with);
-        return Store::open(where, settings);
+        return Store::open(schema, settings);
     };
 }
 
 template <class Store>
 hook_id listen_with(Store& store, const std::string& secret) {
-    auto made = sample_hook(ours);
-    made.secret = secret;
-    return value_of(store.create_hook(made, 20));
+    auto hook = sample_hook(own_account);
+    hook.secret = secret;
+    return value_of(store.create_hook(hook, 20));
 }
 
-/// The secrets with which the next delivery is signed.
+/// The secrets that sign the next delivery.
 template <class Store>
 std::vector<std::string> signing(Store&& store, instant now = noon) {
-    report(store, ours, 1, now);
-    const auto sent = claim_one(store, now);
-    expect_completed(store, completed(sent, delivery_outcome::delivered), completion::done);
-    std::vector<std::string> all{sent.secret};
-    all.insert(all.end(), sent.previous_secrets.begin(), sent.previous_secrets.end());
-    CHECK(sent.unreadable_secret.empty());
+    report(store, own_account, 1, now);
+    const auto delivery = claim_one(store, now);
+    expect_completed(store, completed(delivery, delivery_outcome::delivered), completion::done);
+    std::vector<std::string> all{delivery.secret};
+    all.insert(all.end(), delivery.previous_secrets.begin(), delivery.previous_secrets.end());
+    CHECK(delivery.unreadable_secret.empty());
     return all;
 }
 
@@ -75,17 +75,17 @@ void check_encryption(const place& at, Open open) {
     INFO(at.name);
     const std::vector<std::string> both{second_secret, first_secret};
     const auto begin_with = [&](const std::string& prefix) {
-        const auto all = at.kept_secrets();
+        const auto all = at.stored_secrets();
         for (const std::string& each : all)
             if (!each.starts_with(prefix)) return false;
         return all.size() == 2;
     };
 
-    // Without keys they are kept as they are; with keys those are encrypted that are there, and those that come.
+    // Without keys secrets are stored as plain text; with keys existing and new ones are encrypted.
     {
         auto store = value_of(open(std::nullopt));
         const auto hook = listen_with(store, first_secret);
-        CHECK(value_of(store.replace_hook_secret(ours, hook, second_secret, noon + seconds{3600})));
+        CHECK(value_of(store.replace_hook_secret(own_account, hook, second_secret, noon + seconds{3600})));
         CHECK(begin_with("whsec_"));
         CHECK(signing(store) == both);
     }
@@ -93,29 +93,29 @@ void check_encryption(const place& at, Open open) {
         auto store = value_of(open(keys(a)));
         CHECK(begin_with(std::string{keys(a).prefix()}));
         CHECK(signing(store) == both);
-        const auto hook = value_of(store.hooks_of(ours)).at(0).id;
-        CHECK(value_of(store.delete_hook(ours, hook)));
-        CHECK(at.kept_secrets().empty());
+        const auto hook = value_of(store.hooks_of(own_account)).at(0).id;
+        CHECK(value_of(store.delete_hook(own_account, hook)));
+        CHECK(at.stored_secrets().empty());
     }
     {
         auto store = value_of(open(keys(a)));
         const auto hook = listen_with(store, first_secret);
-        CHECK(value_of(store.replace_hook_secret(ours, hook, second_secret, noon + seconds{3600})));
+        CHECK(value_of(store.replace_hook_secret(own_account, hook, second_secret, noon + seconds{3600})));
         CHECK(begin_with(std::string{keys(a).prefix()}));
         CHECK(signing(store) == both);
     }
-    // Rotation: what is under the previous key is encrypted with the first one.
+    // Rotation: secrets under the previous key are encrypted with the first one.
     {
         auto store = value_of(open(keys(b + "\n" + a)));
         CHECK(begin_with(std::string{keys(b).prefix()}));
         CHECK(signing(store) == both);
     }
     CHECK(signing(value_of(open(keys(b)))) == both);
-    // A node that has the next key already reads what others write with it.
+    // A node that already has the next key reads the secrets that others encrypt with it.
     CHECK(signing(value_of(open(keys(c + "\n" + b)))) == both);
     CHECK(begin_with(std::string{keys(c).prefix()}));
 
-    // Without their key the store does not open; without any it opens for what needs no secret, and nothing is signed.
+    // Without their key the store does not open; without any key it opens for calls that need no secret, and signs nothing.
     for (const secret_keys& others : {secret_keys{}, keys(a), keys(a + "\n" + b)}) {
         const auto opened = open(others);
         expect_error(opened, error_kind::unavailable);
@@ -125,24 +125,24 @@ void check_encryption(const place& at, Open open) {
     }
     {
         auto store = value_of(open(std::nullopt));
-        CHECK(value_of(store.hooks_of(ours)).size() == 1);
-        report(store, ours);
-        const auto sent = claim_one(store, noon);
-        CHECK(sent.secret.empty());
-        CHECK(sent.previous_secrets.empty());
-        CHECK_THAT(sent.unreadable_secret, Catch::Contains("webhook sitesmaker 42") && Catch::Contains("not among the 0 keys"));
-        expect_completed(store, completed(sent, delivery_outcome::delivered), completion::done);
+        CHECK(value_of(store.hooks_of(own_account)).size() == 1);
+        report(store, own_account);
+        const auto delivery = claim_one(store, noon);
+        CHECK(delivery.secret.empty());
+        CHECK(delivery.previous_secrets.empty());
+        CHECK_THAT(delivery.unreadable_secret, Catch::Contains("webhook sitesmaker 42") && Catch::Contains("not among the 0 keys"));
+        expect_completed(store, completed(delivery, delivery_outcome::delivered), completion::done);
     }
 
-    // One that was damaged keeps neither the store from opening nor the others from being sent.
+    // A damaged secret neither keeps the store from opening nor other deliveries from being sent.
     at.run("UPDATE tollgate_hooks SET secret = secret || 'AA' WHERE secret <> ''");
     {
         auto store = value_of(open(keys(b + "\n" + c)));
         const auto healthy = listen_with(store, first_secret);
-        report(store, ours);
-        const auto sent = claim_at(store, noon);
-        REQUIRE(sent.size() == 2);
-        for (const due_delivery& each : sent) {
+        report(store, own_account);
+        const auto deliveries = claim_at(store, noon);
+        REQUIRE(deliveries.size() == 2);
+        for (const due_delivery& each : deliveries) {
             CHECK(each.unreadable_secret.empty() == (each.hook == healthy));
             CHECK((each.secret == first_secret) == (each.hook == healthy));
         }
@@ -193,13 +193,13 @@ TEST_CASE("webhook secrets are encrypted with the keys of a store on SQLite") {
 }
 
 TEST_CASE("webhook secrets are encrypted with the keys of a store on PostgreSQL") {
-    const auto where = postgres_server::shared().fresh();
-    check_encryption({"PostgreSQL", [&] { return postgres_server::run(where, read_secrets); },
-                      [&](const std::string& script) { postgres_server::run(where, script); }},
-                     opener<postgres_store, postgres_settings>(where));
+    const auto schema = postgres_server::shared().new_schema();
+    check_encryption({"PostgreSQL", [&] { return postgres_server::run(schema, read_secrets); },
+                      [&](const std::string& script) { postgres_server::run(schema, script); }},
+                     opener<postgres_store, postgres_settings>(schema));
 }
 
-TEST_CASE("with a key no webhook secret is in a SQLite file, nor in its log") {
+TEST_CASE("with a key, neither a SQLite file nor its log contains a webhook secret") {
     temporary_directory directory;
     const auto open = opener<sqlite_store, sqlite_settings>(directory.file("a.db"));
     const auto is_there = [&](const std::string& secret) { return bytes_in(directory.path()).find(secret.substr(6)) != std::string::npos; };
@@ -211,14 +211,14 @@ TEST_CASE("with a key no webhook secret is in a SQLite file, nor in its log") {
     }
     auto store = value_of(open(keys(a)));
     CHECK_FALSE(is_there(first_secret));
-    CHECK(value_of(store.replace_hook_secret(ours, hook, second_secret, noon + seconds{3600})));
+    CHECK(value_of(store.replace_hook_secret(own_account, hook, second_secret, noon + seconds{3600})));
     CHECK_FALSE(is_there(second_secret));
     CHECK(signing(store) == std::vector{second_secret, first_secret});
     CHECK_FALSE(is_there(first_secret));
     CHECK_FALSE(is_there(second_secret));
 }
 
-TEST_CASE("what is deleted is overwritten in a SQLite file") {
+TEST_CASE("deleted secrets are overwritten in a SQLite file") {
     temporary_directory directory;
     const auto file = directory.file("a.db");
     const auto is_there = [&] { return bytes_in(directory.path()).find(first_secret.substr(6)) != std::string::npos; };
@@ -226,7 +226,7 @@ TEST_CASE("what is deleted is overwritten in a SQLite file") {
         sqlite_store store{file};
         const auto hook = listen_with(store, first_secret);
         CHECK(is_there());
-        CHECK(value_of(store.delete_hook(ours, hook)));
+        CHECK(value_of(store.delete_hook(own_account, hook)));
     }
     raw_file{file}.run("PRAGMA wal_checkpoint(TRUNCATE)");
     CHECK_FALSE(is_there());

@@ -12,7 +12,7 @@ TEST_CASE("the columns of an owner become a quota and a balance") {
     const user_id ann{1};
     struct row {
         sql::owner_columns read;
-        std::optional<known_user> made;  // empty: an internal error
+        std::optional<known_user> expected;  // empty: an internal error
     };
     const auto quota_only = [](std::uint32_t requests, int window) {
         return known_user{quota{requests, seconds{window}}, std::nullopt};
@@ -28,8 +28,8 @@ TEST_CASE("the columns of an owner become a quota and a balance") {
         row{{1, std::nullopt, {}, {}}, {}}, row{{1, 31'622'401, {}, {}}, {}}, row{{{}, {}, "", "EUR"}, {}},
         row{{{}, {}, "NaN", "EUR"}, {}}, row{{{}, {}, "1e3", "EUR"}, {}}, row{{{}, {}, "1", std::nullopt}, {}},
         row{{{}, {}, "1", "EURO"}, {}}, row{{{}, {}, "1", "EU"}, {}}, row{{5, 60, "x", "EUR"}, {}});
-    const auto made = sql::to_known_user(ann, each.read);
-    REQUIRE(made.has_value() == each.made.has_value());
-    if (made) CHECK(*made == *each.made);
-    else CHECK(made.error().kind == error_kind::internal);
+    const auto user = sql::to_known_user(ann, each.read);
+    REQUIRE(user.has_value() == each.expected.has_value());
+    if (user) CHECK(*user == *each.expected);
+    else CHECK(user.error().kind == error_kind::internal);
 }

@@ -28,15 +28,15 @@ struct fixture {
     sqlite::change_stamp changes = *sqlite::change_stamp::watch(*sqlite::database::open(path));
 
     static sqlite::database prepared(const std::string& at) {
-        auto made = *sqlite::database::open(at);
-        REQUIRE(made.run("CREATE TABLE t (a INTEGER) STRICT"));
-        return made;
+        auto opened = *sqlite::database::open(at);
+        REQUIRE(opened.run("CREATE TABLE t (a INTEGER) STRICT"));
+        return opened;
     }
 };
 
 }  // namespace
 
-TEST_CASE_METHOD(fixture, "a mark stays while nothing is committed, and changes with every commit") {
+TEST_CASE_METHOD(fixture, "a stamp is constant between commits and changes with every commit") {
     const auto first = changes.read();
     REQUIRE(first);
     CHECK(changes.read() == first);
@@ -58,12 +58,12 @@ TEST_CASE_METHOD(fixture, "a mark stays while nothing is committed, and changes 
     CHECK(changes.read() != second);
 }
 
-TEST_CASE_METHOD(fixture, "no two contents have one mark, whatever checkpoints do to the log in between") {
+TEST_CASE_METHOD(fixture, "different contents have different stamps, also across checkpoints of the log") {
     std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>> seen;
     auto last = changes.read();
     for (std::int64_t round = 0; round < 200; ++round) {
         REQUIRE(database.run("DELETE FROM t"));
-        REQUIRE(database.run("INSERT INTO t VALUES (?)", round % 3));  // the same contents again and again
+        REQUIRE(database.run("INSERT INTO t VALUES (?)", round % 3));  // the same contents each time
         const auto mark = changes.read();
         REQUIRE(mark);
         CHECK(mark != last);
@@ -78,7 +78,7 @@ TEST_CASE_METHOD(fixture, "no two contents have one mark, whatever checkpoints d
     }
 }
 
-TEST_CASE("a new database has a mark from the start, and so has one whose log was removed") {
+TEST_CASE("a new database has a stamp from the start, and so has one whose log was removed") {
     temporary_directory directory;
     const auto path = directory.file("test.db");
     for (int round = 0; round < 2; ++round) {
@@ -88,7 +88,7 @@ TEST_CASE("a new database has a mark from the start, and so has one whose log wa
     }
 }
 
-TEST_CASE("watching through a read-only connection changes nothing, and has marks after the first commit") {
+TEST_CASE("watching through a read-only connection changes nothing, and has stamps after the first commit") {
     temporary_directory directory;
     const auto path = directory.file("test.db");
     { auto closed = fixture::prepared(path); }
@@ -100,7 +100,7 @@ TEST_CASE("watching through a read-only connection changes nothing, and has mark
     CHECK(changes->read());
 }
 
-TEST_CASE_METHOD(fixture, "watching leaves the file's own version as it was") {
+TEST_CASE_METHOD(fixture, "watching does not change the file's user_version") {
     REQUIRE(database.run_script("PRAGMA user_version = 42"));
     const auto again = sqlite::change_stamp::watch(*sqlite::database::open(path));
     auto version = database.prepare("PRAGMA user_version").next<std::int64_t>();
@@ -108,13 +108,13 @@ TEST_CASE_METHOD(fixture, "watching leaves the file's own version as it was") {
     CHECK(std::get<0>(**version) == 42);
 }
 
-TEST_CASE_METHOD(fixture, "a stamp moves") {
+TEST_CASE_METHOD(fixture, "a stamp can be moved") {
     const auto before = changes.read();
     const auto moved = std::move(changes);
     CHECK(moved.read() == before);
 }
 
-TEST_CASE_METHOD(fixture, "of a process that died while it published a commit, no mark is taken until SQLite has repaired it") {
+TEST_CASE_METHOD(fixture, "after a process died while it published a commit, there is no stamp until SQLite has repaired the log") {
     REQUIRE(database.run("INSERT INTO t VALUES (1)"));
     const auto before = changes.read();
     REQUIRE(before);
@@ -136,32 +136,32 @@ TEST_CASE_METHOD(fixture, "of a process that died while it published a commit, n
 TEST_CASE("a commit of another process is seen at once") {
     temporary_directory directory;
     const auto path = directory.file("test.db");
-    number_pipe ask, answer;
+    number_pipe requests, responses;
     child_process other{[&] {
-        // Keep no end that would hold the parent up.
-        ask.close_writing();
-        answer.close_reading();
+        // Close the ends whose copies would keep the parent waiting.
+        requests.close_writing();
+        responses.close_reading();
         auto database = fixture::prepared(path);
-        answer.put(0);
-        while (const auto number = ask.take()) {
+        responses.put(0);
+        while (const auto number = requests.take()) {
             if (!database.run("INSERT INTO t VALUES (?)", *number)) return 1;
             if (*number % 10 == 0 && !database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").finish()) return 2;
-            answer.put(*number);
+            responses.put(*number);
         }
         return 0;
     }};
-    ask.close_reading();
-    answer.close_writing();
-    REQUIRE(answer.take() == 0);
+    requests.close_reading();
+    responses.close_writing();
+    REQUIRE(responses.take() == 0);
     const auto changes = sqlite::change_stamp::watch(*sqlite::database::open(path));
     REQUIRE(changes);
     for (std::int64_t number = 1; number <= 50; ++number) {
         const auto before = changes->read();
         REQUIRE(before);
-        REQUIRE(ask.put(number));
-        REQUIRE(answer.take() == number);
+        REQUIRE(requests.put(number));
+        REQUIRE(responses.take() == number);
         CHECK(changes->read() != before);
     }
-    ask.close_writing();
+    requests.close_writing();
     CHECK(other.wait() == 0);
 }

@@ -78,7 +78,7 @@ TEST_CASE("a file that is not a database is reported") {
     struct row {
         std::string path;
         error_kind kind;
-        const char* says;
+        const char* message;
     };
     for (const row& each : {row{directory.file("garbage.db"), error_kind::internal, "file is not a database"},
                             row{directory.file("missing/x.db"), error_kind::unavailable, "No such file or directory"},
@@ -87,7 +87,7 @@ TEST_CASE("a file that is not a database is reported") {
         const auto opened = sqlite::database::open(each.path);
         REQUIRE_FALSE(opened);
         CHECK(opened.error().kind == each.kind);
-        CHECK_THAT(opened.error().cause, Catch::Contains(each.says) && Catch::Contains(each.path));
+        CHECK_THAT(opened.error().cause, Catch::Contains(each.message) && Catch::Contains(each.path));
     }
     for (const std::string& each : {std::string{}, std::string{":memory:"}, std::string{"file:x.db?mode=memory"}, std::string{"a\0b", 3}}) {
         CAPTURE(each);
@@ -142,7 +142,7 @@ TEST_CASE("a statement is prepared once, and twice if it is in use") {
         CHECK(std::get<0>(**inner.next<std::int64_t>()) == 11);
     }
     CHECK(prepared_count() == before + 2);
-    // Nothing of the last use is left in it.
+    // The bindings of the last use are cleared.
     CHECK(std::get<0>(**database.prepare("SELECT ? + 1").next<std::optional<std::int64_t>>()) == std::nullopt);
 
     auto moved = std::move(database);
@@ -187,7 +187,7 @@ TEST_CASE("waiting for another writer too long is an error, and a retry may succ
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::unavailable);
     CHECK_FALSE(sqlite::transaction::begin(second));
-    CHECK(number(second, "SELECT count(*) FROM t") == 0);  // reading waits for nobody
+    CHECK(number(second, "SELECT count(*) FROM t") == 0);  // readers do not wait
 
     REQUIRE(change->commit());
     REQUIRE(second.run("INSERT INTO t VALUES (2)"));

@@ -11,7 +11,7 @@ using namespace tollgate;
 TEST_CASE("a failure names the statement in one short line", "[sqlite]") {
     struct {
         std::string doing;
-        std::string told;
+        std::string expected;
     } const cases[] = {
         {"PRAGMA journal_mode = WAL", "PRAGMA journal_mode = WAL"},
         {"/a path/with  blanks.db", "/a path/with  blanks.db"},
@@ -24,8 +24,8 @@ TEST_CASE("a failure names the statement in one short line", "[sqlite]") {
     };
     for (const auto& each : cases) {
         CAPTURE(each.doing);
-        const auto why = sqlite::failure(nullptr, SQLITE_FULL, each.doing);
-        CHECK(why.kind == error_kind::unavailable);
-        CHECK(why.cause == "SQLite: database or disk is full (result code 13): " + each.told);
+        const auto problem = sqlite::failure(nullptr, SQLITE_FULL, each.doing);
+        CHECK(problem.kind == error_kind::unavailable);
+        CHECK(problem.cause == "SQLite: database or disk is full (result code 13): " + each.expected);
     }
 }

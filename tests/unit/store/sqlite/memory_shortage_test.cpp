@@ -21,7 +21,7 @@ using tollgate_test::allocations_left;
 
 namespace {
 
-/// What a verb failed with; none if it succeeded. Nothing else happens here: an assertion would need memory.
+/// The error of a verb; none if it succeeded. Nothing else runs here: an assertion would need memory.
 struct verb {
     const char* name;
     std::function<std::optional<error_kind>(sqlite_store&)> run;
@@ -37,17 +37,17 @@ struct small_store {
     small_store() { value_of(store.create_access_token(token)); }
 
     static sqlite_settings settings() {
-        sqlite_settings made;
-        made.readers_max = 1;  // a connection that is lost would be the last one
-        made.busy_wait_max = milliseconds{50};
-        made.cached_credentials_max = 0;
-        return made;
+        sqlite_settings settings;
+        settings.readers_max = 1;  // with one reader, a lost connection would be detected
+        settings.busy_wait_max = milliseconds{50};
+        settings.cached_credentials_max = 0;
+        return settings;
     }
     void check_that_it_works() {
         CHECK(value_of(store.find_access_token(token.token_digest)));
         value_of(store.record_access_token_use(token.token_digest, noon));
         const auto id = value_of(store.create_hook(hook, 1000));
-        CHECK(value_of(other.account_of_hook(account.service, id)));  // what was acknowledged is on disk
+        CHECK(value_of(other.account_of_hook(account.service, id)));  // acknowledged changes are on disk
         CHECK(value_of(store.delete_hook(account, id)));
     }
 
@@ -90,7 +90,7 @@ TEST_CASE("a store for which SQLite has no memory works again afterwards, in a n
 
 #if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
 
-TEST_CASE("a store that runs out of memory says so, and keeps its connections") {
+TEST_CASE("a store that runs out of memory reports it and keeps its connections") {
     small_store small;
     for (const verb& each : small.verbs) {
         CAPTURE(each.name);

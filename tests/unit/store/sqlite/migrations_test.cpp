@@ -45,7 +45,7 @@ struct fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(fixture, "a new file sees every step, and then none again") {
+TEST_CASE_METHOD(fixture, "a new file gets every step once") {
     REQUIRE(sqlite::migrate(database, "things", steps));
     CHECK(number(database, "SELECT version FROM tollgate_schema WHERE component = 'things'") == 3);
     CHECK(number(database, "SELECT count(*) FROM things") == 1);
@@ -53,7 +53,7 @@ TEST_CASE_METHOD(fixture, "a new file sees every step, and then none again") {
     CHECK(number(database, "SELECT count(*) FROM things") == 1);
 }
 
-TEST_CASE_METHOD(fixture, "an older file keeps its rows and sees the steps it lacks") {
+TEST_CASE_METHOD(fixture, "an older file keeps its rows and gets the missing steps") {
     REQUIRE(sqlite::migrate(database, "things", first(1)));
     REQUIRE(database.run("INSERT INTO things VALUES ('old')"));
     REQUIRE(sqlite::migrate(database, "things", first(2)));
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(fixture, "an older file keeps its rows and sees the steps it la
     CHECK(number(database, "SELECT version FROM tollgate_schema") == 3);
 }
 
-TEST_CASE_METHOD(fixture, "a later file is left alone, and the problem says why") {
+TEST_CASE_METHOD(fixture, "a file of a later version is not changed, and the error says why") {
     REQUIRE(sqlite::migrate(database, "things", steps));
     const auto refused = sqlite::migrate(database, "things", first(2));
     REQUIRE_FALSE(refused);
@@ -82,7 +82,7 @@ TEST_CASE_METHOD(fixture, "a step that fails undoes all of them") {
     CHECK(number(database, "SELECT version FROM tollgate_schema") == 1);
 }
 
-TEST_CASE_METHOD(fixture, "components of one file have versions of their own, and the file's own version is not ours") {
+TEST_CASE_METHOD(fixture, "components of one file have separate versions, and user_version is not used") {
     static constexpr std::array<sqlite::statement_text, 1> others{"CREATE TABLE others (name TEXT) STRICT;"};
     REQUIRE(database.run_script("PRAGMA user_version = 42"));
     REQUIRE(sqlite::migrate(database, "things", steps));

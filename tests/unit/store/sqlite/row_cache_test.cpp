@@ -25,7 +25,7 @@ using tollgate_test::temporary_directory;
 
 namespace {
 
-using answer = result<std::optional<std::int64_t>>;
+using query_result = result<std::optional<std::int64_t>>;
 using cache = sqlite_row_cache<user_id, std::int64_t>;
 
 /// A table of numbers, read through a cache.
@@ -37,13 +37,13 @@ struct fixture {
     int queries = 0;
 
     static sqlite_database opened(const std::string& at) {
-        auto made = sqlite_database::open(at);
-        REQUIRE(made);
-        REQUIRE((*made->writer())->run("CREATE TABLE IF NOT EXISTS t (user INTEGER PRIMARY KEY, number INTEGER) STRICT"));
-        return *std::move(made);
+        auto opened = sqlite_database::open(at);
+        REQUIRE(opened);
+        REQUIRE((*opened->writer())->run("CREATE TABLE IF NOT EXISTS t (user INTEGER PRIMARY KEY, number INTEGER) STRICT"));
+        return *std::move(opened);
     }
 
-    static answer query(sqlite_database& from, user_id user) {
+    static query_result query(sqlite_database& from, user_id user) {
         auto connection = from.reader();
         if (!connection) return std::move(connection).error();
         auto row = (*connection)->prepare("SELECT number FROM t WHERE user = ?", user).next<std::int64_t>();
@@ -67,7 +67,7 @@ struct fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(fixture, "a row is queried once, until somebody commits something") {
+TEST_CASE_METHOD(fixture, "a row is queried once, until any connection commits") {
     put(1, 10);
     CHECK(find(1) == 10);
     CHECK(find(1) == 10);
@@ -76,12 +76,12 @@ TEST_CASE_METHOD(fixture, "a row is queried once, until somebody commits somethi
     CHECK(find(1) == 11);
     CHECK(find(1) == 11);
     CHECK(queries == 2);
-    put(2, 20);  // another row: nobody can tell from outside
+    put(2, 20);  // another row: the cache cannot distinguish it
     CHECK(find(1) == 11);
     CHECK(queries == 3);
 }
 
-TEST_CASE_METHOD(fixture, "that there is no row is remembered too, and forgotten as soon as there is one") {
+TEST_CASE_METHOD(fixture, "a missing row is also cached, until it is inserted") {
     CHECK_FALSE(find(1));
     CHECK_FALSE(find(1));
     CHECK(queries == 1);
@@ -90,22 +90,22 @@ TEST_CASE_METHOD(fixture, "that there is no row is remembered too, and forgotten
     CHECK(queries == 2);
 }
 
-TEST_CASE_METHOD(fixture, "a commit of a connection that nobody knows of is seen by the next call") {
-    auto stranger = *sqlite::database::open(path);
+TEST_CASE_METHOD(fixture, "a commit of an unrelated connection is seen by the next call") {
+    auto other = *sqlite::database::open(path);
     for (std::int64_t i = 0; i < 20; ++i) {
-        REQUIRE(stranger.run("REPLACE INTO t VALUES (1, ?)", i));
+        REQUIRE(other.run("REPLACE INTO t VALUES (1, ?)", i));
         CHECK(find(1) == i);
         CHECK(find(1) == i);
-        if (i % 5 == 0) REQUIRE(stranger.prepare("PRAGMA wal_checkpoint(TRUNCATE)").finish());
+        if (i % 5 == 0) REQUIRE(other.prepare("PRAGMA wal_checkpoint(TRUNCATE)").finish());
         CHECK(find(1) == i);
     }
 }
 
-TEST_CASE_METHOD(fixture, "an answer that was overtaken by a commit is given once, and never again") {
+TEST_CASE_METHOD(fixture, "a result that is older than a concurrent commit is returned once and not cached") {
     put(1, 10);
     const auto overtaken = numbers.find(user_id{1}, [&] {
         auto read = query(pool, user_id{1});
-        put(1, 11);  // between the query and the keeping
+        put(1, 11);  // between the query and the insertion into the cache
         return read;
     });
     REQUIRE(overtaken);
@@ -114,43 +114,43 @@ TEST_CASE_METHOD(fixture, "an answer that was overtaken by a commit is given onc
     CHECK(queries == 1);
 }
 
-TEST_CASE_METHOD(fixture, "a problem is not remembered") {
-    const auto failed = numbers.find(user_id{1}, []() -> answer { return unavailable("busy"); });
+TEST_CASE_METHOD(fixture, "an error is not cached") {
+    const auto failed = numbers.find(user_id{1}, []() -> query_result { return unavailable("busy"); });
     CHECK_FALSE(failed);
     CHECK_FALSE(find(1));
     CHECK(queries == 1);
 }
 
-TEST_CASE_METHOD(fixture, "keys that are not there push out no row that is") {
+TEST_CASE_METHOD(fixture, "missing keys evict no existing row") {
     put(1, 10);
     CHECK(find(1) == 10);
     for (std::int64_t made_up = 1000; made_up < 21'000; ++made_up)
-        CHECK_FALSE(*numbers.find(user_id{made_up}, [] { return answer{std::optional<std::int64_t>{}}; }));
+        CHECK_FALSE(*numbers.find(user_id{made_up}, [] { return query_result{std::optional<std::int64_t>{}}; }));
     queries = 0;
     CHECK(find(1) == 10);
     CHECK(queries == 0);
 }
 
-TEST_CASE_METHOD(fixture, "a full cache forgets, stays right, and keeps what it has room for") {
+TEST_CASE_METHOD(fixture, "a full cache evicts rows, stays correct, and keeps as many rows as fit") {
     constexpr std::int64_t users = 1000;
     const auto fill = [&](cache& in, std::int64_t count) {
-        int asked = 0;
+        int queried = 0;
         for (std::int64_t user = 1; user <= count; ++user) {
-            const auto found = in.find(user_id{user}, [&]() -> answer {
-                ++asked;
+            const auto found = in.find(user_id{user}, [&]() -> query_result {
+                ++queried;
                 return std::optional{user * 3};
             });
             REQUIRE(found);
             REQUIRE(*found == user * 3);
         }
-        return asked;
+        return queried;
     };
     cache small{pool.changes(), 64};
     CHECK(fill(small, users) == users);
     CHECK(fill(small, users) > users - 100);
     cache large{pool.changes(), 16 * 1024};
     CHECK(fill(large, users) == users);
-    CHECK(fill(large, users) < 50);  // more than three may meet in one set
+    CHECK(fill(large, users) < 50);  // more than three rows may share one set
     cache none{pool.changes(), 0};
     CHECK(fill(none, 10) == 10);
     CHECK(fill(none, 10) == 10);
@@ -160,20 +160,20 @@ TEST_CASE_METHOD(fixture, "a full cache forgets, stays right, and keeps what it 
     CHECK(fill(one, 100) > 90);
 }
 
-TEST_CASE_METHOD(fixture, "keys that share a hash are told apart") {
+TEST_CASE_METHOD(fixture, "keys with the same hash are distinguished") {
     sqlite_row_cache<digest, std::int64_t> tokens{pool.changes(), 64};
-    const auto ask = [&](std::uint8_t last_byte) {
+    const auto look_up = [&](std::uint8_t last_byte) {
         std::array<std::uint8_t, digest::size_bytes> bytes{};
         bytes.back() = last_byte;  // a digest's hash is its first bytes
-        return *tokens.find(digest::from_bytes(bytes), [&] { return answer{std::optional<std::int64_t>{last_byte}}; });
+        return *tokens.find(digest::from_bytes(bytes), [&] { return query_result{std::optional<std::int64_t>{last_byte}}; });
     };
-    for (const std::uint8_t each : std::array<std::uint8_t, 5>{1, 2, 1, 3, 2}) CHECK(ask(each) == each);
+    for (const std::uint8_t each : std::array<std::uint8_t, 5>{1, 2, 1, 3, 2}) CHECK(look_up(each) == each);
 }
 
-TEST_CASE_METHOD(fixture, "whatever happens in whatever order, a cache says what the table says") {
+TEST_CASE_METHOD(fixture, "for random sequences of operations, the cache equals the table") {
     std::mt19937 random{Catch::rngSeed()};
     const auto below = [&](unsigned bound) { return static_cast<std::int64_t>(random() % bound); };
-    auto stranger = *sqlite::database::open(path);
+    auto other = *sqlite::database::open(path);
     std::map<std::int64_t, std::int64_t> truth;
     for (int step = 0; step < 3000; ++step) {
         const std::int64_t user = 1 + below(80);
@@ -183,25 +183,25 @@ TEST_CASE_METHOD(fixture, "whatever happens in whatever order, a cache says what
                 truth[user] = step;
                 break;
             case 1:
-                REQUIRE(stranger.run("REPLACE INTO t VALUES (?, ?)", user, std::int64_t{step}));
+                REQUIRE(other.run("REPLACE INTO t VALUES (?, ?)", user, std::int64_t{step}));
                 truth[user] = step;
                 break;
             case 2:
-                REQUIRE(stranger.run("DELETE FROM t WHERE user = ?", user));
+                REQUIRE(other.run("DELETE FROM t WHERE user = ?", user));
                 truth.erase(user);
                 break;
             case 3: {
-                auto change = sqlite::transaction::begin(stranger);
+                auto change = sqlite::transaction::begin(other);
                 REQUIRE(change);
-                REQUIRE(stranger.run("REPLACE INTO t VALUES (?, -1)", user));
+                REQUIRE(other.run("REPLACE INTO t VALUES (?, -1)", user));
                 break;  // rolled back
             }
-            case 4: REQUIRE(stranger.prepare("PRAGMA wal_checkpoint(PASSIVE)").finish()); break;
+            case 4: REQUIRE(other.prepare("PRAGMA wal_checkpoint(PASSIVE)").finish()); break;
             case 5:
-                if (step % 5 == 0) REQUIRE(stranger.prepare("PRAGMA wal_checkpoint(TRUNCATE)").finish());
+                if (step % 5 == 0) REQUIRE(other.prepare("PRAGMA wal_checkpoint(TRUNCATE)").finish());
                 break;
             case 6:
-                if (step % 10 == 0) stranger = *sqlite::database::open(path);
+                if (step % 10 == 0) other = *sqlite::database::open(path);
                 break;
             default: break;
         }
@@ -212,7 +212,7 @@ TEST_CASE_METHOD(fixture, "whatever happens in whatever order, a cache says what
     CHECK(queries < 3000);
 }
 
-TEST_CASE_METHOD(fixture, "no thread reads less than was committed before it asked") {
+TEST_CASE_METHOD(fixture, "a thread reads at least what was committed before its query") {
     put(1, 0);
     constexpr std::int64_t commits = 300;
     std::atomic<std::int64_t> committed{0};
@@ -234,8 +234,8 @@ TEST_CASE_METHOD(fixture, "no thread reads less than was committed before it ask
     CHECK(failures == 0);
 }
 
-TEST_CASE("no process reads older data than another committed before") {
-    // Memory that both processes have: what was committed, told right after the commit.
+TEST_CASE("a process reads at least what another one committed before its query") {
+    // Memory that both processes share: the last committed number, set right after the commit.
     void* block = ::mmap(nullptr, sizeof(std::atomic<std::int64_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(block != MAP_FAILED);
     auto& committed = *new (block) std::atomic<std::int64_t>{0};
@@ -251,7 +251,7 @@ TEST_CASE("no process reads older data than another committed before") {
         ready.put(0);
         for (std::int64_t i = 1; i <= commits; ++i) {
             if (!(*connection)->run("REPLACE INTO t VALUES (1, ?)", i)) {
-                committed = commits;  // lets the parent go
+                committed = commits;  // the parent continues
                 return 2;
             }
             committed = i;

@@ -20,7 +20,7 @@ struct fixture {
     temporary_directory directory;
     sqlite::database database = *sqlite::database::open(directory.file("test.db"));
 
-    /// What a value becomes on its way through a column.
+    /// The text of a value after it was written to a column and read.
     template <class T>
     T through(const T& value) {
         auto row = database.prepare("SELECT ?", value).template next<T>();
@@ -32,7 +32,7 @@ struct fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(fixture, "values come out of a column as they went in") {
+TEST_CASE_METHOD(fixture, "values are read from a column unchanged") {
     for (const std::int64_t each : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max(),
                                     std::numeric_limits<std::int64_t>::min()})
         CHECK(through(each) == each);
@@ -52,7 +52,7 @@ TEST_CASE_METHOD(fixture, "values come out of a column as they went in") {
     CHECK(through(decimal{"10000000000000000.01"}) == decimal{"10000000000000000.01"});
 }
 
-TEST_CASE_METHOD(fixture, "a column that holds something else is a problem, not a value") {
+TEST_CASE_METHOD(fixture, "a column of another type is an error") {
     const auto misread = [](const auto& row) {
         return !row && row.error().kind == error_kind::internal && row.error().cause.find("column 1") != std::string::npos;
     };
@@ -73,7 +73,7 @@ TEST_CASE_METHOD(fixture, "a column that holds something else is a problem, not 
     CHECK(misread(database.prepare("SELECT 1, 1.5").next<bool, decimal>()));
 }
 
-TEST_CASE_METHOD(fixture, "rows come one after the other, and then none") {
+TEST_CASE_METHOD(fixture, "rows are returned one after the other, then none") {
     auto rows = database.prepare("SELECT value FROM json_each(?)", std::string_view{"[3, 1, 2]"});
     for (const std::int64_t expected : {3, 1, 2}) {
         auto row = rows.next<std::int64_t>();
@@ -86,7 +86,7 @@ TEST_CASE_METHOD(fixture, "rows come one after the other, and then none") {
     CHECK_FALSE(*end);
 }
 
-TEST_CASE_METHOD(fixture, "what could not be prepared or bound is told by the first step") {
+TEST_CASE_METHOD(fixture, "an error of prepare or bind is reported by the first step") {
     auto wrong = database.prepare("SELEKT 1");
     auto row = wrong.next<std::int64_t>();
     REQUIRE_FALSE(row);
@@ -99,7 +99,7 @@ TEST_CASE_METHOD(fixture, "what could not be prepared or bound is told by the fi
     CHECK(too_many.error().kind == error_kind::internal);
 }
 
-TEST_CASE_METHOD(fixture, "a cause names the statement, never a value") {
+TEST_CASE_METHOD(fixture, "a cause names the statement, not its values") {
     REQUIRE(database.run("CREATE TABLE t (a TEXT UNIQUE) STRICT"));
     REQUIRE(database.run("INSERT INTO t VALUES (?)", std::string_view{"a secret"}));
     const auto again = database.run("INSERT INTO t VALUES (?)", std::string_view{"a secret"});
