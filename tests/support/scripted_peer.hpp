@@ -20,23 +20,23 @@
 namespace tollgate_test {
 
 /// The server's side of one connection: reads whole requests and writes exactly the given bytes.
-class peer_line {
+class peer_connection {
 public:
-    explicit peer_line(int socket) noexcept : socket_{socket} {}
+    explicit peer_connection(int socket) noexcept : socket_{socket} {}
 
     /// The next request, head and body; empty when the client has disconnected.
     std::string read_request() {
         std::size_t end;
-        while ((end = seen_.find("\r\n\r\n")) == std::string::npos)
+        while ((end = received_.find("\r\n\r\n")) == std::string::npos)
             if (!read_more()) return {};
         std::size_t bytes = 0;
-        if (const auto at = seen_.find("Content-Length: "); at < end)
-            bytes = static_cast<std::size_t>(std::atoll(seen_.c_str() + at + 16));
-        while (seen_.size() < end + 4 + bytes)
+        if (const auto at = received_.find("Content-Length: "); at < end)
+            bytes = static_cast<std::size_t>(std::atoll(received_.c_str() + at + 16));
+        while (received_.size() < end + 4 + bytes)
             if (!read_more()) return {};
-        std::string one = seen_.substr(0, end + 4 + bytes);
-        seen_.erase(0, one.size());
-        return one;
+        std::string request = received_.substr(0, end + 4 + bytes);
+        received_.erase(0, request.size());
+        return request;
     }
     bool write(std::string_view bytes) const {
         while (!bytes.empty()) {
@@ -60,22 +60,22 @@ public:
 private:
     bool read_more() {
         char bytes[4096];
-        const auto got = ::recv(socket_, bytes, sizeof bytes, 0);
-        if (got <= 0) return false;
-        seen_.append(bytes, static_cast<std::size_t>(got));
+        const auto count = ::recv(socket_, bytes, sizeof bytes, 0);
+        if (count <= 0) return false;
+        received_.append(bytes, static_cast<std::size_t>(count));
         return true;
     }
 
     int socket_;
-    std::string seen_;
+    std::string received_;
 };
 
 /// Listens on a free port of 127.0.0.1 and runs a script for each connection, on its own thread.
 class scripted_peer {
 public:
-    using script = std::function<void(peer_line&, int connection)>;  // connections are counted from 0
+    using script = std::function<void(peer_connection&, int connection)>;  // connections are counted from 0
 
-    explicit scripted_peer(script play) : play_{std::move(play)}, listener_{::socket(AF_INET, SOCK_STREAM, 0)} {
+    explicit scripted_peer(script run) : script_{std::move(run)}, listener_{::socket(AF_INET, SOCK_STREAM, 0)} {
         sockaddr_in at{};
         at.sin_family = AF_INET;
         at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -95,7 +95,7 @@ public:
             const std::lock_guard hold{mutex_};
             for (const int each : open_) ::shutdown(each, SHUT_RDWR);
         }
-        for (std::thread& each : playing_) each.join();
+        for (std::thread& each : threads_) each.join();
         ::close(listener_);
     }
 
@@ -110,9 +110,9 @@ private:
             const int number = connections_++;
             const std::lock_guard hold{mutex_};
             open_.push_back(socket);
-            playing_.emplace_back([this, socket, number] {
-                peer_line line{socket};
-                play_(line, number);
+            threads_.emplace_back([this, socket, number] {
+                peer_connection connection{socket};
+                script_(connection, number);
                 const std::lock_guard done{mutex_};
                 std::erase(open_, socket);
                 ::close(socket);
@@ -120,13 +120,13 @@ private:
         }
     }
 
-    const script play_;
+    const script script_;
     const int listener_;
     std::uint16_t port_ = 0;
     std::atomic<int> connections_ = 0;
     std::mutex mutex_;
     std::vector<int> open_;
-    std::vector<std::thread> playing_;
+    std::vector<std::thread> threads_;
     std::thread accepting_;
 };
 

@@ -23,19 +23,19 @@ TEST_CASE("a pool that runs out of memory while it adds a connection is unchange
     const std::string origin = "https://a-name-that-is-not-stored-in-place.example:8443";
     connection_pool pool{{.connections_max = 4, .per_host_max = 4, .idle_timeout = seconds{30}, .age_max = seconds{300}}};
     long failures = 0;
-    for (bool kept = false; !kept; ++failures) {
+    for (bool added = false; !added; ++failures) {
         REQUIRE(failures < 100);
         auto one = std::make_shared<hook_connection>(executor);
         one->made_at = connection_pool::clock::now();
         allocations_left = failures;
         try {
             pool.put(origin, std::move(one));
-            kept = true;
+            added = true;
         } catch (const std::bad_alloc&) {
         }
         allocations_left.reset();
-        if (!kept) CHECK_FALSE(pool.sweep());  // nothing is kept
-        if (!kept) CHECK(pool.take(origin) == nullptr);
+        if (!added) CHECK_FALSE(pool.sweep());  // nothing was added
+        if (!added) CHECK(pool.take(origin) == nullptr);
     }
     CHECK(failures > 3);
     CHECK(pool.sweep());

@@ -23,14 +23,14 @@ using webhooks::scheduler_inputs;
 
 namespace {
 
-/// A scheduler over a memory store, in simulated time: an attempt takes as long as its host's name says.
+/// A scheduler over a memory store, in simulated time; the duration of an attempt depends on its host.
 class simulation {
 public:
-    explicit simulation(hook_dispatch_settings with = {}) : settings{with}, scheduler_{with, true} {}
+    explicit simulation(hook_dispatch_settings initial = {}) : settings{initial}, scheduler_{initial, true} {}
 
     hook_dispatch_settings settings;
     memory_store store;
-    std::map<std::string, milliseconds> durations;  // by host; others answer after 10 ms
+    std::map<std::string, milliseconds> durations;  // by host; others respond after 10 ms
     std::map<hook_id, std::vector<milliseconds>> started;  // since the beginning
     std::map<std::string, std::size_t> at_once, at_once_max;
     std::size_t in_flight_max = 0, slow_in_flight_max = 0, leases = 0, listings = 0, problems = 0;
@@ -48,14 +48,14 @@ public:
     [[nodiscard]] milliseconds now() const { return std::chrono::duration_cast<milliseconds>(now_.time_since_epoch()); }
     [[nodiscard]] std::size_t in_flight() const { return scheduler_.in_flight(); }
     void stop() { inputs_.stopping = true; }
-    /// Ends all attempts and makes the last step; whether that one calls the store.
+    /// Ends all attempts and runs the last step; returns whether that step called the store.
     bool stop_now() {
         while (!running_.empty()) finish_first();
         inputs_.stopping = inputs_.flush = true;
         return scheduler_.step(inputs_, {now_, wall()}).calls_store();
     }
 
-    /// Goes on until that moment since the beginning.
+    /// Runs until that time since the beginning.
     void run_until(milliseconds end) {
         const delivery_scheduler::clock::time_point last{end};
         for (std::size_t steps = 0;; ++steps) {
@@ -127,277 +127,277 @@ const std::string shared_host = "https://shared.example";
 
 }  // namespace
 
-TEST_CASE("an event is sent at once, and the store is not called without need afterwards") {
-    simulation of;
-    const auto hook = of.hook(1, "https://one.example/");
-    of.run_until(milliseconds{5});
-    const auto before = of.listings;
-    of.publish(1);
-    of.run_until(seconds{9});
-    CHECK(of.started[hook] == std::vector{milliseconds{5}});
-    CHECK(of.in_flight() == 0);
-    CHECK(of.listings - before < 10);
+TEST_CASE("an event is sent at once, and afterwards the store is not called unnecessarily") {
+    simulation sim;
+    const auto hook = sim.hook(1, "https://one.example/");
+    sim.run_until(milliseconds{5});
+    const auto before = sim.listings;
+    sim.publish(1);
+    sim.run_until(seconds{9});
+    CHECK(sim.started[hook] == std::vector{milliseconds{5}});
+    CHECK(sim.in_flight() == 0);
+    CHECK(sim.listings - before < 10);
 }
 
 TEST_CASE("fifty hanging hooks of one account delay another account's hook on the same host by at most one attempt") {
     for (const bool host_was_quick : {false, true}) {
         CAPTURE(host_was_quick);
-        simulation of;
-        const auto probe = of.hook(3, shared_host + "/probe");
-        if (host_was_quick) of.publish(3);
-        of.run_until(seconds{1});
-        of.hang(shared_host);
-        for (int i = 0; i < 50; ++i) of.hook(1, shared_host + "/" + std::to_string(i));
-        of.publish(1, 20);
-        of.run_until(seconds{4});
-        const auto other = of.hook(2, shared_host + "/other");
-        of.publish(2);
-        of.run_until(seconds{40});
-        REQUIRE(of.started.contains(other));
-        CHECK(of.started[other][0] <= seconds{4} + of.settings.client.attempt_timeout + milliseconds{2});
-        CHECK(of.at_once_max[shared_host] == (host_was_quick ? of.settings.per_host_max : of.settings.per_slow_host_max));
-        CHECK(of.started[probe].size() == (host_was_quick ? 1 : 0));
+        simulation sim;
+        const auto probe = sim.hook(3, shared_host + "/probe");
+        if (host_was_quick) sim.publish(3);
+        sim.run_until(seconds{1});
+        sim.hang(shared_host);
+        for (int i = 0; i < 50; ++i) sim.hook(1, shared_host + "/" + std::to_string(i));
+        sim.publish(1, 20);
+        sim.run_until(seconds{4});
+        const auto other = sim.hook(2, shared_host + "/other");
+        sim.publish(2);
+        sim.run_until(seconds{40});
+        REQUIRE(sim.started.contains(other));
+        CHECK(sim.started[other][0] <= seconds{4} + sim.settings.client.attempt_timeout + milliseconds{2});
+        CHECK(sim.at_once_max[shared_host] == (host_was_quick ? sim.settings.per_host_max : sim.settings.per_slow_host_max));
+        CHECK(sim.started[probe].size() == (host_was_quick ? 1 : 0));
     }
 }
 
 TEST_CASE("accounts that share a host share its slots, whatever the backlog of each") {
-    simulation of;
-    of.durations[shared_host] = milliseconds{100};
-    const auto busy = of.hook(1, shared_host + "/busy"), calm = of.hook(2, shared_host + "/calm");
-    of.publish(1, 500);
-    of.run_until(milliseconds{350});
-    of.publish(2, 8);
-    const auto before = of.started[busy].size();
-    of.run_until(milliseconds{800});
-    CHECK(of.started[calm].size() == 8);
-    CHECK(of.started[busy].size() - before >= 8);
-    CHECK(of.at_once_max[shared_host] <= of.settings.per_host_max);
-    of.run_until(seconds{30});
-    CHECK(of.started[busy].size() == 500);
+    simulation sim;
+    sim.durations[shared_host] = milliseconds{100};
+    const auto busy = sim.hook(1, shared_host + "/busy"), single = sim.hook(2, shared_host + "/calm");
+    sim.publish(1, 500);
+    sim.run_until(milliseconds{350});
+    sim.publish(2, 8);
+    const auto before = sim.started[busy].size();
+    sim.run_until(milliseconds{800});
+    CHECK(sim.started[single].size() == 8);
+    CHECK(sim.started[busy].size() - before >= 8);
+    CHECK(sim.at_once_max[shared_host] <= sim.settings.per_host_max);
+    sim.run_until(seconds{30});
+    CHECK(sim.started[busy].size() == 500);
 }
 
 TEST_CASE("hanging hosts delay no other host and leave slots for it") {
-    hook_dispatch_settings with;
-    with.attempts_max = 64;
-    with.slow_attempts_max = 32;
-    simulation of{with};
+    hook_dispatch_settings settings;
+    settings.attempts_max = 64;
+    settings.slow_attempts_max = 32;
+    simulation sim{settings};
     for (int i = 0; i < 100; ++i) {
         const std::string host = "https://h" + std::to_string(i) + ".example";
-        of.hang(host);
-        of.hook(10 + i, host + "/");
-        of.publish(10 + i, 30);
+        sim.hang(host);
+        sim.hook(10 + i, host + "/");
+        sim.publish(10 + i, 30);
     }
-    const auto healthy = of.hook(1, "https://healthy.example/");
-    of.publish(1, 100);
-    of.run_until(seconds{65});
-    CHECK(of.in_flight_max <= 64);
+    const auto healthy = sim.hook(1, "https://healthy.example/");
+    sim.publish(1, 100);
+    sim.run_until(seconds{65});
+    CHECK(sim.in_flight_max <= 64);
     for (int i = 0; i < 20; ++i) {  // by now the others are known to be slow
-        of.publish(1);
-        of.run_until(of.now() + seconds{1});
-        REQUIRE(of.started[healthy].size() == 101U + static_cast<unsigned>(i));
-        CHECK(of.now() - of.started[healthy].back() >= milliseconds{990});
+        sim.publish(1);
+        sim.run_until(sim.now() + seconds{1});
+        REQUIRE(sim.started[healthy].size() == 101U + static_cast<unsigned>(i));
+        CHECK(sim.now() - sim.started[healthy].back() >= milliseconds{990});
     }
-    CHECK(of.at_once_max["https://h7.example"] <= with.per_slow_host_max);
-    CHECK(of.at_once_max["https://healthy.example"] <= with.per_host_max);
+    CHECK(sim.at_once_max["https://h7.example"] <= settings.per_slow_host_max);
+    CHECK(sim.at_once_max["https://healthy.example"] <= settings.per_host_max);
 }
 
 TEST_CASE("an unknown host gets few deliveries at once, a quick one more, and one that becomes slow few again") {
-    simulation of;
+    simulation sim;
     const std::string host = "https://one.example";
-    of.hook(1, host + "/");
-    of.durations[host] = milliseconds{500};
-    of.publish(1, 40);
-    of.run_until(milliseconds{400});
-    CHECK(of.at_once_max[host] == of.settings.per_slow_host_max);
-    of.run_until(milliseconds{900});
-    CHECK(of.at_once_max[host] == of.settings.per_host_max);
-    of.durations[host] = webhooks::slow_attempt;
-    of.run_until(milliseconds{3000});
-    of.at_once_max[host] = 0;
-    of.run_until(milliseconds{6000});
-    CHECK(of.at_once_max[host] == of.settings.per_slow_host_max);
+    sim.hook(1, host + "/");
+    sim.durations[host] = milliseconds{500};
+    sim.publish(1, 40);
+    sim.run_until(milliseconds{400});
+    CHECK(sim.at_once_max[host] == sim.settings.per_slow_host_max);
+    sim.run_until(milliseconds{900});
+    CHECK(sim.at_once_max[host] == sim.settings.per_host_max);
+    sim.durations[host] = webhooks::slow_attempt;
+    sim.run_until(milliseconds{3000});
+    sim.at_once_max[host] = 0;
+    sim.run_until(milliseconds{6000});
+    CHECK(sim.at_once_max[host] == sim.settings.per_slow_host_max);
 }
 
-TEST_CASE("when more hooks wait for a host than are remembered, each gets its turn") {
-    simulation of;
-    of.durations[shared_host] = milliseconds{50};
+TEST_CASE("when more hooks wait for a host than the scheduler lists, each gets its turn") {
+    simulation sim;
+    sim.durations[shared_host] = milliseconds{50};
     std::vector<hook_id> all;
-    for (int i = 0; i < 400; ++i) all.push_back(of.hook(1 + i % 40, shared_host + "/" + std::to_string(i)));
-    for (int i = 0; i < 40; ++i) of.publish(1 + i);
-    of.run_until(seconds{20});
-    for (const hook_id each : all) CHECK(of.started[each].size() == 1);
-    CHECK(of.at_once_max[shared_host] <= of.settings.per_host_max);
+    for (int i = 0; i < 400; ++i) all.push_back(sim.hook(1 + i % 40, shared_host + "/" + std::to_string(i)));
+    for (int i = 0; i < 40; ++i) sim.publish(1 + i);
+    sim.run_until(seconds{20});
+    for (const hook_id each : all) CHECK(sim.started[each].size() == 1);
+    CHECK(sim.at_once_max[shared_host] <= sim.settings.per_host_max);
 }
 
 TEST_CASE("leases are bounded by slots and bytes") {
-    hook_dispatch_settings with;
-    with.attempts_max = 5;
-    with.data_bytes_max = 2 * limits::event_data_bytes_max;
-    simulation of{with};
+    hook_dispatch_settings settings;
+    settings.attempts_max = 5;
+    settings.data_bytes_max = 2 * limits::event_data_bytes_max;
+    simulation sim{settings};
     for (int i = 0; i < 9; ++i) {
         const std::string host = "https://h" + std::to_string(i) + ".example";
-        of.durations[host] = milliseconds{100};
-        of.hook(1, host + "/");
+        sim.durations[host] = milliseconds{100};
+        sim.hook(1, host + "/");
     }
     SECTION("bytes") {
         auto large = sample_event(sample_account("sitesmaker", 1));
         large.data = '"' + std::string(limits::event_data_bytes_max - 2, 'x') + '"';
-        value_of(of.store.append_event(large, sample_seed(1), noon));
-        of.run_until(milliseconds{90});
-        CHECK(of.in_flight_max == 2);
+        value_of(sim.store.append_event(large, sample_seed(1), noon));
+        sim.run_until(milliseconds{90});
+        CHECK(sim.in_flight_max == 2);
     }
     SECTION("slots") {
-        of.publish(1);
-        of.run_until(milliseconds{90});
-        CHECK(of.in_flight_max == 5);
+        sim.publish(1);
+        sim.run_until(milliseconds{90});
+        CHECK(sim.in_flight_max == 5);
     }
-    of.run_until(seconds{2});
-    CHECK(of.started.size() == 9);
-    CHECK(of.in_flight() == 0);
+    sim.run_until(seconds{2});
+    CHECK(sim.started.size() == 9);
+    CHECK(sim.in_flight() == 0);
 }
 
 TEST_CASE("results are kept while the store fails, and recorded once") {
-    simulation of;
-    const auto hook = of.hook(1, "https://one.example/");
-    of.failing_completions = 3;
-    of.publish(1);
-    of.run_until(seconds{3});
-    CHECK(of.problems == 3);
-    CHECK(of.started[hook].size() == 1);
-    CHECK(value_of(of.store.attempts_of(sample_account("sitesmaker", 1), hook, 9)).size() == 1);
-    CHECK(deliveries(of.store, sample_account("sitesmaker", 1), hook).at(0).state == delivery_state::delivered);
+    simulation sim;
+    const auto hook = sim.hook(1, "https://one.example/");
+    sim.failing_completions = 3;
+    sim.publish(1);
+    sim.run_until(seconds{3});
+    CHECK(sim.problems == 3);
+    CHECK(sim.started[hook].size() == 1);
+    CHECK(value_of(sim.store.attempts_of(sample_account("sitesmaker", 1), hook, 9)).size() == 1);
+    CHECK(deliveries(sim.store, sample_account("sitesmaker", 1), hook).at(0).state == delivery_state::delivered);
 
-    // When the lease is over, a new one completes what is known already: nothing is sent twice.
-    of.failing_completions = 1000;
-    of.publish(1);
-    of.run_until(seconds{50});
-    of.failing_completions = 0;
-    of.run_until(seconds{100});
-    CHECK(of.started[hook].size() == 2);
-    CHECK(deliveries(of.store, sample_account("sitesmaker", 1), hook).at(0).state == delivery_state::delivered);
-    CHECK(of.in_flight() == 0);
+    // When the lease has ended, a new one completes known results: nothing is sent twice.
+    sim.failing_completions = 1000;
+    sim.publish(1);
+    sim.run_until(seconds{50});
+    sim.failing_completions = 0;
+    sim.run_until(seconds{100});
+    CHECK(sim.started[hook].size() == 2);
+    CHECK(deliveries(sim.store, sample_account("sitesmaker", 1), hook).at(0).state == delivery_state::delivered);
+    CHECK(sim.in_flight() == 0);
 }
 
 TEST_CASE("a failure is retried after the planned wait, and not before") {
-    hook_dispatch_settings with;
-    with.retry.jitter_percent = 0;
-    simulation of{with};
-    of.hang("https://one.example");
-    const auto hook = of.hook(1, "https://one.example/");
-    of.publish(1);
-    of.run_until(std::chrono::minutes{6});
-    REQUIRE(of.started[hook].size() == 3);
-    const auto& at = of.started[hook];
-    CHECK(at[1] - at[0] - seconds{20} < milliseconds{50});  // 15 s until the time-out, 5 s of the plan
+    hook_dispatch_settings settings;
+    settings.retry.jitter_percent = 0;
+    simulation sim{settings};
+    sim.hang("https://one.example");
+    const auto hook = sim.hook(1, "https://one.example/");
+    sim.publish(1);
+    sim.run_until(std::chrono::minutes{6});
+    REQUIRE(sim.started[hook].size() == 3);
+    const auto& at = sim.started[hook];
+    CHECK(at[1] - at[0] - seconds{20} < milliseconds{50});  // 15 s until the time-out, 5 s planned wait
     CHECK(at[1] - at[0] >= seconds{20});
     CHECK(at[2] - at[1] >= seconds{315});
 }
 
 TEST_CASE("while this machine cannot connect, the store is rarely called and no attempt is counted") {
-    simulation of;
+    simulation sim;
     std::vector<hook_id> hooks;
-    for (int i = 0; i < 100; ++i) hooks.push_back(of.hook(1, "https://h" + std::to_string(i) + ".example/"));
-    of.cannot_connect = true;
-    of.publish(1);
-    of.run_until(seconds{10});
-    CHECK(of.leases < 12);
-    CHECK(of.problems <= 3);
+    for (int i = 0; i < 100; ++i) hooks.push_back(sim.hook(1, "https://h" + std::to_string(i) + ".example/"));
+    sim.cannot_connect = true;
+    sim.publish(1);
+    sim.run_until(seconds{10});
+    CHECK(sim.leases < 12);
+    CHECK(sim.problems <= 3);
     for (const hook_id each : hooks) {
-        CHECK(value_of(of.store.attempts_of(sample_account("sitesmaker", 1), each, 9)).empty());
-        CHECK(only_delivery(of.store, sample_account("sitesmaker", 1), each).attempts_made == 0);
+        CHECK(value_of(sim.store.attempts_of(sample_account("sitesmaker", 1), each, 9)).empty());
+        CHECK(only_delivery(sim.store, sample_account("sitesmaker", 1), each).attempts_made == 0);
     }
-    of.cannot_connect = false;
-    of.run_until(seconds{40});
+    sim.cannot_connect = false;
+    sim.run_until(seconds{40});
     for (const hook_id each : hooks)
-        CHECK(only_delivery(of.store, sample_account("sitesmaker", 1), each).state == delivery_state::delivered);
+        CHECK(only_delivery(sim.store, sample_account("sitesmaker", 1), each).state == delivery_state::delivered);
 }
 
-TEST_CASE("a stopping scheduler leases nothing more and completes what ends") {
-    simulation of;
-    of.durations["https://one.example"] = milliseconds{100};
-    const auto hook = of.hook(1, "https://one.example/");
-    of.publish(1, 10);
-    of.run_until(milliseconds{50});
-    CHECK(of.started[hook].size() == of.settings.per_slow_host_max);
-    of.stop();
-    of.run_until(seconds{5});
-    CHECK(of.started[hook].size() == of.settings.per_slow_host_max);
-    CHECK(of.in_flight() == 0);
+TEST_CASE("a stopping scheduler leases no more deliveries and completes those that end") {
+    simulation sim;
+    sim.durations["https://one.example"] = milliseconds{100};
+    const auto hook = sim.hook(1, "https://one.example/");
+    sim.publish(1, 10);
+    sim.run_until(milliseconds{50});
+    CHECK(sim.started[hook].size() == sim.settings.per_slow_host_max);
+    sim.stop();
+    sim.run_until(seconds{5});
+    CHECK(sim.started[hook].size() == sim.settings.per_slow_host_max);
+    CHECK(sim.in_flight() == 0);
 }
 
-TEST_CASE("the last step of a stop completes what has ended, unless the store's last call failed") {
+TEST_CASE("the last step of a stop completes ended deliveries, unless the store's last call failed") {
     for (const bool fails : {false, true}) {
         CAPTURE(fails);
-        simulation of;
-        of.durations["https://a.test"] = seconds{2};
-        of.hook(1, "https://a.test/");
-        of.publish(1);
-        of.run_until(seconds{1});
-        of.failing_listings = fails ? 1 : 0;
-        of.publish(1);
-        of.run_until(seconds{1} + milliseconds{50});
-        CHECK(of.problems == (fails ? 1 : 0));
-        CHECK(of.stop_now() == !fails);
+        simulation sim;
+        sim.durations["https://a.test"] = seconds{2};
+        sim.hook(1, "https://a.test/");
+        sim.publish(1);
+        sim.run_until(seconds{1});
+        sim.failing_listings = fails ? 1 : 0;
+        sim.publish(1);
+        sim.run_until(seconds{1} + milliseconds{50});
+        CHECK(sim.problems == (fails ? 1 : 0));
+        CHECK(sim.stop_now() == !fails);
     }
 }
 
-TEST_CASE("a hook gets as many attempts in a minute as it may, and the rest in the next ones") {
-    simulation of{{.per_hook_minute_max = 5}};
-    const auto limited = of.hook(1, "https://a.example/"), other = of.hook(2, "https://a.example/other");
-    of.publish(1, 12);
-    of.publish(2, 3);
-    of.run_until(seconds{59});
-    CHECK(of.started[limited].size() == 5);
-    CHECK(of.started[other].size() == 3);
-    of.run_until(seconds{119});
-    CHECK(of.started[limited].size() == 10);
-    of.run_until(seconds{179});
-    CHECK(of.started[limited].size() == 12);
-    // In each minute at once, and not before the minute is over.
-    const auto& at = of.started[limited];
+TEST_CASE("a hook gets its bound of attempts in a minute, and the rest in the next minutes") {
+    simulation sim{{.per_hook_minute_max = 5}};
+    const auto limited = sim.hook(1, "https://a.example/"), other = sim.hook(2, "https://a.example/other");
+    sim.publish(1, 12);
+    sim.publish(2, 3);
+    sim.run_until(seconds{59});
+    CHECK(sim.started[limited].size() == 5);
+    CHECK(sim.started[other].size() == 3);
+    sim.run_until(seconds{119});
+    CHECK(sim.started[limited].size() == 10);
+    sim.run_until(seconds{179});
+    CHECK(sim.started[limited].size() == 12);
+    // Each minute's attempts at once, and not before the minute has ended.
+    const auto& at = sim.started[limited];
     CHECK(at[4] < seconds{1});
     CHECK(at[5] >= at[0] + seconds{60});
     CHECK(at[9] < at[0] + seconds{62});
     CHECK(at[10] >= at[5] + seconds{60});
-    CHECK(of.in_flight() == 0);
+    CHECK(sim.in_flight() == 0);
 }
 
-TEST_CASE("a minute begins with its first attempt, and one that is over counts no more") {
-    simulation of{{.per_hook_minute_max = 2}};
-    const auto hook = of.hook(1, "https://a.example/");
-    of.publish(1);
-    of.run_until(seconds{50});
-    of.publish(1, 2);
-    of.run_until(seconds{59});
-    CHECK(of.started[hook].size() == 2);
-    of.run_until(seconds{65});
-    CHECK(of.started[hook].size() == 3);
-    of.publish(1);
-    of.run_until(seconds{70});
-    CHECK(of.started[hook].size() == 4);
+TEST_CASE("a minute begins with its first attempt, and a past minute is not counted") {
+    simulation sim{{.per_hook_minute_max = 2}};
+    const auto hook = sim.hook(1, "https://a.example/");
+    sim.publish(1);
+    sim.run_until(seconds{50});
+    sim.publish(1, 2);
+    sim.run_until(seconds{59});
+    CHECK(sim.started[hook].size() == 2);
+    sim.run_until(seconds{65});
+    CHECK(sim.started[hook].size() == 3);
+    sim.publish(1);
+    sim.run_until(seconds{70});
+    CHECK(sim.started[hook].size() == 4);
 }
 
-TEST_CASE("a hook that has used up its minute delays no other, and the store is rarely called for it") {
-    simulation of{{.per_host_max = 2, .per_hook_minute_max = 1}};
+TEST_CASE("a hook that has reached its bound delays no other hook, and the store is rarely called for it") {
+    simulation sim{{.per_host_max = 2, .per_hook_minute_max = 1}};
     std::vector<hook_id> hooks;
     for (std::int64_t account = 1; account <= 20; ++account) {
-        hooks.push_back(of.hook(account, "https://shared.example/" + std::to_string(account)));
-        of.publish(account, 3);
+        hooks.push_back(sim.hook(account, "https://shared.example/" + std::to_string(account)));
+        sim.publish(account, 3);
     }
-    of.run_until(seconds{30});
-    for (const auto each : hooks) CHECK(of.started[each].size() == 1);
-    const auto leases = of.leases, listings = of.listings;
-    of.run_until(seconds{55});
-    CHECK(of.leases - leases <= 30);
-    CHECK(of.listings - listings <= 60);
-    of.run_until(seconds{185});
-    for (const auto each : hooks) CHECK(of.started[each].size() == 3);
+    sim.run_until(seconds{30});
+    for (const auto each : hooks) CHECK(sim.started[each].size() == 1);
+    const auto leases = sim.leases, listings = sim.listings;
+    sim.run_until(seconds{55});
+    CHECK(sim.leases - leases <= 30);
+    CHECK(sim.listings - listings <= 60);
+    sim.run_until(seconds{185});
+    for (const auto each : hooks) CHECK(sim.started[each].size() == 3);
 }
 
-TEST_CASE("without a bound a hook gets all at once") {
-    simulation of;
-    const auto hook = of.hook(1, "https://a.example/");
-    of.publish(1, 500);
-    of.run_until(seconds{30});
-    CHECK(of.started[hook].size() == 500);
+TEST_CASE("without a bound a hook gets all deliveries at once") {
+    simulation sim;
+    const auto hook = sim.hook(1, "https://a.example/");
+    sim.publish(1, 500);
+    sim.run_until(seconds{30});
+    CHECK(sim.started[hook].size() == 500);
 }

@@ -28,15 +28,15 @@ using namespace tollgate;
 using namespace tollgate::webhooks;
 using tollgate_test::eventually;
 using tollgate_test::gate;
-using tollgate_test::peer_line;
+using tollgate_test::peer_connection;
 using tollgate_test::scripted_peer;
 
 namespace {
 
 constexpr std::string_view fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// Whom a client works for, with a thread that it works on.
-class office final : public client_owner {
+/// The owner of a client; stores ended attempts.
+class test_owner final : public client_owner {
 public:
     std::function<bool(const ip_address&)> rule = [](const ip_address&) { return true; };
 
@@ -44,32 +44,32 @@ public:
     void on_ended(ended_attempts ended) noexcept override {
         const std::lock_guard hold{mutex_};
         for (ended_attempt& each : ended) ended_.insert({each.number, std::move(each)});
-        came_.notify_all();
+        ended_changed_.notify_all();
     }
     ended_attempt wait_for(std::uint64_t number) {
         std::unique_lock hold{mutex_};
-        if (!came_.wait_for(hold, std::chrono::minutes{1}, [&] { return ended_.contains(number); })) return {.number = 0};
+        if (!ended_changed_.wait_for(hold, std::chrono::minutes{1}, [&] { return ended_.contains(number); })) return {.number = 0};
         return ended_.at(number);
     }
 
 private:
     std::mutex mutex_;
-    std::condition_variable came_;
+    std::condition_variable ended_changed_;
     std::map<std::uint64_t, ended_attempt> ended_;
 };
 
 class fixture {
 public:
-    explicit fixture(hook_client_settings with = {}) {
-        auto made = hook_client::make(context_.get_executor(), std::move(with), owner);
-        REQUIRE(made);
-        client = *std::move(made);
+    explicit fixture(hook_client_settings settings = {}) {
+        auto opened = hook_client::make(context_.get_executor(), std::move(settings), owner);
+        REQUIRE(opened);
+        client = *std::move(opened);
         thread_ = std::thread{[this] { context_.run(); }};
     }
     ~fixture() {
         client->abort();
         client.reset();
-        stay_.reset();
+        work_guard_.reset();
         thread_.join();
     }
 
@@ -82,12 +82,12 @@ public:
     ended_attempt post(const std::string& to, std::string body = "{}") { return owner->wait_for(send(to, std::move(body))); }
 
     std::chrono::steady_clock::time_point done_by = (std::chrono::steady_clock::time_point::max)();
-    std::shared_ptr<office> owner = std::make_shared<office>();
+    std::shared_ptr<test_owner> owner = std::make_shared<test_owner>();
     std::shared_ptr<hook_client> client;
 
 private:
     asio::io_context context_;
-    asio::executor_work_guard<asio::io_context::executor_type> stay_{context_.get_executor()};
+    asio::executor_work_guard<asio::io_context::executor_type> work_guard_{context_.get_executor()};
     std::thread thread_;
     std::uint64_t last_ = 0;
 };
@@ -96,56 +96,56 @@ std::string at(const scripted_peer& peer, const std::string& path = "/hook?x=1")
     return "http://127.0.0.1:" + std::to_string(peer.port()) + path;
 }
 
-/// For attempts that time out: on a busy machine any other one might, too.
-hook_client_settings hasty() {
-    hook_client_settings with;
-    with.attempt_timeout = milliseconds{300};
-    with.connect_timeout = with.lookup_timeout = with.handshake_timeout = milliseconds{150};
-    return with;
+/// For attempts that time out; on a busy machine, other attempts might also time out with these settings.
+hook_client_settings short_timeouts() {
+    hook_client_settings settings;
+    settings.attempt_timeout = milliseconds{300};
+    settings.connect_timeout = settings.lookup_timeout = settings.handshake_timeout = milliseconds{150};
+    return settings;
 }
 
-/// A peer that says this to everybody, and then ends the connection in good order.
-auto says(std::string text) {
-    return [text = std::move(text)](peer_line& line, int) {
-        if (!line.read_request().empty()) line.write(text);
+/// A peer that sends this to each client, and then closes the connection cleanly.
+auto respond_with(std::string text) {
+    return [text = std::move(text)](peer_connection& client, int) {
+        if (!client.read_request().empty()) client.write(text);
     };
 }
 
 }  // namespace
 
 TEST_CASE("a request has all required fields, and the response returns with its status and body") {
-    std::string seen;
-    scripted_peer peer{[&](peer_line& line, int) {
-        seen = line.read_request();
-        line.write("HTTP/1.1 202 Accepted\r\nContent-Length: 4\r\nRetry-After: 7\r\n\r\nfine");
+    std::string request;
+    scripted_peer peer{[&](peer_connection& client, int) {
+        request = client.read_request();
+        client.write("HTTP/1.1 202 Accepted\r\nContent-Length: 4\r\nRetry-After: 7\r\n\r\nfine");
     }};
-    fixture of;
-    const auto got = of.post(at(peer), R"({"a":1})");
-    CHECK(got.end == attempt_end::answered);
-    CHECK(got.status == 202);
-    CHECK(got.response == "fine");
-    CHECK(got.retry_after == "7");
-    CHECK(got.tried);
-    CHECK(seen == "POST /hook?x=1 HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(peer.port()) +
+    fixture setup;
+    const auto result = setup.post(at(peer), R"({"a":1})");
+    CHECK(result.end == attempt_end::answered);
+    CHECK(result.status == 202);
+    CHECK(result.response == "fine");
+    CHECK(result.retry_after == "7");
+    CHECK(result.tried);
+    CHECK(request == "POST /hook?x=1 HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(peer.port()) +
                       "\r\nUser-Agent: Tollgate/" TOLLGATE_VERSION "\r\nwebhook-id: msg_1\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
 }
 
-TEST_CASE("a connection is reused as long as nothing forbids it") {
-    scripted_peer peer{[](peer_line& line, int) {
-        while (!line.read_request().empty()) line.write(fine);
+TEST_CASE("a connection is reused if host, address and state allow it") {
+    scripted_peer peer{[](peer_connection& client, int) {
+        while (!client.read_request().empty()) client.write(fine);
     }};
-    fixture of;
-    for (int i = 0; i < 5; ++i) CHECK(of.post(at(peer, "/" + std::to_string(i))).status == 200);
+    fixture setup;
+    for (int i = 0; i < 5; ++i) CHECK(setup.post(at(peer, "/" + std::to_string(i))).status == 200);
     CHECK(peer.connections() == 1);
 
     SECTION("not for another port, which is another host") {
-        scripted_peer other{says(std::string{fine})};
-        CHECK(of.post(at(other)).status == 200);
+        scripted_peer other{respond_with(std::string{fine})};
+        CHECK(setup.post(at(other)).status == 200);
         CHECK(other.connections() == 1);
     }
     SECTION("not if the address is no longer allowed") {
-        of.owner->rule = [](const ip_address&) { return false; };
-        CHECK(of.post(at(peer)).end == attempt_end::refused_address);
+        setup.owner->rule = [](const ip_address&) { return false; };
+        CHECK(setup.post(at(peer)).end == attempt_end::refused_address);
     }
 }
 
@@ -155,96 +155,96 @@ TEST_CASE("a connection is not reused after an unclean response") {
                                "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
                                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n",
                                "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n");
-    scripted_peer peer{[&](peer_line& line, int) {
-        while (!line.read_request().empty()) line.write(text);
+    scripted_peer peer{[&](peer_connection& client, int) {
+        while (!client.read_request().empty()) client.write(text);
     }};
-    fixture of;
-    CHECK(of.post(at(peer)).status / 100 == 2);
-    CHECK(of.post(at(peer)).status / 100 == 2);
+    fixture setup;
+    CHECK(setup.post(at(peer)).status / 100 == 2);
+    CHECK(setup.post(at(peer)).status / 100 == 2);
     CHECK(peer.connections() == 2);
 }
 
 TEST_CASE("idle connections are bounded per host and in total") {
-    hook_client_settings with;
-    SECTION("zero per host") { with.idle_per_host_max = 0; }
-    SECTION("zero in total") { with.idle_connections_max = 0; }
-    SECTION("zero idle time") { with.idle_timeout = milliseconds{0}; }
-    SECTION("zero age") { with.connection_age_max = milliseconds{0}; }
-    scripted_peer peer{[](peer_line& line, int) {
-        while (!line.read_request().empty()) line.write(fine);
+    hook_client_settings settings;
+    SECTION("zero per host") { settings.idle_per_host_max = 0; }
+    SECTION("zero in total") { settings.idle_connections_max = 0; }
+    SECTION("zero idle time") { settings.idle_timeout = milliseconds{0}; }
+    SECTION("zero age") { settings.connection_age_max = milliseconds{0}; }
+    scripted_peer peer{[](peer_connection& client, int) {
+        while (!client.read_request().empty()) client.write(fine);
     }};
-    fixture of{with};
-    CHECK(of.post(at(peer)).status == 200);
-    CHECK(of.post(at(peer)).status == 200);
+    fixture setup{settings};
+    CHECK(setup.post(at(peer)).status == 200);
+    CHECK(setup.post(at(peer)).status == 200);
     CHECK(peer.connections() == 2);
 }
 
 TEST_CASE("a reused connection that ends before a response is retried once on a new connection") {
     std::mutex mutex;
-    std::vector<std::string> seen;
-    std::atomic<int> deaths = 0;
-    scripted_peer peer{[&](peer_line& line, int connection) {
-        if (connection == 0) {  // answers once, takes another request, and is gone
-            line.read_request();
-            line.write(fine);
-            const std::string lost = line.read_request();
-            ++deaths;
-            line.reset_on_close();
+    std::vector<std::string> requests;
+    std::atomic<int> resets = 0;
+    scripted_peer peer{[&](peer_connection& client, int connection) {
+        if (connection == 0) {  // responds once, reads another request, and resets the connection
+            client.read_request();
+            client.write(fine);
+            const std::string lost = client.read_request();
+            ++resets;
+            client.reset_on_close();
             return;
         }
-        std::string one = line.read_request();
+        std::string one = client.read_request();
         const std::lock_guard hold{mutex};
-        seen.push_back(std::move(one));
-        line.write(fine);
+        requests.push_back(std::move(one));
+        client.write(fine);
     }};
-    fixture of;
-    CHECK(of.post(at(peer), "1").status == 200);
-    CHECK(of.post(at(peer), "2").status == 200);
-    CHECK(deaths == 1);
+    fixture setup;
+    CHECK(setup.post(at(peer), "1").status == 200);
+    CHECK(setup.post(at(peer), "2").status == 200);
+    CHECK(resets == 1);
     const std::lock_guard hold{mutex};
-    REQUIRE(seen.size() == 1);
-    CHECK(seen.front().ends_with("\r\n\r\n2"));
+    REQUIRE(requests.size() == 1);
+    CHECK(requests.front().ends_with("\r\n\r\n2"));
 }
 
 TEST_CASE("a new connection that ends before a response is a failure") {
-    scripted_peer peer{[](peer_line& line, int) { line.read_request(); }};
-    fixture of;
-    CHECK(of.post(at(peer)).end == attempt_end::broken_off);
+    scripted_peer peer{[](peer_connection& client, int) { client.read_request(); }};
+    fixture setup;
+    CHECK(setup.post(at(peer)).end == attempt_end::broken_off);
     CHECK(peer.connections() == 1);
 }
 
 TEST_CASE("a connection that ends after the first byte of a response is a failure, reused or not") {
-    scripted_peer peer{[](peer_line& line, int) {
-        line.read_request();
-        line.write(fine);
-        line.read_request();
-        line.write("HTTP/1.1 200 OK\r\nContent-Len");
-        line.reset_on_close();
+    scripted_peer peer{[](peer_connection& client, int) {
+        client.read_request();
+        client.write(fine);
+        client.read_request();
+        client.write("HTTP/1.1 200 OK\r\nContent-Len");
+        client.reset_on_close();
     }};
-    fixture of;
-    CHECK(of.post(at(peer)).status == 200);
-    const auto got = of.post(at(peer));
-    CHECK(got.end == attempt_end::broken_off);
+    fixture setup;
+    CHECK(setup.post(at(peer)).status == 200);
+    const auto result = setup.post(at(peer));
+    CHECK(result.end == attempt_end::broken_off);
     CHECK(peer.connections() == 1);
 }
 
 TEST_CASE("a redirect is a response and is not followed") {
-    scripted_peer inside{says(std::string{fine})};
+    scripted_peer inside{respond_with(std::string{fine})};
     const int status = GENERATE(301, 302, 303, 307, 308);
-    scripted_peer peer{says("HTTP/1.1 " + std::to_string(status) + " X\r\nLocation: " + at(inside) + "\r\nContent-Length: 0\r\n\r\n")};
-    fixture of;
-    const auto got = of.post(at(peer));
-    CHECK(got.end == attempt_end::answered);
-    CHECK(got.status == static_cast<unsigned>(status));
+    scripted_peer peer{respond_with("HTTP/1.1 " + std::to_string(status) + " X\r\nLocation: " + at(inside) + "\r\nContent-Length: 0\r\n\r\n")};
+    fixture setup;
+    const auto result = setup.post(at(peer));
+    CHECK(result.end == attempt_end::answered);
+    CHECK(result.status == static_cast<unsigned>(status));
     CHECK(inside.connections() == 0);
 }
 
 TEST_CASE("proxy settings of the environment are ignored") {
-    scripted_peer proxy{says(std::string{fine})};
-    scripted_peer peer{says(std::string{fine})};
+    scripted_peer proxy{respond_with(std::string{fine})};
+    scripted_peer peer{respond_with(std::string{fine})};
     for (const char* const name : {"http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"}) ::setenv(name, at(proxy, "").c_str(), 1);
-    fixture of;
-    CHECK(of.post(at(peer)).status == 200);
+    fixture setup;
+    CHECK(setup.post(at(peer)).status == 200);
     for (const char* const name : {"http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"}) ::unsetenv(name);
     CHECK(proxy.connections() == 0);
 }
@@ -253,197 +253,197 @@ TEST_CASE("a response that is not HTTP is reported as such") {
     const auto text = GENERATE(as<std::string>{}, "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/2 200\r\n\r\n",
                                "HTTP/1.1 200 OK\nContent-Length: 0\n\n", "HTTP/1.1 101 Switching\r\n\r\n",
                                "HTTP/1.1 200 OK\r\nno field\r\n\r\n");
-    scripted_peer peer{says(text)};
-    fixture of;
-    const auto got = of.post(at(peer));
-    CHECK(got.end == attempt_end::bad_response);
-    CHECK_FALSE(got.why.empty());
+    scripted_peer peer{respond_with(text)};
+    fixture setup;
+    const auto result = setup.post(at(peer));
+    CHECK(result.end == attempt_end::bad_response);
+    CHECK_FALSE(result.why.empty());
 }
 
-TEST_CASE("the status counts once the head is complete, whatever happens to the body") {
+TEST_CASE("the status counts once the head is complete, even if the body fails") {
     const auto head = GENERATE(as<std::string>{}, "HTTP/1.1 200 OK\r\n\r\nok",
                                "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok",
                                "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nok",
                                "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok",
                                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n");
     const bool resets = GENERATE(false, true);
-    scripted_peer peer{[&](peer_line& line, int) {
-        line.read_request();
-        line.write(head);
-        if (!resets) return line.wait_for_the_end();
+    scripted_peer peer{[&](peer_connection& client, int) {
+        client.read_request();
+        client.write(head);
+        if (!resets) return client.wait_for_the_end();
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
-        line.reset_on_close();
+        client.reset_on_close();
     }};
-    hook_client_settings with;
-    with.attempt_timeout = std::chrono::hours{1};
-    with.body_timeout = milliseconds{100};
-    fixture of{with};
+    hook_client_settings settings;
+    settings.attempt_timeout = std::chrono::hours{1};
+    settings.body_timeout = milliseconds{100};
+    fixture setup{settings};
     for (int i = 0; i < 2; ++i) {
-        const auto got = of.post(at(peer));
-        CHECK(got.end == attempt_end::answered);
-        CHECK(got.status == 200);
+        const auto result = setup.post(at(peer));
+        CHECK(result.end == attempt_end::answered);
+        CHECK(result.status == 200);
     }
     CHECK(peer.connections() == 2);
 }
 
 TEST_CASE("an incomplete head is not a response") {
-    scripted_peer peer{[](peer_line& line, int connection) {
-        line.read_request();
-        line.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n");
-        if (connection == 1) line.wait_for_the_end();
+    scripted_peer peer{[](peer_connection& client, int connection) {
+        client.read_request();
+        client.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n");
+        if (connection == 1) client.wait_for_the_end();
     }};
     CHECK(fixture{}.post(at(peer)).end == attempt_end::broken_off);
-    CHECK(fixture{hasty()}.post(at(peer)).end == attempt_end::timed_out);
+    CHECK(fixture{short_timeouts()}.post(at(peer)).end == attempt_end::timed_out);
 }
 
-TEST_CASE("an attempt with too little time left is not started and not blamed on the receiver") {
-    scripted_peer peer{says(std::string{fine})};
-    hook_client_settings with;
-    with.attempt_timeout = std::chrono::minutes{10};
-    fixture of{with};
-    of.done_by = std::chrono::steady_clock::now() - std::chrono::seconds{1};
-    CHECK_FALSE(of.post(at(peer)).tried);
-    of.done_by = std::chrono::steady_clock::now() + std::chrono::minutes{4};
-    CHECK_FALSE(of.post(at(peer)).tried);
+TEST_CASE("an attempt with too little time left is not started and not counted against the receiver") {
+    scripted_peer peer{respond_with(std::string{fine})};
+    hook_client_settings settings;
+    settings.attempt_timeout = std::chrono::minutes{10};
+    fixture setup{settings};
+    setup.done_by = std::chrono::steady_clock::now() - std::chrono::seconds{1};
+    CHECK_FALSE(setup.post(at(peer)).tried);
+    setup.done_by = std::chrono::steady_clock::now() + std::chrono::minutes{4};
+    CHECK_FALSE(setup.post(at(peer)).tried);
     CHECK(peer.connections() == 0);
-    of.done_by = std::chrono::steady_clock::now() + std::chrono::minutes{6};
-    CHECK(of.post(at(peer)).status == 200);
+    setup.done_by = std::chrono::steady_clock::now() + std::chrono::minutes{6};
+    CHECK(setup.post(at(peer)).status == 200);
 }
 
 TEST_CASE("an attempt ends when its sender needs the result") {
-    scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
-    hook_client_settings with;
-    with.attempt_timeout = seconds{4};
-    fixture of{with};
-    ended_attempt got;
+    scripted_peer peer{[](peer_connection& client, int) { client.wait_for_the_end(); }};
+    hook_client_settings settings;
+    settings.attempt_timeout = seconds{4};
+    fixture setup{settings};
+    ended_attempt result;
     CHECK(eventually([&] {  // on a busy machine too little time may be left when it starts
-        of.done_by = std::chrono::steady_clock::now() + std::chrono::milliseconds{2100};
-        got = of.post(at(peer));
-        return got.tried && got.duration < with.attempt_timeout;
+        setup.done_by = std::chrono::steady_clock::now() + std::chrono::milliseconds{2100};
+        result = setup.post(at(peer));
+        return result.tried && result.duration < settings.attempt_timeout;
     }));
-    CHECK(got.end == attempt_end::timed_out);
+    CHECK(result.end == attempt_end::timed_out);
 }
 
 TEST_CASE("endless responses are cut off early") {
-    fixture of;
+    fixture setup;
     SECTION("fields") {
-        scripted_peer peer{[](peer_line& line, int) {
-            line.read_request();
-            line.write("HTTP/1.1 200 OK\r\n");
-            while (line.write("X-Endless: and so on and so on and so on\r\n")) {
+        scripted_peer peer{[](peer_connection& client, int) {
+            client.read_request();
+            client.write("HTTP/1.1 200 OK\r\n");
+            while (client.write("X-Endless: and so on and so on and so on\r\n")) {
             }
         }};
-        CHECK(of.post(at(peer)).end == attempt_end::bad_response);
+        CHECK(setup.post(at(peer)).end == attempt_end::bad_response);
     }
-    SECTION("a body, whose beginning is kept") {
+    SECTION("a body, whose beginning is stored") {
         const auto head = GENERATE(as<std::string>{}, "HTTP/1.1 200 OK\r\n\r\n",
                                    "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n");
-        scripted_peer peer{[&](peer_line& line, int) {
-            line.read_request();
-            line.write(head);
-            while (line.write(std::string(1000, 'x'))) {
+        scripted_peer peer{[&](peer_connection& client, int) {
+            client.read_request();
+            client.write(head);
+            while (client.write(std::string(1000, 'x'))) {
             }
         }};
-        const auto got = of.post(at(peer));
-        CHECK(got.end == attempt_end::answered);
-        CHECK(got.status == 200);
-        CHECK(got.response == std::string(limits::attempt_response_bytes_max, 'x'));
+        const auto result = setup.post(at(peer));
+        CHECK(result.end == attempt_end::answered);
+        CHECK(result.status == 200);
+        CHECK(result.response == std::string(limits::attempt_response_bytes_max, 'x'));
     }
 }
 
 TEST_CASE("an attempt times out wherever the receiver stops") {
-    fixture of{hasty()};
+    fixture setup{short_timeouts()};
     SECTION("before the response") {
-        scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
-        CHECK(of.post(at(peer)).end == attempt_end::timed_out);
+        scripted_peer peer{[](peer_connection& client, int) { client.wait_for_the_end(); }};
+        CHECK(setup.post(at(peer)).end == attempt_end::timed_out);
     }
     SECTION("byte by byte") {
-        scripted_peer peer{[](peer_line& line, int) {
-            line.read_request();
-            while (line.write("H")) std::this_thread::sleep_for(std::chrono::milliseconds{20});
+        scripted_peer peer{[](peer_connection& client, int) {
+            client.read_request();
+            while (client.write("H")) std::this_thread::sleep_for(std::chrono::milliseconds{20});
         }};
-        const auto got = of.post(at(peer));
-        CHECK((got.end == attempt_end::timed_out || got.end == attempt_end::bad_response));
+        const auto result = setup.post(at(peer));
+        CHECK((result.end == attempt_end::timed_out || result.end == attempt_end::bad_response));
     }
     SECTION("in the body, after a 2xx status") {
-        scripted_peer peer{[](peer_line& line, int) {
-            line.read_request();
-            line.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123");
-            line.wait_for_the_end();
+        scripted_peer peer{[](peer_connection& client, int) {
+            client.read_request();
+            client.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123");
+            client.wait_for_the_end();
         }};
-        ended_attempt got;
+        ended_attempt result;
         CHECK(eventually([&] {  // on a busy machine the first ones may time out before the status
-            got = of.post(at(peer));
-            return got.end == attempt_end::answered;
+            result = setup.post(at(peer));
+            return result.end == attempt_end::answered;
         }));
-        CHECK(got.status == 200);
-        CHECK(got.response == "123");
+        CHECK(result.status == 200);
+        CHECK(result.response == "123");
     }
     SECTION("in the TLS handshake") {
-        scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
-        auto with = hasty();
-        with.attempt_timeout = seconds{30};  // the handshake has its own bound
-        fixture patient{with};
-        const auto got = patient.post("https://127.0.0.1:" + std::to_string(peer.port()));
-        CHECK(got.end == attempt_end::timed_out);
-        CHECK(got.duration < with.attempt_timeout);
+        scripted_peer peer{[](peer_connection& client, int) { client.wait_for_the_end(); }};
+        auto settings = short_timeouts();
+        settings.attempt_timeout = seconds{30};  // the handshake has its own time limit
+        fixture long_timeout{settings};
+        const auto result = long_timeout.post("https://127.0.0.1:" + std::to_string(peer.port()));
+        CHECK(result.end == attempt_end::timed_out);
+        CHECK(result.duration < settings.attempt_timeout);
     }
     SECTION("without reading a large request") {
         gate ended;
-        scripted_peer peer{[&](peer_line&, int) { ended.wait(); }};
-        CHECK(of.post(at(peer), std::string(16 * 1024 * 1024, 'x')).end == attempt_end::timed_out);
+        scripted_peer peer{[&](peer_connection&, int) { ended.wait(); }};
+        CHECK(setup.post(at(peer), std::string(16 * 1024 * 1024, 'x')).end == attempt_end::timed_out);
         ended.open();
     }
 }
 
 TEST_CASE("a response sent before the request was read is received") {
-    scripted_peer peer{[](peer_line& line, int) {
-        line.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n");
-        line.wait_for_the_end();
+    scripted_peer peer{[](peer_connection& client, int) {
+        client.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n");
+        client.wait_for_the_end();
     }};
-    fixture of;
-    CHECK(of.post(at(peer), std::string(16 * 1024 * 1024, 'x')).status == 413);
+    fixture setup;
+    CHECK(setup.post(at(peer), std::string(16 * 1024 * 1024, 'x')).status == 413);
 }
 
-TEST_CASE("nothing listens, and no such host") {
+TEST_CASE("a port without a listener, and an unknown host") {
     std::uint16_t free_port;
     {
-        scripted_peer gone{says("")};
-        free_port = gone.port();
+        scripted_peer closed{respond_with("")};
+        free_port = closed.port();
     }
-    hook_client_settings with;
-    with.look_up = [](const std::string& host) {
+    hook_client_settings settings;
+    settings.look_up = [](const std::string& host) {
         if (host == "throws.example") throw std::runtime_error{"a resolver of somebody's"};
         return std::vector<ip_address>{};
     };
-    fixture of{with};
-    const auto got = of.post("http://127.0.0.1:" + std::to_string(free_port));
-    CHECK(got.end == attempt_end::no_connection);
-    CHECK(got.tried);
-    CHECK(of.post("http://nowhere.example/").end == attempt_end::no_address);
-    CHECK(of.post("http://throws.example/").end == attempt_end::no_address);
+    fixture setup{settings};
+    const auto result = setup.post("http://127.0.0.1:" + std::to_string(free_port));
+    CHECK(result.end == attempt_end::no_connection);
+    CHECK(result.tried);
+    CHECK(setup.post("http://nowhere.example/").end == attempt_end::no_address);
+    CHECK(setup.post("http://throws.example/").end == attempt_end::no_address);
 }
 
 TEST_CASE("the addresses of a name are tried in turn, within the time limit") {
-    scripted_peer peer{says(std::string{fine})};
+    scripted_peer peer{respond_with(std::string{fine})};
     std::vector<ip_address> leads_to;
-    hook_client_settings with;
-    with.look_up = [&](const std::string&) { return leads_to; };
-    fixture of{with};
+    hook_client_settings settings;
+    settings.look_up = [&](const std::string&) { return leads_to; };
+    fixture setup{settings};
     const std::string to = "http://name.example:" + std::to_string(peer.port());
-    SECTION("one that refuses comes first") { leads_to = {ip_address::v4(127, 0, 0, 77), ip_address::v4(127, 0, 0, 1)}; }
+    SECTION("the first address refuses connections") { leads_to = {ip_address::v4(127, 0, 0, 77), ip_address::v4(127, 0, 0, 1)}; }
     SECTION("the mapped spelling") { leads_to = {*ip_address::parse("::ffff:127.0.0.1")}; }
-    CHECK(of.post(to).status == 200);
+    CHECK(setup.post(to).status == 200);
 }
 
 TEST_CASE("a name that resolves to a private address is refused when connecting") {
-    scripted_peer peer{says(std::string{fine})};
+    scripted_peer peer{respond_with(std::string{fine})};
     const public_targets rule;
     std::vector<ip_address> leads_to;
-    hook_client_settings with;
-    with.look_up = [&](const std::string&) { return leads_to; };
-    fixture of{with};
-    of.owner->rule = [&](const ip_address& address) { return rule.allows(address); };
+    hook_client_settings settings;
+    settings.look_up = [&](const std::string&) { return leads_to; };
+    fixture setup{settings};
+    setup.owner->rule = [&](const ip_address& address) { return rule.allows(address); };
     const std::string to = "http://rebound.example:" + std::to_string(peer.port());
 
     const char* const inside = GENERATE("127.0.0.1", "127.255.0.9", "0.0.0.0", "10.0.0.1", "172.16.0.1", "192.168.1.1",
@@ -453,106 +453,106 @@ TEST_CASE("a name that resolves to a private address is refused when connecting"
                                         "fd00:ec2::254", "ff02::1", "2001::1", "2001:db8::1", "fec0::1");
     leads_to = {*ip_address::parse(inside)};
     INFO(inside);
-    const auto got = of.post(to);
-    CHECK(got.end == attempt_end::refused_address);
-    CHECK(got.why == leads_to.front().to_text());
+    const auto result = setup.post(to);
+    CHECK(result.end == attempt_end::refused_address);
+    CHECK(result.why == leads_to.front().to_text());
     CHECK(peer.connections() == 0);
 }
 
 TEST_CASE("only addresses that the rule allows are tried") {
-    scripted_peer peer{says(std::string{fine})};
-    hook_client_settings with;
-    with.look_up = [](const std::string&) {
+    scripted_peer peer{respond_with(std::string{fine})};
+    hook_client_settings settings;
+    settings.look_up = [](const std::string&) {
         return std::vector{ip_address::v4(127, 0, 0, 1), ip_address::v4(127, 0, 0, 2)};
     };
-    fixture of{with};
-    of.owner->rule = [](const ip_address& address) { return address == ip_address::v4(127, 0, 0, 2); };
-    CHECK(of.post("http://two.example:" + std::to_string(peer.port())).end == attempt_end::no_connection);
+    fixture setup{settings};
+    setup.owner->rule = [](const ip_address& address) { return address == ip_address::v4(127, 0, 0, 2); };
+    CHECK(setup.post("http://two.example:" + std::to_string(peer.port())).end == attempt_end::no_connection);
     CHECK(peer.connections() == 0);
 }
 
-TEST_CASE("every spelling of an address is judged as that address") {
+TEST_CASE("every spelling of an address is checked as that address") {
     const char* const spelling = GENERATE("127.1", "0x7f000001", "2130706433", "0177.0.0.1", "0x7f.1", "[::ffff:7f00:1]",
                                           "[::ffff:127.0.0.1]", "%31%32%37.1", "127.0.0.1.", "[::1]", "169.254.169.254");
-    fixture of;
-    of.owner->rule = [](const ip_address& address) { return public_targets{}.allows(address); };
+    fixture setup;
+    setup.owner->rule = [](const ip_address& address) { return public_targets{}.allows(address); };
     INFO(spelling);
-    CHECK(of.post(std::string{"http://"} + spelling + "/").end == attempt_end::refused_address);
+    CHECK(setup.post(std::string{"http://"} + spelling + "/").end == attempt_end::refused_address);
 }
 
 TEST_CASE("names that are slow to resolve do not delay others") {
-    scripted_peer peer{says(std::string{fine})};
-    hook_client_settings with;
-    with.lookup_threads_max = 4;
-    with.lookup_timeout = milliseconds{100};
+    scripted_peer peer{respond_with(std::string{fine})};
+    hook_client_settings settings;
+    settings.lookup_threads_max = 4;
+    settings.lookup_timeout = milliseconds{100};
     struct shared {
         std::atomic<int> ended = 0;
         gate rest;
     };
-    const auto seen = std::make_shared<shared>();
-    with.look_up = [seen](const std::string& host) {
+    const auto shared_state = std::make_shared<shared>();
+    settings.look_up = [shared_state](const std::string& host) {
         if (host == "quick.example") return std::vector{ip_address::v4(127, 0, 0, 1)};
-        if (seen->ended > 0) seen->rest.wait();
-        else std::this_thread::sleep_for(std::chrono::milliseconds{1050});  // so that it is known to be slow
-        ++seen->ended;
+        if (shared_state->ended > 0) shared_state->rest.wait();
+        else std::this_thread::sleep_for(std::chrono::milliseconds{1050});  // so that the domain is known to be slow
+        ++shared_state->ended;
         return std::vector<ip_address>{};
     };
-    fixture of{with};
-    const auto first = of.post("http://first.slow.example/");
+    fixture setup{settings};
+    const auto first = setup.post("http://first.slow.example/");
     CHECK(first.end == attempt_end::timed_out);
-    CHECK(eventually([&] { return seen->ended == 1; }));
+    CHECK(eventually([&] { return shared_state->ended == 1; }));
     std::vector<std::uint64_t> slow;
-    for (const char* const each : {"http://next.slow.example/1", "http://next.slow.example/2"}) slow.push_back(of.send(each));
-    // On a busy machine even a quick look-up may time out.
-    CHECK(eventually([&] { return of.post("http://quick.example:" + std::to_string(peer.port())).status == 200; }));
-    for (const auto each : slow) CHECK(of.owner->wait_for(each).end == attempt_end::timed_out);
-    CHECK(seen->ended == 1);
-    seen->rest.open();
+    for (const char* const each : {"http://next.slow.example/1", "http://next.slow.example/2"}) slow.push_back(setup.send(each));
+    // On a busy machine even a quick lookup may time out.
+    CHECK(eventually([&] { return setup.post("http://quick.example:" + std::to_string(peer.port())).status == 200; }));
+    for (const auto each : slow) CHECK(setup.owner->wait_for(each).end == attempt_end::timed_out);
+    CHECK(shared_state->ended == 1);
+    shared_state->rest.open();
 }
 
-TEST_CASE("the names of one domain cannot block other lookups, however many they are") {
+TEST_CASE("the names of one domain cannot block other lookups, whatever their number") {
     struct shared {
         std::atomic<bool> go_on = false;
         std::atomic<int> at_once = 0, at_once_max = 0;
     };
-    const auto seen = std::make_shared<shared>();
-    lookup_pool pool{[seen](const std::string& host) {
+    const auto shared_state = std::make_shared<shared>();
+    lookup_pool pool{[shared_state](const std::string& host) {
                          if (host.ends_with(".tar.example")) {
-                             const int now = ++seen->at_once;
-                             if (now > seen->at_once_max) seen->at_once_max = now;
-                             while (!seen->go_on) std::this_thread::sleep_for(std::chrono::milliseconds{5});
-                             --seen->at_once;
+                             const int now = ++shared_state->at_once;
+                             if (now > shared_state->at_once_max) shared_state->at_once_max = now;
+                             while (!shared_state->go_on) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+                             --shared_state->at_once;
                          }
                          return std::vector{ip_address::v4(127, 0, 0, 1)};
                      },
                      16};
     for (int i = 0; i < 40; ++i) pool.resolve("n" + std::to_string(i) + ".x.tar.example", [](const auto&) {});
-    std::atomic<int> told = 0;
-    for (int i = 0; i < 3; ++i) pool.resolve("good" + std::to_string(i) + ".example", [&](const auto&) { ++told; });
-    CHECK(eventually([&] { return told == 3 && seen->at_once == 2; }));
-    CHECK(seen->at_once_max == 2);
+    std::atomic<int> resolved = 0;
+    for (int i = 0; i < 3; ++i) pool.resolve("good" + std::to_string(i) + ".example", [&](const auto&) { ++resolved; });
+    CHECK(eventually([&] { return resolved == 3 && shared_state->at_once == 2; }));
+    CHECK(shared_state->at_once_max == 2);
     CHECK(pool.is_resolving("n0.x.tar.example"));
     CHECK_FALSE(pool.is_resolving("n39.x.tar.example"));
     pool.stop();
-    seen->go_on = true;
+    shared_state->go_on = true;
 }
 
 TEST_CASE("a stopped pool keeps no callbacks, even while a lookup is running") {
     const auto go_on = std::make_shared<std::atomic<bool>>(false);
-    const auto begun = std::make_shared<std::atomic<bool>>(false);
-    const auto asker = std::make_shared<int>(0);
-    lookup_pool pool{[go_on, begun](const std::string&) {
-                         *begun = true;
+    const auto started = std::make_shared<std::atomic<bool>>(false);
+    const auto callback_owner = std::make_shared<int>(0);
+    lookup_pool pool{[go_on, started](const std::string&) {
+                         *started = true;
                          while (!*go_on) std::this_thread::sleep_for(std::chrono::milliseconds{1});
                          return std::vector<ip_address>{};
                      },
                      4};
     for (const char* const each : {"a.example", "b.example", "c.other", "d.third", "e.fourth"})
-        pool.resolve(each, [asker](const auto&) {});
-    while (!*begun) std::this_thread::sleep_for(std::chrono::milliseconds{1});
-    CHECK(asker.use_count() > 1);
+        pool.resolve(each, [callback_owner](const auto&) {});
+    while (!*started) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    CHECK(callback_owner.use_count() > 1);
     pool.stop();
-    CHECK(asker.use_count() == 1);
+    CHECK(callback_owner.use_count() == 1);
     *go_on = true;
 }
 
@@ -567,11 +567,11 @@ TEST_CASE("domain_of returns the registrable domain") {
         CHECK(tollgate::webhooks::detail::domain_of(host) == domain);
 }
 
-TEST_CASE("a name that was never looked up counts no attempt; one whose name server is silent does") {
-    hook_client_settings with;
-    with.lookup_threads_max = 2;
+TEST_CASE("a name that was not looked up counts as no attempt, and one whose name server does not respond counts as one") {
+    hook_client_settings settings;
+    settings.lookup_threads_max = 2;
     const auto go_on = std::make_shared<std::atomic<bool>>(false);
-    with.look_up = [go_on](const std::string& host) -> std::vector<ip_address> {
+    settings.look_up = [go_on](const std::string& host) -> std::vector<ip_address> {
         if (host == "silent.example") throw std::system_error{std::make_error_code(std::errc::timed_out)};
         if (host == "short.example") throw std::system_error{std::make_error_code(std::errc::too_many_files_open)};
         if (host == "memory.example") throw std::bad_alloc{};
@@ -579,18 +579,18 @@ TEST_CASE("a name that was never looked up counts no attempt; one whose name ser
         return {};
     };
     {
-        fixture of{with};
-        CHECK(of.post("http://silent.example/").end == attempt_end::timed_out);
+        fixture setup{settings};
+        CHECK(setup.post("http://silent.example/").end == attempt_end::timed_out);
         for (const char* const each : {"http://short.example/", "http://memory.example/"}) {
-            const auto got = of.post(each);
-            CHECK_FALSE(got.tried);
-            CHECK(got.shortage);
+            const auto result = setup.post(each);
+            CHECK_FALSE(result.tried);
+            CHECK(result.shortage);
         }
     }
-    with.lookup_timeout = milliseconds{150};
-    fixture of{with};
-    CHECK(eventually([&] { return of.post("http://hangs.example/").tried; }));  // as soon as its look-up has begun
-    const auto second = of.post("http://waits.example/");
+    settings.lookup_timeout = milliseconds{150};
+    fixture setup{settings};
+    CHECK(eventually([&] { return setup.post("http://hangs.example/").tried; }));  // as soon as its lookup has started
+    const auto second = setup.post("http://waits.example/");
     CHECK_FALSE(second.tried);
     CHECK_FALSE(second.shortage);
     *go_on = true;
@@ -604,87 +604,87 @@ TEST_CASE("TLS: the certificate must be trusted and match the host") {
     tollgate_test::echo_handler handler;
     server receiver{handler, {.address = "0.0.0.0", .port = 0, .tls = {.certificate_pem = one.certificate_pem, .key_pem = one.key_pem}}};
     REQUIRE(receiver.start());
-    hook_client_settings with;
-    with.look_up = [](const std::string&) { return std::vector{ip_address::v4(127, 0, 0, 1)}; };
+    hook_client_settings settings;
+    settings.look_up = [](const std::string&) { return std::vector{ip_address::v4(127, 0, 0, 1)}; };
     const auto at = [&](const std::string& host) { return "https://" + host + ":" + std::to_string(receiver.port()) + "/"; };
 
     SECTION("by name and by address") {
-        with.authorities_file = file;
-        fixture of{with};
-        CHECK(of.post(at("ours.example")).status == 200);
-        CHECK(of.post(at("OURS.example")).status == 200);
-        CHECK(of.post(at("127.0.0.1")).status == 200);
-        CHECK(of.post(at("ours.example")).status == 200);
+        settings.authorities_file = file;
+        fixture setup{settings};
+        CHECK(setup.post(at("ours.example")).status == 200);
+        CHECK(setup.post(at("OURS.example")).status == 200);
+        CHECK(setup.post(at("127.0.0.1")).status == 200);
+        CHECK(setup.post(at("ours.example")).status == 200);
     }
     SECTION("another name") {
-        with.authorities_file = file;
-        fixture of{with};
-        const auto got = of.post(at("other.example"));
-        CHECK(got.end == attempt_end::no_tls);
-        CHECK(got.why.find("ostname") != std::string::npos);
-        CHECK(of.post(at("127.1.1.1")).end == attempt_end::no_tls);
+        settings.authorities_file = file;
+        fixture setup{settings};
+        const auto result = setup.post(at("other.example"));
+        CHECK(result.end == attempt_end::no_tls);
+        CHECK(result.why.find("ostname") != std::string::npos);
+        CHECK(setup.post(at("127.1.1.1")).end == attempt_end::no_tls);
     }
     SECTION("an unknown authority") {
-        fixture of{with};
-        const auto got = of.post(at("ours.example"));
-        CHECK(got.end == attempt_end::no_tls);
-        CHECK(got.why.find("self-signed") != std::string::npos);
+        fixture setup{settings};
+        const auto result = setup.post(at("ours.example"));
+        CHECK(result.end == attempt_end::no_tls);
+        CHECK(result.why.find("self-signed") != std::string::npos);
     }
     SECTION("no TLS") {
-        scripted_peer plain{[](peer_line& line, int) {
-            line.write("HTTP/1.1 400 Bad Request\r\n\r\n");
-            line.wait_for_the_end();
+        scripted_peer plain{[](peer_connection& client, int) {
+            client.write("HTTP/1.1 400 Bad Request\r\n\r\n");
+            client.wait_for_the_end();
         }};
-        fixture of{with};
-        CHECK(of.post("https://127.0.0.1:" + std::to_string(plain.port())).end == attempt_end::no_tls);
+        fixture setup{settings};
+        CHECK(setup.post("https://127.0.0.1:" + std::to_string(plain.port())).end == attempt_end::no_tls);
     }
 }
 
 TEST_CASE("unreadable authorities and an invalid user agent are reported at once") {
     asio::io_context context;
-    hook_client_settings with;
-    SECTION("authorities") { with.authorities_file = "/nowhere/at/all.pem"; }
-    SECTION("agent") { with.user_agent = "two\r\nlines"; }
-    SECTION("no agent") { with.user_agent = ""; }
-    const auto made = hook_client::make(context.get_executor(), with, std::make_shared<office>());
-    REQUIRE_FALSE(made);
-    CHECK(made.error().kind == error_kind::invalid);
+    hook_client_settings settings;
+    SECTION("authorities") { settings.authorities_file = "/nowhere/at/all.pem"; }
+    SECTION("agent") { settings.user_agent = "two\r\nlines"; }
+    SECTION("no agent") { settings.user_agent = ""; }
+    const auto client = hook_client::make(context.get_executor(), settings, std::make_shared<test_owner>());
+    REQUIRE_FALSE(client);
+    CHECK(client.error().kind == error_kind::invalid);
 }
 
 TEST_CASE("a cut-off attempt says so, and later ones are not attempted") {
-    scripted_peer peer{[](peer_line& line, int) { line.wait_for_the_end(); }};
-    fixture of;
-    const auto first = of.send(at(peer));
-    of.client->abort();
-    const auto second = of.send(at(peer));
-    const auto got = of.owner->wait_for(first);
-    CHECK(got.tried == got.cut_off);  // its request may have left in between
-    CHECK_FALSE(of.owner->wait_for(second).tried);
+    scripted_peer peer{[](peer_connection& client, int) { client.wait_for_the_end(); }};
+    fixture setup;
+    const auto first = setup.send(at(peer));
+    setup.client->abort();
+    const auto second = setup.send(at(peer));
+    const auto result = setup.owner->wait_for(first);
+    CHECK(result.tried == result.cut_off);  // its request may have been sent in the meantime
+    CHECK_FALSE(setup.owner->wait_for(second).tried);
 }
 
 TEST_CASE("a cut-off attempt whose request was sent says so") {
     std::atomic<bool> was_sent = false;
-    scripted_peer peer{[&](peer_line& line, int) {
-        line.read_request();
+    scripted_peer peer{[&](peer_connection& client, int) {
+        client.read_request();
         was_sent = true;
-        line.wait_for_the_end();
+        client.wait_for_the_end();
     }};
-    fixture of;
-    const auto first = of.send(at(peer));
+    fixture setup;
+    const auto first = setup.send(at(peer));
     CHECK(eventually([&] { return was_sent.load(); }));
-    of.client->abort();
-    const auto got = of.owner->wait_for(first);
-    CHECK(got.tried);
-    CHECK(got.cut_off);
-    CHECK(got.end == attempt_end::broken_off);
+    setup.client->abort();
+    const auto result = setup.owner->wait_for(first);
+    CHECK(result.tried);
+    CHECK(result.cut_off);
+    CHECK(result.end == attempt_end::broken_off);
 }
 
 TEST_CASE("a client whose executor never runs can be destroyed") {
     asio::io_context context;
-    auto made = hook_client::make(context.get_executor(), {}, std::make_shared<office>());
-    REQUIRE(made);
+    auto client = hook_client::make(context.get_executor(), {}, std::make_shared<test_owner>());
+    REQUIRE(client);
     std::vector<outgoing_request> one;
     one.push_back({1, *http::url::parse("http://127.0.0.1:1/"), {}, "{}"});
-    (*made)->send(std::move(one));
-    (*made)->abort();
+    (*client)->send(std::move(one));
+    (*client)->abort();
 }

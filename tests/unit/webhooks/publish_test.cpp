@@ -28,7 +28,7 @@ struct no_random {
     bool fill(std::span<std::byte>) const noexcept { return false; }
 };
 
-/// An outbox that says no.
+/// An outbox that fails.
 struct full_outbox {
     result<std::size_t> append_event(const event&, const message_seed&, instant) { return unavailable("disk full"); }
 };
@@ -59,10 +59,10 @@ TEST_CASE("an invalid event is refused with the member's name, and nothing is wr
     const auto account = sample_account();
     listen(store, account);
     listen(store, sample_account("unheard-of"));
-    const auto refused = [&](const event& happened, const std::string& member) {
-        const auto given = publish(store, services, happened, noon);
-        expect_error(given, error_kind::invalid);
-        CHECK_THAT(given.error().message, Catch::StartsWith(member + " "));
+    const auto refused = [&](const event& reported, const std::string& member) {
+        const auto result = publish(store, services, reported, noon);
+        expect_error(result, error_kind::invalid);
+        CHECK_THAT(result.error().message, Catch::StartsWith(member + " "));
         CHECK(claim_at(store, noon).empty());
     };
     refused(sample_event(sample_account("unheard-of")), "service");
@@ -75,16 +75,16 @@ TEST_CASE("an invalid event is refused with the member's name, and nothing is wr
           std::string{"\xef\xbb\xbf{}"}, std::string{R"({"a": 1, "a": 2})"}, std::string{"[1,]"}, std::string{"NaN"},
           std::string(65, '[') + std::string(65, ']'), std::string(limits::event_data_bytes_max + 1, '7')}) {
         CAPTURE(data.substr(0, 20));
-        auto happened = sample_event(account);
-        happened.data = data;
-        refused(happened, "data");
+        auto reported = sample_event(account);
+        reported.data = data;
+        refused(reported, "data");
     }
     for (const std::string& data :
          {std::string{"null"}, std::string{"0"}, std::string{"\"\xe2\x82\xac\""}, std::string{" [1, {\"a\": {}}] "},
           std::string{"-1.5e3"}, '"' + std::string(limits::event_data_bytes_max - 2, 'x') + '"'}) {
-        auto happened = sample_event(account);
-        happened.data = data;
-        CHECK(value_of(publish(store, services, happened, noon)) == 1);
+        auto reported = sample_event(account);
+        reported.data = data;
+        CHECK(value_of(publish(store, services, reported, noon)) == 1);
         CHECK(claim_one(store, noon).what->data == data);
     }
 }

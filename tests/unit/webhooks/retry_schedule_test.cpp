@@ -16,12 +16,12 @@ constexpr std::uint32_t least = 0, middle = 0x7fffffff, most = 0xffffffff;
 
 attempt_result judge(unsigned attempts_made, unsigned status, std::uint32_t chance = middle, std::string_view retry_after = {},
                  attempt_end end = attempt_end::answered) {
-    const due_delivery sent{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
-                            .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = attempts_made};
-    return judge_attempt({}, sent, {{.at = now, .end = end, .status = status, .response = "text"}, retry_after}, now, chance);
+    const due_delivery delivery{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
+                                .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = attempts_made};
+    return judge_attempt({}, delivery, {{.at = now, .end = end, .status = status, .response = "text"}, retry_after}, now, chance);
 }
 
-/// Within what a double may lose of a wait.
+/// Within the rounding error of a double.
 bool is_about(instant at, milliseconds wait) {
     const milliseconds off = at - (now + wait);
     return off >= milliseconds{-1} && off <= milliseconds{1};
@@ -32,11 +32,11 @@ bool is_about(instant at, milliseconds wait) {
 TEST_CASE("a 2xx delivers, whichever attempt it was") {
     for (const unsigned status : {200U, 201U, 202U, 204U, 299U})
         for (const unsigned attempts_made : {0U, 3U, 7U, 100U}) {
-            const auto made = judge(attempts_made, status);
-            CHECK(made.outcome == delivery_outcome::delivered);
-            CHECK(made.lease == delivery_lease{delivery_id{7}, 3});
-            CHECK(made.made.status == status);
-            CHECK(made.made.response == "text");
+            const auto result = judge(attempts_made, status);
+            CHECK(result.outcome == delivery_outcome::delivered);
+            CHECK(result.lease == delivery_lease{delivery_id{7}, 3});
+            CHECK(result.made.status == status);
+            CHECK(result.made.response == "text");
         }
 }
 
@@ -51,15 +51,15 @@ TEST_CASE("410 disables the hook") {
     for (const unsigned attempts_made : {0U, 7U}) CHECK(judge(attempts_made, 410).outcome == delivery_outcome::gone);
 }
 
-TEST_CASE("anything else is retried as planned, seven times, and then given up") {
+TEST_CASE("other results are retried as planned, seven times, and then given up") {
     const milliseconds planned[] = {seconds{5}, minutes{5}, minutes{30}, hours{2}, hours{5}, hours{10}, hours{10}};
     for (const unsigned status : {0U, 199U, 300U, 301U, 302U, 307U, 308U, 400U, 401U, 404U, 408U, 429U, 500U, 503U, 599U, 999U}) {
         const auto end = status == 0 ? attempt_end::no_connection : attempt_end::answered;
         for (unsigned i = 0; i < 7; ++i) {
-            const auto made = judge(i, status, middle, {}, end);
-            CHECK(made.outcome == delivery_outcome::retry);
-            CHECK(is_about(made.retry_at, planned[i]));
-            CHECK(made.disable_if_failing_since == now - hours{120});
+            const auto result = judge(i, status, middle, {}, end);
+            CHECK(result.outcome == delivery_outcome::retry);
+            CHECK(is_about(result.retry_at, planned[i]));
+            CHECK(result.disable_if_failing_since == now - hours{120});
         }
         const auto last = judge(7, status, middle, {}, end);
         CHECK(last.outcome == delivery_outcome::given_up);
@@ -80,11 +80,11 @@ TEST_CASE("a wait varies randomly by a fifth") {
 TEST_CASE("Retry-After is honoured up to 24 hours, and a little later by chance, but not later than the next planned attempt") {
     struct row {
         unsigned attempts_made;
-        const char* said;
+        const char* header;
         milliseconds earliest, latest;
     };
-    // After the second attempt the plan is: in 5 min, 35 min, 2 h 35 min, 7 h 35 min, 17 h 35 min, 27 h 35 min.
-    for (const auto& [attempts_made, said, earliest, latest] :
+    // After the second attempt the planned waits end: in 5 min, 35 min, 2 h 35 min, 7 h 35 min, 17 h 35 min, 27 h 35 min.
+    for (const auto& [attempts_made, header, earliest, latest] :
          {row{1, "1", minutes{5}, minutes{6}}, {1, "0", minutes{5}, minutes{6}}, {1, "300", minutes{5}, minutes{6}},
           {1, "420", minutes{7}, seconds{504}}, {1, "601", seconds{601}, milliseconds{721'200}},
           {1, "1920", minutes{32}, minutes{35}}, {1, "2100", minutes{35}, minutes{42}}, {1, "7200", minutes{120}, minutes{144}},
@@ -93,11 +93,11 @@ TEST_CASE("Retry-After is honoured up to 24 hours, and a little later by chance,
           {1, "Tue, 14 Nov 2023 22:20:20 GMT", minutes{7}, seconds{504}},
           {1, "Sun, 06 Nov 1994 08:49:37 GMT", minutes{5}, minutes{6}}, {1, "soon", minutes{4}, minutes{6}},
           {1, "-1", minutes{4}, minutes{6}}}) {
-        INFO(said);
+        INFO(header);
         for (const unsigned status : {429U, 503U}) {
-            CHECK(is_about(judge(attempts_made, status, least, said).retry_at, earliest));
-            CHECK(is_about(judge(attempts_made, status, most, said).retry_at, latest));
-            CHECK(judge(attempts_made, status, middle, said).retry_at >= now + earliest);
+            CHECK(is_about(judge(attempts_made, status, least, header).retry_at, earliest));
+            CHECK(is_about(judge(attempts_made, status, most, header).retry_at, latest));
+            CHECK(judge(attempts_made, status, middle, header).retry_at >= now + earliest);
         }
     }
     CHECK(judge(7, 429, middle, "1").outcome == delivery_outcome::given_up);
@@ -106,9 +106,9 @@ TEST_CASE("Retry-After is honoured up to 24 hours, and a little later by chance,
 TEST_CASE("a planned wait of more than 24 hours is not shortened by Retry-After") {
     retry_schedule schedule;
     schedule.waits = {hours{48}, hours{1}};
-    const due_delivery sent{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
-                            .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = 0};
-    const attempt made{.at = now, .end = attempt_end::answered, .status = 429, .response = {}};
-    for (const char* said : {"1", "172000", "999999999"})
-        CHECK(judge_attempt(schedule, sent, {made, said}, now, least).retry_at >= now + hours{48});
+    const due_delivery delivery{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
+                                .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = 0};
+    const attempt finished{.at = now, .end = attempt_end::answered, .status = 429, .response = {}};
+    for (const char* header : {"1", "172000", "999999999"})
+        CHECK(judge_attempt(schedule, delivery, {finished, header}, now, least).retry_at >= now + hours{48});
 }

@@ -15,7 +15,7 @@ using namespace std::string_literals;
 
 namespace {
 
-// The vector that the Standard Webhooks specification's implementations share.
+// The test vector of the Standard Webhooks specification.
 constexpr std::string_view secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 constexpr std::string_view body = R"({"test": 2432232314})";
 constexpr webhook_headers vector_headers{.id = "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -31,18 +31,18 @@ webhook_headers with_id(std::string_view id) { return {id, vector_headers.timest
 webhook_headers with_timestamp(std::string_view text) { return {vector_headers.id, text, vector_headers.signature}; }
 webhook_headers with_signature(std::string_view text) { return {vector_headers.id, vector_headers.timestamp, text}; }
 
-void check_refused(const result<void>& given, std::string_view names) {
-    REQUIRE_FALSE(given);
-    CHECK(given.error().kind == error_kind::unauthorized);
-    CHECK_THAT(given.error().message, Catch::Contains(std::string{names}));
+void check_refused(const result<void>& outcome, std::string_view names) {
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().kind == error_kind::unauthorized);
+    CHECK_THAT(outcome.error().message, Catch::Contains(std::string{names}));
 }
 
 }  // namespace
 
 TEST_CASE("the published vector is signed and verified") {
-    const auto made = sign_webhook(secret, {vector_headers.id, 1614265330, body});
-    REQUIRE(made);
-    CHECK(*made == vector_headers.signature);
+    const auto signed_value = sign_webhook(secret, {vector_headers.id, 1614265330, body});
+    REQUIRE(signed_value);
+    CHECK(*signed_value == vector_headers.signature);
     CHECK(verify(vector_headers));
 }
 
@@ -97,10 +97,10 @@ TEST_CASE("malformed header fields are refused by name") {
         good + "\n", good + "\0"s, good + " v2,\xc3\xa9", good + " v2," + std::string(600, 'a')};
     for (const std::string& each : signatures) {
         CAPTURE(each);
-        const auto given = verify(with_signature(each));
-        REQUIRE_FALSE(given);
-        CHECK(given.error().kind == error_kind::unauthorized);
-        CHECK_THAT(given.error().message, Catch::Contains("webhook-signature"));
+        const auto result = verify(with_signature(each));
+        REQUIRE_FALSE(result);
+        CHECK(result.error().kind == error_kind::unauthorized);
+        CHECK_THAT(result.error().message, Catch::Contains("webhook-signature"));
     }
     const std::vector<std::string> timestamps = {
         "", " ", "0", "01614265330", "+1614265330", "-1614265330", "1614265330 ", " 1614265330", "1614265330.0", "1e9",
@@ -121,8 +121,8 @@ TEST_CASE("malformed header fields are refused by name") {
     CHECK(verify({longest, "1614265330", *signature}));
 }
 
-TEST_CASE("the signed parts cannot be shifted into each other") {
-    // What a sender signed as (id, timestamp, "1614265331.rest") must not pass as ("id.timestamp", 1614265331, "rest").
+TEST_CASE("bytes cannot move from one signed part to another") {
+    // A payload signed as (id, timestamp, "1614265331.rest") must not be accepted as ("id.timestamp", 1614265331, "rest").
     const auto signature = sign_webhook(secret, {"msg_a", 1614265330, "1614265331.rest"});
     REQUIRE(signature);
     CHECK(verify_webhook(secret, {"msg_a", "1614265330", *signature}, "1614265331.rest", vector_time));
@@ -137,10 +137,10 @@ TEST_CASE("an invalid secret is an internal error and is not quoted") {
         "whsec_" + base64_encode(std::string(65, 'k')), std::string{secret} + "\n"};
     for (const std::string& each : secrets) {
         CAPTURE(each);
-        const auto given = verify_webhook(each, vector_headers, body, vector_time);
-        REQUIRE_FALSE(given);
-        CHECK(given.error().kind == error_kind::internal);
-        CHECK(given.error().cause.find("MfKQ") == std::string::npos);
+        const auto result = verify_webhook(each, vector_headers, body, vector_time);
+        REQUIRE_FALSE(result);
+        CHECK(result.error().kind == error_kind::internal);
+        CHECK(result.error().cause.find("MfKQ") == std::string::npos);
         CHECK_FALSE(sign_webhook(each, {vector_headers.id, 1614265330, body}));
     }
     for (const std::size_t bytes : {24U, 32U, 64U}) {
