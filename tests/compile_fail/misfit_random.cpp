@@ -5,7 +5,7 @@ using namespace tollgate;
 
 struct own_random {
 #if defined(TOLLGATE_MISFIT)
-    void fill(std::span<std::byte>) const noexcept {}  // cannot say that it failed
+    void fill(std::span<std::byte>) const noexcept {}  // cannot report a failure
 #else
     bool fill(std::span<std::byte>) const noexcept { return false; }
 #endif

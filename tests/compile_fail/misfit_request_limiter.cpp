@@ -6,9 +6,9 @@ using namespace tollgate;
 
 struct own_limiter : unlimited {
 #if defined(TOLLGATE_MISFIT)
-    limit_window windows_of(const limited_request& asked) const noexcept { return {asked.key, asked.allowed}; }
+    limit_window windows_of(const limited_request& request) const noexcept { return {request.key, request.allowed}; }
 #else
-    limit_windows windows_of(const limited_request& asked) const noexcept { return {{asked.key, asked.allowed}}; }
+    limit_windows windows_of(const limited_request& request) const noexcept { return {{request.key, request.allowed}}; }
 #endif
 };
 

@@ -21,6 +21,6 @@ int main() {
     own_directory users;
     own_sessions sessions;
     account_pages pages{page_settings{.auth_url = "http://127.0.0.1"}, users, sessions, store};
-    http::request asked;
-    return pages.handle(asked).body().empty() ? 1 : 0;
+    http::request request;
+    return pages.handle(request).body().empty() ? 1 : 0;
 }

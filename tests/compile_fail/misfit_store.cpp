@@ -18,7 +18,7 @@ struct own_directory {
 
 struct own_store : memory_store {
 #if TOLLGATE_MISFIT == 1
-    result<bool> delete_hook(hook_id);  // anybody's: hides the one that asks for the account
+    result<bool> delete_hook(hook_id);  // of any account: hides the one that takes the account
 #elif TOLLGATE_MISFIT == 2
     bool revoke_personal_token(token_id);
 #elif TOLLGATE_MISFIT == 3

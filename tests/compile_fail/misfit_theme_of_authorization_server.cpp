@@ -9,8 +9,8 @@ struct own_sessions {
     std::string sign_in_url(std::string_view) const { return "/login"; }
 };
 struct own_theme {
-    page_texts said;
-    std::span<const page_texts> texts() const noexcept { return {&said, 1}; }
+    page_texts page_text;
+    std::span<const page_texts> texts() const noexcept { return {&page_text, 1}; }
     std::string scope_text(std::string_view scope, const service_catalog&, const page_texts&) const { return std::string{scope}; }
     std::string style_sheet() const { return {}; }
     void begin_page(html_writer&, const page_frame&) const {}
@@ -24,6 +24,6 @@ int main() {
     own_sessions sessions;
     authorization_server oauth{oauth_settings{.auth_url = "http://127.0.0.1"}, sessions, store, default_policies(),
                                own_theme{}};
-    http::request asked;
-    return oauth.handle(asked).body().empty() ? 1 : 0;
+    http::request request;
+    return oauth.handle(request).body().empty() ? 1 : 0;
 }

@@ -13,7 +13,7 @@ using namespace testing;
 
 struct own_store : memory_store {
 #if TOLLGATE_MISFIT == 1 || TOLLGATE_MISFIT == 4
-    result<bool> delete_hook(hook_id);  // hides the one that asks for the account
+    result<bool> delete_hook(hook_id);  // hides the one that takes the account
 #elif TOLLGATE_MISFIT == 5
     void append_event() = delete;
 #endif

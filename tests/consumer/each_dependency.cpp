@@ -11,8 +11,8 @@
 #include <cstdio>
 
 int main() {
-    const auto home = tollgate::ip_address::parse("127.0.0.1");
-    if (!home || home->to_text() != "127.0.0.1") return 1;
+    const auto loopback = tollgate::ip_address::parse("127.0.0.1");
+    if (!loopback || loopback->to_text() != "127.0.0.1") return 1;
     if (tollgate::sha256("a") == tollgate::sha256("b") || !tollgate::http::parse_json_object(R"({"a": 1})")) return 1;
     std::puts("Tollgate " TOLLGATE_VERSION);
     return 0;

@@ -8,7 +8,7 @@
 
 namespace tollgate::test {
 
-/// A clock that only the test moves.
+/// A clock that only the test advances.
 struct fake_clock {
     instant* at;
     [[nodiscard]] instant now() const noexcept { return *at; }

@@ -22,18 +22,18 @@
 
 namespace tollgate_test {
 
-/// Ends the process when it makes no progress for two minutes: prints which test runs and, through gdb, the stacks of all
+/// Ends the process when it makes no progress for two minutes: prints the running test and, with gdb, the stacks of all
 /// threads, and then aborts it. TOLLGATE_TEST_STALL_SECONDS sets another time.
 ///
-/// The guard is a process, not a thread: tests fork, and ThreadSanitizer allows a forked child of several threads none of its
-/// own. Construct one guard before the first test.
+/// The guard is a process, not a thread: tests fork, and ThreadSanitizer allows no threads in the child of a process with
+/// several threads. Construct one guard before the first test.
 class stall_guard {
 public:
     stall_guard() {
         void* const place = ::mmap(nullptr, sizeof(shared_state), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (place == MAP_FAILED) throw std::runtime_error{"no memory for the stall guard"};
         state() = new (place) shared_state;
-        ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // gdb is no parent of this process
+        ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // gdb is not a parent of this process
         const pid_t watched = ::getpid();
         guard_ = ::fork();
         if (guard_ < 0) throw std::runtime_error{"no process for the stall guard"};

@@ -34,48 +34,48 @@ struct bench {
 }  // namespace
 
 TEST_CASE("a hook is created with its own secret") {
-    bench with;
-    const auto first = with.issue();
-    const auto second = with.issue();
+    bench setup;
+    const auto first = setup.issue();
+    const auto second = setup.issue();
     REQUIRE((first && second));
     CHECK(first->secret.starts_with("whsec_"));
     CHECK(first->secret != second->secret);
-    const auto kept = *with.store.hooks_of(anns_site);
-    REQUIRE(kept.size() == 2);
-    CHECK(kept.front().id == first->id);
-    CHECK(kept.front().source == hook_source::manual);
-    CHECK(kept.front().type == "webhook");
-    CHECK(kept.front().created_at == now);
+    const auto stored = *setup.store.hooks_of(anns_site);
+    REQUIRE(stored.size() == 2);
+    CHECK(stored.front().id == first->id);
+    CHECK(stored.front().source == hook_source::manual);
+    CHECK(stored.front().type == "webhook");
+    CHECK(stored.front().created_at == now);
 }
 
 TEST_CASE("no hook beyond the bound or without random bytes") {
-    bench with;
-    CHECK(with.issue(1));
-    const auto too_many = with.issue(1);
+    bench setup;
+    CHECK(setup.issue(1));
+    const auto too_many = setup.issue(1);
     REQUIRE_FALSE(too_many);
     CHECK(too_many.error().kind == error_kind::invalid);
-    with.works = false;
-    const auto nothing = with.issue();
+    setup.works = false;
+    const auto nothing = setup.issue();
     REQUIRE_FALSE(nothing);
     CHECK(nothing.error().kind == error_kind::internal);
-    CHECK(with.store.hooks_of(anns_site)->size() == 1);
+    CHECK(setup.store.hooks_of(anns_site)->size() == 1);
 }
 
 TEST_CASE("a secret is replaced for an existing hook") {
-    bench with;
-    const auto made = with.issue();
-    REQUIRE(made);
-    const auto renewed = renew_hook_secret(with.store, anns_site, made->id, now, with.random);
+    bench setup;
+    const auto issued = setup.issue();
+    REQUIRE(issued);
+    const auto renewed = renew_hook_secret(setup.store, anns_site, issued->id, now, setup.random);
     REQUIRE((renewed && *renewed));
     CHECK((*renewed)->starts_with("whsec_"));
-    CHECK(**renewed != made->secret);
+    CHECK(**renewed != issued->secret);
 
     const account_ref other{anns_site.service, account_id{2}};
-    const auto elsewhere = renew_hook_secret(with.store, other, made->id, now, with.random);
-    REQUIRE(elsewhere);
-    CHECK_FALSE(*elsewhere);
-    with.works = false;
-    CHECK_FALSE(renew_hook_secret(with.store, anns_site, made->id, now, with.random));
+    const auto other_account = renew_hook_secret(setup.store, other, issued->id, now, setup.random);
+    REQUIRE(other_account);
+    CHECK_FALSE(*other_account);
+    setup.works = false;
+    CHECK_FALSE(renew_hook_secret(setup.store, anns_site, issued->id, now, setup.random));
 }
 
 TEST_CASE("the members of a hook are checked") {

@@ -14,7 +14,7 @@ using namespace tollgate;
 TEST_CASE("only ASCII letters have two cases", "[base][ascii]") {
     CHECK(ascii_iequals("Basic", "bASIC"));
     CHECK_FALSE(ascii_iequals("Basic", "Basi"));
-    CHECK_FALSE(ascii_iequals("[", "{"));  // 0x5b and 0x7b differ in the bit that tells letters' cases
+    CHECK_FALSE(ascii_iequals("[", "{"));  // 0x5b and 0x7b differ only in the bit that distinguishes the cases of letters
     CHECK_FALSE(ascii_iequals("\xc4", "\xe4"));
 }
 

@@ -44,34 +44,34 @@ struct doubler {
 
 }  // namespace
 
-TEST_CASE("a call alone makes its own round trip at once", "[call_combiner]") {
-    doubler with;
-    with.first_round_trip.open();
-    for (int i = 0; i < 5; ++i) CHECK(with.find(i) == std::to_string(2 * i));
-    CHECK(with.batches == std::vector<std::size_t>{1, 1, 1, 1, 1});
+TEST_CASE("a single call starts its round trip at once", "[call_combiner]") {
+    doubler combiner;
+    combiner.first_round_trip.open();
+    for (int i = 0; i < 5; ++i) CHECK(combiner.find(i) == std::to_string(2 * i));
+    CHECK(combiner.batches == std::vector<std::size_t>{1, 1, 1, 1, 1});
 }
 
 TEST_CASE("calls that arrive during a round trip share the next one, and each gets its own result", "[call_combiner]") {
     constexpr auto batch_max = static_cast<int>(doubler::combiner::batch_max);
     for (const int count : {1, 2, batch_max, batch_max + 1, 3 * batch_max}) {
-        doubler with;
+        doubler combiner;
         std::atomic<int> right = 0;
         std::vector<std::thread> threads;
-        threads.emplace_back([&] { right += with.find(1000) == "2000"; });
-        with.first_round_trip.wait_for_calls(1);
-        std::atomic<int> begun = 0;
+        threads.emplace_back([&] { right += combiner.find(1000) == "2000"; });
+        combiner.first_round_trip.wait_for_calls(1);
+        std::atomic<int> started = 0;
         for (int i = 0; i < count; ++i)
             threads.emplace_back([&, i] {
-                ++begun;
-                const int number = i % 3 == 2 ? -i : i;  // the error of one is not the others'
-                right += with.find(number) == (number < 0 ? "no" : std::to_string(2 * number));
+                ++started;
+                const int number = i % 3 == 2 ? -i : i;  // the error of one call does not affect the others
+                right += combiner.find(number) == (number < 0 ? "no" : std::to_string(2 * number));
             });
-        CHECK(eventually([&] { return begun == count; }));
-        with.first_round_trip.open();
+        CHECK(eventually([&] { return started == count; }));
+        combiner.first_round_trip.open();
         for (auto& each : threads) each.join();
         CHECK(right == count + 1);
         std::size_t sum = 0;
-        for (const std::size_t each : with.batches) {
+        for (const std::size_t each : combiner.batches) {
             CHECK(each <= doubler::combiner::batch_max);
             sum += each;
         }
@@ -79,8 +79,8 @@ TEST_CASE("calls that arrive during a round trip share the next one, and each ge
     }
 }
 
-TEST_CASE("no call joins a round trip that began before it", "[call_combiner]") {
-    // What is read in a round trip may be older than a call that came meanwhile.
+TEST_CASE("a call does not join a round trip that began before it", "[call_combiner]") {
+    // A result of a round trip may be older than a call that started during it.
     std::atomic<int> value = 1;
     using combiner = tollgate::detail::call_combiner<int, int>;
     combiner calls;
@@ -105,14 +105,14 @@ TEST_CASE("no call joins a round trip that began before it", "[call_combiner]") 
     CHECK(second == 2);
 }
 
-TEST_CASE("many threads get their results, whatever the order", "[call_combiner]") {
-    doubler with;
-    with.first_round_trip.open();
+TEST_CASE("many threads get their results in any order", "[call_combiner]") {
+    doubler combiner;
+    combiner.first_round_trip.open();
     std::atomic<int> right = 0;
     std::vector<std::thread> threads;
     for (int t = 0; t < 8; ++t)
         threads.emplace_back([&, t] {
-            for (int i = 0; i < 2000; ++i) right += with.find(t * 10'000 + i) == std::to_string(2 * (t * 10'000 + i));
+            for (int i = 0; i < 2000; ++i) right += combiner.find(t * 10'000 + i) == std::to_string(2 * (t * 10'000 + i));
         });
     for (auto& each : threads) each.join();
     CHECK(right == 16'000);

@@ -14,9 +14,9 @@ using tollgate::sha256;
 
 namespace {
 
-std::string hex(const digest& made) {
+std::string hex(const digest& value) {
     std::string text;
-    for (const unsigned byte : made.bytes()) {
+    for (const unsigned byte : value.bytes()) {
         text += "0123456789abcdef"[byte >> 4];
         text += "0123456789abcdef"[byte & 15];
     }
@@ -54,9 +54,9 @@ TEST_CASE("a digest does not depend on earlier digests of the thread") {
     const auto alone = sha256("abc");
     (void)sha256(std::string(1000, 'x'));
     CHECK(sha256("abc") == alone);
-    digest elsewhere;
-    std::thread{[&] { elsewhere = sha256("abc"); }}.join();
-    CHECK(elsewhere == alone);
+    digest in_other_thread;
+    std::thread{[&] { in_other_thread = sha256("abc"); }}.join();
+    CHECK(in_other_thread == alone);
 }
 
 TEST_CASE("HMAC-SHA256 gives the codes of RFC 4231") {
@@ -87,7 +87,7 @@ TEST_CASE("HMAC-SHA256 gives the codes of RFC 4231") {
         CAPTURE(message);
         CHECK(hex(hmac_sha256({.key = key, .message = message})).substr(0, expected.size()) == expected);
     }
-    // A key of exactly one block is used as it is; one byte more is digested first.
+    // A key of exactly one block is used unchanged; a longer one is digested first.
     const std::string block(64, 'k');
     CHECK_FALSE(hmac_sha256({block, "m"}) == hmac_sha256({sha256(block).raw(), "m"}));
     CHECK(hmac_sha256({block + "k", "m"}) == hmac_sha256({sha256(block + "k").raw(), "m"}));
@@ -106,14 +106,14 @@ TEST_CASE("digests are equal if all bytes are") {
 }
 
 TEST_CASE("a digest is read back from its 32 stored bytes") {
-    const auto kept = sha256("abc");
-    CHECK(digest::from(kept.raw()) == kept);
+    const auto stored = sha256("abc");
+    CHECK(digest::from(stored.raw()) == stored);
     CHECK_FALSE(digest::from(""));
-    CHECK_FALSE(digest::from(kept.raw().substr(1)));
-    CHECK_FALSE(digest::from(std::string{kept.raw()} + "x"));
-    std::unordered_set<digest> known{kept, sha256("x"), kept};
+    CHECK_FALSE(digest::from(stored.raw().substr(1)));
+    CHECK_FALSE(digest::from(std::string{stored.raw()} + "x"));
+    std::unordered_set<digest> known{stored, sha256("x"), stored};
     CHECK(known.size() == 2);
-    CHECK(known.count(kept) == 1);
+    CHECK(known.count(stored) == 1);
 }
 
 TEST_CASE("texts are compared to their end") {

@@ -84,7 +84,7 @@ TEST_CASE("a byte outside the alphabet is refused at any position") {
             auto text = good;
             text[i] = static_cast<char>(c);
             const bool fine = alphabet.find(static_cast<char>(c)) != std::string::npos;
-            if (c == '=' && i + 1 == good.size()) continue;  // padding, judged by the bits before it
+            if (c == '=' && i + 1 == good.size()) continue;  // padding, which depends on the bits before it
             CAPTURE(i, c);
             REQUIRE(base64_decode(text).has_value() == fine);
         }
@@ -97,7 +97,7 @@ TEST_CASE("base64 decodes into exactly the space it needs") {
         const auto text = base64_encode(bytes);
         REQUIRE(base64_decode(text) == bytes);
         for (const std::size_t spare : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{64}}) {
-            std::vector<char> out(size + spare);  // of this size, so that a sanitizer sees one byte too many
+            std::vector<char> out(size + spare);  // of exactly this size, so that a sanitizer detects an overflow by one byte
             REQUIRE(base64_decode_into(text, out) == size);
             REQUIRE(std::string(out.data(), size) == bytes);
         }

@@ -11,7 +11,7 @@ using tollgate::ip_network;
 
 TEST_CASE("addresses are read and written in their canonical text") {
     const std::vector<std::pair<std::string, std::string>> cases = {
-        // As given, as written back.
+        // Input and canonical output.
         {"0.0.0.0", "0.0.0.0"},
         {"127.0.0.1", "127.0.0.1"},
         {"255.255.255.255", "255.255.255.255"},
@@ -35,9 +35,9 @@ TEST_CASE("addresses are read and written in their canonical text") {
         {"1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304"},
         {"::1.2.3.4", "::102:304"},
     };
-    for (const auto& [given, canonical] : cases) {
-        CAPTURE(given);
-        const auto address = ip_address::parse(given);
+    for (const auto& [text, canonical] : cases) {
+        CAPTURE(text);
+        const auto address = ip_address::parse(text);
         REQUIRE(address);
         CHECK(address->to_text() == canonical);
         CHECK(ip_address::parse(canonical) == address);
@@ -53,9 +53,9 @@ TEST_CASE("text that is not a strict address is refused") {
         "::1:2:3:4:5:6:7:8", "1:2:3:4::5:6:7:8", "1:2:3:4:5:6:7:1.2.3.4", "1.2.3.4::", "::1.2.3", "::1.2.3.4:5",
         "::01.2.3.4", "::1.2.3.256", "::ffff:1.2.3.4.5", "::0x1", "::-1", "1:2", "1:::2",
     };
-    for (const auto& given : cases) {
-        CAPTURE(given);
-        CHECK_FALSE(ip_address::parse(given));
+    for (const auto& text : cases) {
+        CAPTURE(text);
+        CHECK_FALSE(ip_address::parse(text));
     }
     CHECK_FALSE(ip_address::parse(std::string_view{"1.2.3.4\0", 8}));
 }
@@ -100,27 +100,27 @@ TEST_CASE("a network contains its own addresses only") {
 }
 
 TEST_CASE("a network with host bits or an invalid prefix is refused") {
-    for (const char* given : {"",
-                              "/",
-                              "/8",
-                              "10.0.0.0/",
-                              "10.0.0.1/8",
-                              "10.0.0.0/33",
-                              "10.0.0.0/08",
-                              "10.0.0.0/+8",
-                              "10.0.0.0/-1",
-                              "10.0.0.0/8/8",
-                              "10.0.0.0/ 8",
-                              "10.0.0.0 /8",
-                              "10/8",
-                              "2001:db8::1/32",
-                              "2001:db8::/129",
-                              "::/0128",
-                              "10.0.0.0/1000",
-                              "128.0.0.0/0",
-                              "2001:db8::/x",
-                              "10.0.0.0/255.0.0.0"}) {
-        CAPTURE(given);
-        CHECK_FALSE(ip_network::parse(given));
+    for (const char* text : {"",
+                             "/",
+                             "/8",
+                             "10.0.0.0/",
+                             "10.0.0.1/8",
+                             "10.0.0.0/33",
+                             "10.0.0.0/08",
+                             "10.0.0.0/+8",
+                             "10.0.0.0/-1",
+                             "10.0.0.0/8/8",
+                             "10.0.0.0/ 8",
+                             "10.0.0.0 /8",
+                             "10/8",
+                             "2001:db8::1/32",
+                             "2001:db8::/129",
+                             "::/0128",
+                             "10.0.0.0/1000",
+                             "128.0.0.0/0",
+                             "2001:db8::/x",
+                             "10.0.0.0/255.0.0.0"}) {
+        CAPTURE(text);
+        CHECK_FALSE(ip_network::parse(text));
     }
 }

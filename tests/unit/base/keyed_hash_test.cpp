@@ -13,8 +13,8 @@ TEST_CASE("equal keys have equal hashes, wherever their bytes are") {
     const keyed_hash hash;
     for (std::size_t size = 0; size < 70; ++size) {
         const std::string text(size, 'x');
-        const std::string elsewhere = "yz" + text;
-        CHECK(hash(std::string_view{text}) == hash(std::string_view{elsewhere}.substr(2)));
+        const std::string shifted = "yz" + text;
+        CHECK(hash(std::string_view{text}) == hash(std::string_view{shifted}.substr(2)));
     }
     CHECK(hash(user_id{5}) == hash(user_id{5}));
     CHECK(hash(sha256("a")) == hash(sha256("a")));
@@ -24,11 +24,11 @@ TEST_CASE("similar keys have hashes that differ in their upper and lower bits") 
     const keyed_hash hash;
     std::set<std::size_t> hashes, low, high;
     std::size_t count = 0;
-    const auto add = [&](std::size_t made) {
+    const auto add = [&](std::size_t value) {
         ++count;
-        hashes.insert(made);
-        low.insert(made & 0xffff);
-        high.insert(made >> (sizeof made * 8 - 16));
+        hashes.insert(value);
+        low.insert(value & 0xffff);
+        high.insert(value >> (sizeof value * 8 - 16));
     };
     for (std::size_t size = 0; size <= 40; ++size) {
         std::string text(size, '\0');
@@ -40,7 +40,7 @@ TEST_CASE("similar keys have hashes that differ in their upper and lower bits") 
         }
     }
     CHECK(hashes.size() == count);
-    // 6601 of 65536 places: by chance about 6283 are different.
+    // 6601 values in 65536 slots: about 6283 are expected to be distinct.
     CHECK(low.size() > 6100);
     CHECK(high.size() > 6100);
 

@@ -19,7 +19,7 @@ struct fake_connection {
 };
 
 using pool = reconnecting_pool<fake_connection>;
-using made = result<std::unique_ptr<fake_connection>>;
+using open_result = result<std::unique_ptr<fake_connection>>;
 
 std::chrono::steady_clock::time_point fake_now;
 
@@ -30,17 +30,17 @@ reconnecting_pool_settings settings_of(std::size_t connections_max) {
     states.clear();
     return {.name = "Server",
             .connections_max = connections_max,
-            .on_state = [](bool up, std::string_view why) { states.emplace_back(up, why); },
+            .on_state = [](bool up, std::string_view message) { states.emplace_back(up, message); },
             .now = +[]() noexcept { return fake_now; }};
 }
 
-made sound_connection() { return std::make_unique<fake_connection>(); }
+open_result sound_connection() { return std::make_unique<fake_connection>(); }
 
 }  // namespace
 
 TEST_CASE("a slot of a pool is released when opening a connection throws") {
     int throws_left = 3;
-    pool connections{settings_of(1), [&]() -> made {
+    pool connections{settings_of(1), [&]() -> open_result {
                          if (throws_left-- > 0) throw std::bad_alloc{};
                          return sound_connection();
                      }};
@@ -51,7 +51,7 @@ TEST_CASE("a slot of a pool is released when opening a connection throws") {
 TEST_CASE("a breaker opens when nothing can be opened, and one probe at a time closes it") {
     bool is_reachable = false;
     int attempts = 0;
-    pool connections{settings_of(4), [&]() -> made {
+    pool connections{settings_of(4), [&]() -> open_result {
                          ++attempts;
                          if (!is_reachable) return unavailable("refused");
                          return sound_connection();
@@ -75,7 +75,7 @@ TEST_CASE("a breaker opens when nothing can be opened, and one probe at a time c
     {
         auto probe = connections.take(milliseconds{0});
         REQUIRE(probe);
-        CHECK(connections.is_refusing());  // while it is not known what becomes of the probe
+        CHECK(connections.is_refusing());  // while the result of the probe is not known
         CHECK_FALSE(connections.take(milliseconds{0}));
         CHECK(states.size() == 1);
     }
@@ -90,7 +90,7 @@ TEST_CASE("a breaker opens when nothing can be opened, and one probe at a time c
 
 TEST_CASE("a tripped connection closes the others, and an older one does not trip the breaker again") {
     int attempts = 0;
-    pool connections{settings_of(4), [&]() -> made {
+    pool connections{settings_of(4), [&]() -> open_result {
                          ++attempts;
                          return sound_connection();
                      }};
@@ -113,7 +113,7 @@ TEST_CASE("a tripped connection closes the others, and an older one does not tri
 
 TEST_CASE("a connection that breaks alone is replaced, and the breaker stays closed") {
     int attempts = 0;
-    pool connections{settings_of(1), [&]() -> made {
+    pool connections{settings_of(1), [&]() -> open_result {
                          ++attempts;
                          return sound_connection();
                      }};
@@ -126,7 +126,7 @@ TEST_CASE("a connection that breaks alone is replaced, and the breaker stays clo
         auto next = connections.take(milliseconds{0});
         REQUIRE(next);
         CHECK(attempts == 2);
-        (*next)->sound = false;  // found out when it is taken the next time
+        (*next)->sound = false;  // detected when it is taken the next time
         CHECK_FALSE(connections.take(milliseconds{0}));
     }
     CHECK(connections.take(milliseconds{0}));
@@ -134,7 +134,7 @@ TEST_CASE("a connection that breaks alone is replaced, and the breaker stays clo
     CHECK(states.empty());
 }
 
-TEST_CASE("reserved connections are lent to those for whom they are, and the others to all") {
+TEST_CASE("reserved connections are given only to reserved callers, the others to all callers") {
     auto settings = settings_of(3);
     settings.connections_reserved = 1;
     pool connections{settings, sound_connection};

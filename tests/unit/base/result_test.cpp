@@ -47,7 +47,7 @@ TEST_CASE("a result is a value or an error", "[base][result]") {
     CHECK(bad.error().message.find("disk") == std::string::npos);
 }
 
-TEST_CASE("a result is made as std::expected is", "[base][result]") {
+TEST_CASE("a result has the constructors of std::expected", "[base][result]") {
     CHECK(result<std::string>{}.value().empty());
     CHECK(*result<std::string>{std::in_place, 3U, 'x'} == "xxx");
     CHECK(result<void>{});
@@ -91,27 +91,27 @@ TEST_CASE("a result<void> is success or an error", "[base][result]") {
     *done;
     result<void> failed{invalid("event is missing.")};
     REQUIRE_FALSE(failed);
-    const error why = std::move(failed).error();
-    CHECK(why.message == "event is missing.");
+    const error problem = std::move(failed).error();
+    CHECK(problem.message == "event is missing.");
 }
 
 TEST_CASE("a result is copied, moved and assigned between both states", "[base][result]") {
-    using held = std::shared_ptr<int>;  // counts its owners, so that nothing is lost or dropped twice
+    using counted_pointer = std::shared_ptr<int>;  // counts its owners, to detect values that are lost or destroyed twice
     const auto counted = std::make_shared<int>(7);
     {
-        const result<held> good{counted};
-        const result<held> bad{invalid("no.")};
+        const result<counted_pointer> good{counted};
+        const result<counted_pointer> bad{invalid("no.")};
         for (const auto* from : {&good, &bad}) {
             for (const auto* before : {&good, &bad}) {
-                result<held> copied{*from};
-                result<held> into{*before};
+                result<counted_pointer> copied{*from};
+                result<counted_pointer> into{*before};
                 into = copied;
-                result<held> moved{*before};
+                result<counted_pointer> moved{*before};
                 moved = std::move(copied);
                 auto& same = moved;
                 moved = same;
-                result<held> swapped{*before};
-                result<held> with{*from};
+                result<counted_pointer> swapped{*before};
+                result<counted_pointer> with{*from};
                 swap(swapped, with);
                 CHECK(with == *before);
                 for (const auto* after : {&into, &moved, &swapped}) {
@@ -133,10 +133,10 @@ TEST_CASE("emplace replaces a value and an error, and changes nothing if the con
         CHECK(text.emplace(2U, 'a') == "aa");
         CHECK(text == "aa");
 
-        result<throws> kept = has_value ? result<throws>{std::in_place, false} : result<throws>{failure()};
-        CHECK_THROWS_AS(kept.emplace(true), std::runtime_error);
-        CHECK(kept.has_value() == has_value);
-        if (!has_value) CHECK(kept.error() == failure());
+        result<throws> target = has_value ? result<throws>{std::in_place, false} : result<throws>{failure()};
+        CHECK_THROWS_AS(target.emplace(true), std::runtime_error);
+        CHECK(target.has_value() == has_value);
+        if (!has_value) CHECK(target.error() == failure());
 
         result<void> nothing = has_value ? result<void>{} : result<void>{failure()};
         nothing.emplace();
@@ -184,12 +184,12 @@ TEST_CASE("value() returns the value, or throws the error", "[base][result]") {
 
 TEST_CASE("report prints the cause, or the message without one, and returns the exit code", "[base][result]") {
     struct {
-        error why;
+        error problem;
         const char* printed;
     } const rows[] = {{failure(), "tollgate: unique index\n"}, {invalid("Name is missing."), "tollgate: Name is missing.\n"}};
     for (const auto& row : rows) {
         tollgate_test::captured_stderr printed;
-        CHECK(report(row.why) == 1);
+        CHECK(report(row.problem) == 1);
         CHECK(printed.text() == row.printed);
     }
 }
@@ -209,7 +209,7 @@ TEST_CASE("value_or and error_or", "[base][result]") {
     CHECK(result<void>{failure()}.error_or(not_found()) == failure());
 }
 
-TEST_CASE("the monadic functions call what applies and pass on the rest", "[base][result]") {
+TEST_CASE("the monadic functions call the function that applies, and pass on other values and errors", "[base][result]") {
     const auto half = [](int n) -> result<std::string> {
         if (n % 2 != 0) return invalid("odd");
         return std::to_string(n / 2);
@@ -227,7 +227,7 @@ TEST_CASE("the monadic functions call what applies and pass on the rest", "[base
     };
     for (const auto& row : rows) {
         const auto text = [](int n) { return std::to_string(n); };
-        const auto six = [](const error& why) -> result<int> { return static_cast<int>(why.message.size()); };  // "Taken."
+        const auto message_length = [](const error& problem) -> result<int> { return static_cast<int>(problem.message.size()); };  // "Taken."
         const auto hidden = [](const error&) { return not_found(); };
         auto copy = row.from;
         CHECK(copy.and_then(half) == row.and_then);
@@ -236,8 +236,8 @@ TEST_CASE("the monadic functions call what applies and pass on the rest", "[base
         CHECK(copy.transform(text) == row.transform);
         CHECK(row.from.transform(text) == row.transform);
         CHECK(result<int>{row.from}.transform(text) == row.transform);
-        CHECK(row.from.or_else(six) == row.or_else);
-        CHECK(result<int>{row.from}.or_else(six) == row.or_else);
+        CHECK(row.from.or_else(message_length) == row.or_else);
+        CHECK(result<int>{row.from}.or_else(message_length) == row.or_else);
         CHECK(row.from.transform_error(hidden) == row.transform_error);
         CHECK(result<int>{row.from}.transform_error(hidden) == row.transform_error);
 
@@ -253,17 +253,17 @@ TEST_CASE("the monadic functions call what applies and pass on the rest", "[base
     }
 }
 
-TEST_CASE("the monadic functions move what is moved into them", "[base][result]") {
+TEST_CASE("the monadic functions move values and errors from an rvalue", "[base][result]") {
     result<std::unique_ptr<int>> owner{std::make_unique<int>(7)};
     const auto moved = std::move(owner)
                            .and_then([](std::unique_ptr<int> from) -> result<std::unique_ptr<int>> { return from; })
-                           .or_else([](error why) -> result<std::unique_ptr<int>> { return why; })
-                           .transform_error([](error why) { return why; })
+                           .or_else([](error problem) -> result<std::unique_ptr<int>> { return problem; })
+                           .transform_error([](error problem) { return problem; })
                            .transform([](std::unique_ptr<int> from) { return *from; });
     CHECK(moved == 7);
-    CHECK(result<copies>{copies{}}.transform_error([](error why) { return why; })->count == 0);
-    const result<copies> kept{copies{}};
-    CHECK(kept.transform_error([](error why) { return why; })->count == 1);
+    CHECK(result<copies>{copies{}}.transform_error([](error problem) { return problem; })->count == 0);
+    const result<copies> original{copies{}};
+    CHECK(original.transform_error([](error problem) { return problem; })->count == 1);
 }
 
 TEST_CASE("results are equal by their values or their errors", "[base][result]") {

@@ -31,7 +31,7 @@ bool holds_only_word_characters(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("a successor is of the same kind and family, and nobody makes it with one half") {
+TEST_CASE("a successor has the same kind and family, and needs both halves of its input") {
     std::array<std::byte, 32> bytes{};
     const auto first = make_secret(secret_kind::refresh_token, bytes);
     const auto next = make_successor(first, sha256("seed"));
@@ -48,14 +48,14 @@ TEST_CASE("a successor is of the same kind and family, and nobody makes it with 
 }
 
 TEST_CASE("a secret is its kind, its digits and their checksum") {
-    // Written out, because secrets that were handed out must stay well-formed in every later version.
+    // Literal, because issued secrets must stay well-formed in every later version.
     CHECK(make_secret(secret_kind::personal_token, filled<32>(0)).view() ==
           "tgp_0000000000000000000000000000000000000000000" "0UM3GK");
     CHECK(make_secret(secret_kind::access_token, filled<32>(0xff)).view() ==
           "tga_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1" "3FC6hE");
 }
 
-TEST_CASE("a secret is well-formed as its own kind and as no other") {
+TEST_CASE("a secret is well-formed only as its own kind") {
     std::mt19937 random{1};
     for (int round = 0; round < 200; ++round) {
         auto bytes = filled<32>(0);
@@ -96,7 +96,7 @@ TEST_CASE("text of another length is not a secret") {
     CHECK_FALSE(is_well_formed(secret_kind::personal_token, std::string{"TGP_"} + secret.substr(4)));
 }
 
-TEST_CASE("other random bytes make another secret") {
+TEST_CASE("different random bytes make a different secret") {
     std::set<std::string> seen;
     auto bytes = filled<32>(0);
     for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -108,7 +108,7 @@ TEST_CASE("other random bytes make another secret") {
     CHECK(seen.size() == 256);
 }
 
-TEST_CASE("what is kept of a secret is its SHA-256") {
+TEST_CASE("the stored digest of a secret is its SHA-256") {
     const auto secret = make_secret(secret_kind::refresh_token, filled<32>(9));
     CHECK(digest_of(secret) == sha256(secret));
 }
@@ -170,30 +170,30 @@ TEST_CASE("an encrypted secret is decrypted with its key, in its context") {
         return *secret_keys::parse(std::string(64, first) + (second != 0 ? '\n' + std::string(64, second) : ""));
     };
     const auto one = keys('a');
-    // Written out, because what was stored must stay readable in every later version.
+    // Literal, because stored values must stay readable in every later version.
     CHECK(one.prefix() == "aes256gcm.fea6fe0f.");
     CHECK(*one.encrypt("whsec_secret", "webhook sitesmaker 42") == "aes256gcm.fea6fe0f.VcEI_999iwYrYsxaWHo0ydjpNFeigJNkeP77O0x-VV2ksG10t5U3_A");
     for (const std::string& secret : {std::string{}, std::string{"whsec_secret"}, std::string("a\0b", 3), std::string(4000, 'x')}) {
-        const auto kept = *one.encrypt(secret, "ours");
-        CHECK(kept.starts_with(one.prefix()));
-        CHECK(kept.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == std::string::npos);
-        for (const secret_keys& reader : {one, keys('a', 'b'), keys('b', 'a')}) CHECK(*reader.decrypt(kept, "ours") == secret);
-        CHECK(*one.encrypt(secret, "ours") == kept);
-        CHECK(*keys('b', 'a').encrypt(secret, "ours") != kept);
-        // Other contexts have other nonces, too, however texts and contexts are put together.
-        CHECK(one.encrypt(secret, "theirs")->substr(18, 16) != kept.substr(18, 16));
-        CHECK(one.encrypt("s" + secret, "our")->substr(18, 16) != kept.substr(18, 16));
+        const auto stored = *one.encrypt(secret, "ours");
+        CHECK(stored.starts_with(one.prefix()));
+        CHECK(stored.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == std::string::npos);
+        for (const secret_keys& reader : {one, keys('a', 'b'), keys('b', 'a')}) CHECK(*reader.decrypt(stored, "ours") == secret);
+        CHECK(*one.encrypt(secret, "ours") == stored);
+        CHECK(*keys('b', 'a').encrypt(secret, "ours") != stored);
+        // Other contexts have other nonces, whatever the boundary between text and context.
+        CHECK(one.encrypt(secret, "theirs")->substr(18, 16) != stored.substr(18, 16));
+        CHECK(one.encrypt("s" + secret, "our")->substr(18, 16) != stored.substr(18, 16));
         for (const char* context : {"", "our", "ours ", "theirs"}) {
-            const auto moved = one.decrypt(kept, context);
+            const auto moved = one.decrypt(stored, context);
             REQUIRE_FALSE(moved);
             CHECK(moved.error().kind == error_kind::internal);
         }
     }
-    const auto kept = *one.encrypt("whsec_secret", "ours");
-    for (std::size_t i = one.prefix().size(); i < kept.size(); ++i) {
-        auto changed = kept;
+    const auto stored = *one.encrypt("whsec_secret", "ours");
+    for (std::size_t i = one.prefix().size(); i < stored.size(); ++i) {
+        auto changed = stored;
         changed[i] = changed[i] == 'A' ? 'E' : 'A';
-        for (const std::string& each : {changed, kept.substr(0, i)}) {
+        for (const std::string& each : {changed, stored.substr(0, i)}) {
             const auto read = one.decrypt(each, "ours");
             REQUIRE_FALSE(read);
             CHECK(read.error().cause == "a secret that is encrypted with key fea6fe0f was damaged or moved: it cannot be decrypted");
@@ -201,11 +201,11 @@ TEST_CASE("an encrypted secret is decrypted with its key, in its context") {
     }
 }
 
-TEST_CASE("without its key an encrypted secret says which one is missing, and others are the secret itself") {
+TEST_CASE("without its key an encrypted secret names the missing key, and unencrypted secrets are returned unchanged") {
     const auto one = *secret_keys::parse(std::string(64, 'a')), other = *secret_keys::parse(std::string(64, 'b'));
-    const auto kept = *one.encrypt("whsec_secret", "ours");
+    const auto stored = *one.encrypt("whsec_secret", "ours");
     for (const auto& [keys, count] : {std::pair{secret_keys{}, "0"}, std::pair{other, "1"}}) {
-        const auto read = keys.decrypt(kept, "ours");
+        const auto read = keys.decrypt(stored, "ours");
         REQUIRE_FALSE(read);
         CHECK(read.error().kind == error_kind::unavailable);
         CHECK(read.error().cause == std::string{"a secret is encrypted with key fea6fe0f, which is not among the "} + count + " keys given");

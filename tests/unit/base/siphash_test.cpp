@@ -25,7 +25,7 @@ TEST_CASE("SipHash-1-3 spreads consecutive numbers, differently for each key") {
         low_bits.insert(siphash(one, i) & 0xffff);
         if (((siphash(one, i) ^ siphash(other, i)) & 0xff) == 0) ++same_place;
     }
-    CHECK(low_bits.size() > 3900);  // 4096 balls in 65536 urns leave 127 in company on average
+    CHECK(low_bits.size() > 3900);  // 4096 hashes in 65536 values: on average 127 collide
     CHECK(same_place > 2);
     CHECK(same_place < 40);  // 16 on average
 }

@@ -37,8 +37,8 @@
 #include <string_view>
 #include <vector>
 
-// Every exemplar stands here as it stands in its header's comment (which a test of the sources compares), and keeps its
-// contract. Behind it come near misses: what an integrator may well write, and the concept has to refuse.
+// Every exemplar equals the one in its header's comment (a test of the sources compares them) and fulfils its
+// contract. Near misses follow: types that an integrator may plausibly write and that the concept must refuse.
 
 namespace exemplars {
 
@@ -503,7 +503,7 @@ TEST_CASE("the exemplar partners_only accepts one host") {
     CHECK_FALSE(exemplars::partners_only{}.check(*http::url::parse("https://hooks.partner.example.evil.example/in")));
 }
 
-TEST_CASE("the exemplar shop_passwords refuses a change of what was changed meanwhile") {
+TEST_CASE("the exemplar shop_passwords refuses to change a password that another request has changed") {
     exemplars::shop_passwords passwords;
     CHECK(*passwords.check_password("ann", "please") == user_id{1});
     CHECK_FALSE(*passwords.check_password("ann", "Please"));
@@ -517,10 +517,10 @@ TEST_CASE("the exemplar shop_passwords refuses a change of what was changed mean
 }
 
 TEST_CASE("the exemplar site_sessions recognises Ann") {
-    http::request asked;
-    CHECK_FALSE(*exemplars::site_sessions{}.session_of(asked, instant{}));
-    asked.fields.add("Cookie", "site=ann-is-here");
-    CHECK((*exemplars::site_sessions{}.session_of(asked, instant{}))->user == user_id{1});
+    http::request request;
+    CHECK_FALSE(*exemplars::site_sessions{}.session_of(request, instant{}));
+    request.fields.add("Cookie", "site=ann-is-here");
+    CHECK((*exemplars::site_sessions{}.session_of(request, instant{}))->user == user_id{1});
     CHECK(exemplars::site_sessions{}.sign_in_url("/en/?a=b").starts_with("/login?next="));
 }
 

@@ -38,12 +38,12 @@ oauth_settings shop_oauth() {
     return settings;
 }
 
-http::response ask(const api_documentation& of, std::string_view path, http::method method = http::method::get) {
-    http::request asked;
-    asked.method = method;
-    asked.target.path = path;
+http::response fetch(const api_documentation& documentation, std::string_view path, http::method method = http::method::get) {
+    http::request request;
+    request.method = method;
+    request.target.path = path;
     http::response out;
-    of.handle(asked, out);
+    documentation.handle(request, out);
     return out;
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("every page is complete and without scripts") {
     CHECK(documentation.root() == "/people/docs");
     for (const auto& path : page_paths(documentation)) {
         INFO(path);
-        const auto page = ask(documentation, path);
+        const auto page = fetch(documentation, path);
         CHECK(page.status() == http::status::ok);
         CHECK(page.find("Content-Type") == "text/html; charset=utf-8");
         CHECK(page.find("Content-Security-Policy").find("default-src 'none'") == 0);
@@ -115,13 +115,13 @@ TEST_CASE("every page is complete and without scripts") {
 TEST_CASE("every internal link has a target") {
     const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
     for (const auto& path : page_paths(documentation)) {
-        for (const auto& link : all_values(ask(documentation, path).body(), "href")) {
+        for (const auto& link : all_values(fetch(documentation, path).body(), "href")) {
             INFO(path << " links to " << link);
             if (link.starts_with("https:")) continue;  // the API's own and the account's pages
             const auto hash = link.find('#');
             auto target = hash == 0 ? path : link.substr(0, hash);
             if (target.starts_with("../")) target.replace(0, 2, documentation.root());
-            const auto page = ask(documentation, target);
+            const auto page = fetch(documentation, target);
             CHECK(page.status() == http::status::ok);
             if (hash != std::string::npos) CHECK(has(page, "id=\"" + link.substr(hash + 1) + "\""));
         }
@@ -132,13 +132,13 @@ TEST_CASE("the links of Error objects have pages") {
     const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
     for (const auto about : {pipeline::about_requests, pipeline::about_authentication, pipeline::about_scopes,
                              pipeline::about_rate_limits, pipeline::about_errors, oauth::about_oauth})
-        CHECK(ask(documentation, "/people/docs/" + std::string{about.slug} + "/").status() == http::status::ok);
+        CHECK(fetch(documentation, "/people/docs/" + std::string{about.slug} + "/").status() == http::status::ok);
 }
 
 TEST_CASE("OAuth is documented as it is served") {
     const auto settings = shop_settings();
     const api_documentation documentation{settings, account_routes(), shop_oauth()};
-    const auto page = ask(documentation, "/people/docs/oauth/");
+    const auto page = fetch(documentation, "/people/docs/oauth/");
     for (const auto path : {oauth::authorization_path, oauth::token_path, oauth::revocation_path, oauth::metadata_path}) {
         INFO(path);
         CHECK(has(page, settings.auth_url + std::string{path}));
@@ -155,63 +155,63 @@ TEST_CASE("OAuth is documented as it is served") {
         INFO(oauth::to_text(code));
         CHECK(has(page, "id=\"error-" + std::string{oauth::to_text(code)} + "\""));
     }
-    CHECK(has(ask(documentation, "/people/docs/authentication/"), "/people/docs/oauth/"));
+    CHECK(has(fetch(documentation, "/people/docs/authentication/"), "/people/docs/oauth/"));
 }
 
 TEST_CASE("without OAuth it is not mentioned") {
     const api_documentation documentation{shop_settings(), account_routes()};
-    CHECK(ask(documentation, "/people/docs/oauth/").status() == http::status::not_found);
-    CHECK(ask(documentation, "/people/docs/oauth").status() == http::status::not_found);
+    CHECK(fetch(documentation, "/people/docs/oauth/").status() == http::status::not_found);
+    CHECK(fetch(documentation, "/people/docs/oauth").status() == http::status::not_found);
     for (const auto& path : {"/people/docs/", "/people/docs/authentication/", "/people/docs/errors/"})
-        CHECK_FALSE(has(ask(documentation, path), "docs/oauth/"));
+        CHECK_FALSE(has(fetch(documentation, path), "docs/oauth/"));
 }
 
 TEST_CASE("the pages link to the account") {
     const std::string_view link = "<a href=\"https://example.com/people/en/user/\">Your account</a>";
-    CHECK(has(ask(api_documentation{shop_settings(), account_routes(), shop_oauth()}, "/people/docs/scopes/"), link));
-    CHECK_FALSE(has(ask(api_documentation{shop_settings(), account_routes()}, "/people/docs/scopes/"), "Your account"));
+    CHECK(has(fetch(api_documentation{shop_settings(), account_routes(), shop_oauth()}, "/people/docs/scopes/"), link));
+    CHECK_FALSE(has(fetch(api_documentation{shop_settings(), account_routes()}, "/people/docs/scopes/"), "Your account"));
 }
 
-TEST_CASE("a reader is told where tokens come from") {
-    const auto with_pages = ask(api_documentation{shop_settings(), account_routes(), shop_oauth()}, "/people/docs/authentication/");
+TEST_CASE("pages say where to get tokens") {
+    const auto with_pages = fetch(api_documentation{shop_settings(), account_routes(), shop_oauth()}, "/people/docs/authentication/");
     CHECK(has(with_pages, "https://example.com/people/en/user/settings/tokens/"));
     CHECK(has(with_pages, "OAuth access token"));
-    const auto without = ask(api_documentation{shop_settings(), account_routes()}, "/people/docs/authentication/");
+    const auto without = fetch(api_documentation{shop_settings(), account_routes()}, "/people/docs/authentication/");
     CHECK_FALSE(has(without, "settings/tokens"));
     CHECK_FALSE(has(without, "OAuth"));
     CHECK(has(without, "The operator of this API issues them."));
 }
 
-TEST_CASE("examples show what they are about, and end in a newline") {
+TEST_CASE("examples show their operation and end in a newline") {
     const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
-    const auto webhooks = ask(documentation, "/people/docs/webhooks/");
+    const auto webhooks = fetch(documentation, "/people/docs/webhooks/");
     CHECK(has(webhooks, "curl -i -w '\\n' -X POST -u"));
     CHECK(has(webhooks, "HTTP/1.1 201 Created\nX-Hook-Secret: ...\n\n{&quot;id&quot;: 5}"));
     CHECK(has(webhooks, "curl -w '\\n' -X DELETE -u"));
-    const auto endpoints = ask(documentation, "/people/docs/endpoints/");
-    for (const char* answer : {"hello&quot;, &quot;from&quot;, &quot;get", "hello&quot;, &quot;from&quot;, &quot;post",
-                               "hello&quot;, &quot;authenticated&quot;, &quot;caller"})
-        CHECK(has(endpoints, answer));
+    const auto endpoints = fetch(documentation, "/people/docs/endpoints/");
+    for (const char* example : {"hello&quot;, &quot;from&quot;, &quot;get", "hello&quot;, &quot;from&quot;, &quot;post",
+                                "hello&quot;, &quot;authenticated&quot;, &quot;caller"})
+        CHECK(has(endpoints, example));
     for (const char* slug : {"", "authentication/", "oauth/", "webhooks/", "endpoints/"}) {
-        const auto page = ask(documentation, std::string{"/people/docs/"} + slug);
+        const auto page = fetch(documentation, std::string{"/people/docs/"} + slug);
         for (auto at = page.body().find("<code>curl"); at != std::string::npos; at = page.body().find("<code>curl", at + 1)) {
             const auto line = page.body().substr(at, page.body().find("</code>", at) - at);
             CAPTURE(line);
             CHECK(line.find("-w '\\n'") != std::string::npos);
         }
     }
-    CHECK(has(ask(documentation, "/people/docs/scopes/"), "Reading the user&#39;s sitesmaker accounts, and managing their webhooks"));
+    CHECK(has(fetch(documentation, "/people/docs/scopes/"), "Reading the user&#39;s sitesmaker accounts, and managing their webhooks"));
 }
 
 TEST_CASE("pages show the API's settings") {
     const api_documentation documentation{shop_settings(), account_routes()};
-    const auto limits = ask(documentation, "/people/docs/rate-limits/");
+    const auto limits = fetch(documentation, "/people/docs/rate-limits/");
     CHECK(has(limits, "5,000 requests per day"));
     CHECK(has(limits, "7 requests per 90 seconds"));
-    CHECK(has(ask(documentation, "/people/docs/scopes/"), "<code>sitesmaker:read</code>"));
-    CHECK(has(ask(documentation, "/people/docs/webhooks/"), "<code>site.created</code>"));
-    CHECK(has(ask(documentation, "/people/docs/webhooks/"), "webhook-signature: v1,"));
-    const auto endpoints = ask(documentation, "/people/docs/endpoints/");
+    CHECK(has(fetch(documentation, "/people/docs/scopes/"), "<code>sitesmaker:read</code>"));
+    CHECK(has(fetch(documentation, "/people/docs/webhooks/"), "<code>site.created</code>"));
+    CHECK(has(fetch(documentation, "/people/docs/webhooks/"), "webhook-signature: v1,"));
+    const auto endpoints = fetch(documentation, "/people/docs/endpoints/");
     CHECK(has(endpoints, "https://api.example.com/v1/sitesmaker/1/hooks"));
     CHECK(has(endpoints, "{&quot;event&quot;: &quot;site.created&quot;"));
     CHECK_FALSE(has(endpoints, "itemplatform"));
@@ -221,7 +221,7 @@ TEST_CASE("own routes are documented, and their texts are escaped") {
     const route_table routes{on_get<"/plain/{thing}">(
         open_to_all, [](auto&, std::string_view) -> result<void> { return {}; }, {.summary = "<b>&\"bold\"</b>"})};
     const api_documentation documentation{shop_settings(), routes};
-    const auto endpoints = ask(documentation, "/people/docs/endpoints/");
+    const auto endpoints = fetch(documentation, "/people/docs/endpoints/");
     CHECK(has(endpoints, "&lt;b&gt;&amp;&quot;bold&quot;&lt;/b&gt;"));
     CHECK(has(endpoints, "id=\"get/plain/{thing}\""));
     CHECK(has(endpoints, "https://api.example.com/v1/plain/name"));
@@ -251,32 +251,32 @@ TEST_CASE("unknown paths are a 404") {
     };
     for (const auto& each : cases) {
         INFO(each.path);
-        const auto answer = ask(documentation, each.path);
-        CHECK(answer.status() == each.status);
-        CHECK(answer.find("Location") == each.location);
+        const auto response = fetch(documentation, each.path);
+        CHECK(response.status() == each.status);
+        CHECK(response.find("Location") == each.location);
         if (each.status == http::status::not_found) {
-            CHECK(is_balanced(answer.body()));
-            CHECK(answer.find("Content-Type") == "text/html; charset=utf-8");
+            CHECK(is_balanced(response.body()));
+            CHECK(response.find("Content-Type") == "text/html; charset=utf-8");
         }
     }
 }
 
 TEST_CASE("documentation accepts GET only") {
     const api_documentation documentation{shop_settings(), account_routes()};
-    CHECK(ask(documentation, "/people/docs/", http::method::head).status() == http::status::ok);
-    const auto told = ask(documentation, "/people/docs/", http::method::options);
-    CHECK(told.status() == http::status::no_content);
-    CHECK(told.find("Allow") == "GET, HEAD, OPTIONS");
-    CHECK(told.body().empty());
+    CHECK(fetch(documentation, "/people/docs/", http::method::head).status() == http::status::ok);
+    const auto options = fetch(documentation, "/people/docs/", http::method::options);
+    CHECK(options.status() == http::status::no_content);
+    CHECK(options.find("Allow") == "GET, HEAD, OPTIONS");
+    CHECK(options.body().empty());
     for (const auto method : {http::method::post, http::method::put, http::method::delete_, http::method::other}) {
-        const auto answer = ask(documentation, "/people/docs/", method);
-        CHECK(answer.status() == http::refused_method_status(method));
-        CHECK(answer.find("Allow") == "GET, HEAD, OPTIONS");
+        const auto response = fetch(documentation, "/people/docs/", method);
+        CHECK(response.status() == http::refused_method_status(method));
+        CHECK(response.find("Allow") == "GET, HEAD, OPTIONS");
     }
 }
 
-TEST_CASE("there is one style sheet") {
-    const auto sheet = ask(api_documentation{shop_settings(), account_routes()}, "/people/docs/style.css");
+TEST_CASE("all pages share one style sheet") {
+    const auto sheet = fetch(api_documentation{shop_settings(), account_routes()}, "/people/docs/style.css");
     CHECK(sheet.status() == http::status::ok);
     CHECK(sheet.find("Content-Type") == "text/css; charset=utf-8");
     CHECK(std::count(sheet.body().begin(), sheet.body().end(), '{') == std::count(sheet.body().begin(), sheet.body().end(), '}'));

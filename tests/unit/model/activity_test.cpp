@@ -8,7 +8,7 @@
 
 using namespace tollgate;
 
-TEST_CASE("each kind of activity has a name of its own, and is found by it") {
+TEST_CASE("each kind of activity has its own name and is found by it") {
     std::set<std::string> names;
     for (std::uint8_t i = 0; i < static_cast<std::uint8_t>(activity_kind::count_); ++i) {
         const auto kind = static_cast<activity_kind>(i);

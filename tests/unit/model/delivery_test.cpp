@@ -22,6 +22,6 @@ TEST_CASE("a webhook-id is determined by its event and hook") {
 }
 
 TEST_CASE("the webhook-id does not change between releases") {
-    // Deliveries that wait in a store keep theirs.
+    // Deliveries in a store keep their ids.
     CHECK(message_id_of(message_seed{}, hook_id{7}).view() == "msg_1QHWgP0V15VHpGyKM6ZSdu");
 }

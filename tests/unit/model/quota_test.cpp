@@ -42,7 +42,7 @@ TEST_CASE("user and address keys differ even with equal numbers") {
     CHECK(keys.size() == 2);
 }
 
-TEST_CASE("a named window has a key of its own, which no user and no client has") {
+TEST_CASE("a named window has its own key, which differs from all keys of users and clients") {
     std::unordered_set<limit_key> all;
     for (const char* name : {"", "exports", "export", "reports"})
         for (std::int64_t number = 1; number <= 1000; ++number) {

@@ -18,7 +18,7 @@ TEST_CASE("scopes are separated by commas, spaces or both", "[domain][scope]") {
     CHECK(read->text() == each.text);
 }
 
-TEST_CASE("a set is what its text makes again", "[domain][scope]") {
+TEST_CASE("a set equals the set that is parsed from its text", "[domain][scope]") {
     const auto* list = GENERATE("", "a", "b a", "sitesmaker,sitesmaker:read,user:balance");
     const auto read = *scope_set::parse(list);
     CHECK(scope_set::from_text(read.text()) == read);

@@ -42,7 +42,7 @@ TEST_CASE("invalid names of services and events are refused", "[domain][service_
     CHECK(services.add("another", {std::string(128, 'e')}));
 }
 
-TEST_CASE("a catalog from a list refuses what add refuses", "[model][service_catalog]") {
+TEST_CASE("a catalog made from a list applies the checks of add", "[model][service_catalog]") {
     const service_catalog services{{"sitesmaker", {"site.created", "site.published"}}, {"itemplatform"}};
     REQUIRE(services.services().size() == 2);
     CHECK(services.find("sitesmaker")->has_event("site.published"));
@@ -56,7 +56,7 @@ TEST_CASE("a catalog from a list refuses what add refuses", "[model][service_cat
     CHECK_NOTHROW(service_catalog{{"shop", {"site.created"}}});
 }
 
-TEST_CASE("a service has scopes of its own beside its two", "[model][service_catalog]") {
+TEST_CASE("a service has its own scopes beside read and write", "[model][service_catalog]") {
     service_catalog services;
     REQUIRE(services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}, {"re-route-2", "Send elsewhere"}}));
     REQUIRE(services.add("shop", {"order.paid"}));

@@ -25,7 +25,7 @@ constexpr instant noon = from_unix_seconds(1'700'000'000);
 constexpr milliseconds moment{1};
 constexpr std::chrono::hours hour{1};
 
-/// A store that counts what is recorded, and fails at it in the way it is told to.
+/// A store that counts recorded uses, and fails in the chosen way.
 struct counting_store {
     memory_store inner;
     int recorded = 0;
@@ -53,7 +53,7 @@ struct counting_store {
 };
 static_assert(use_recorder<counting_store>);
 
-/// One that keeps no use at all.
+/// A store without use_recorder.
 struct plain_store {
     memory_store inner;
 
@@ -105,13 +105,13 @@ TEST_CASE("at most one use per second is due in total, whatever the clock does")
     CHECK_FALSE(pace.is_due({}, noon + seconds{1} - moment));
     CHECK_FALSE(pace.is_due({}, noon - seconds{1} + moment));
     CHECK(pace.is_due({}, noon + seconds{1}));
-    CHECK(pace.is_due({}, noon - seconds{100}));  // put back
+    CHECK(pace.is_due({}, noon - seconds{100}));  // reset
     const last_used_throttle copy = pace;
     last_used_throttle assigned;
     assigned = copy;
     CHECK_FALSE(assigned.is_due({}, noon - seconds{100}));
     CHECK(assigned.is_due({}, noon));
-    CHECK(pace.is_due({}, noon));  // a pace of its own
+    CHECK(pace.is_due({}, noon));  // a separate throttle
 }
 
 TEST_CASE("of parallel uses one is due") {
@@ -149,7 +149,7 @@ TEST_CASE("the use of an access token is recorded when it was accepted") {
     counting_store store;
     const auto token = issue_access(store.inner);
     const bearer_token rule;
-    CHECK_FALSE(*rule.identify(token, store, noon + 24 * hour));  // it is over
+    CHECK_FALSE(*rule.identify(token, store, noon + 24 * hour));  // the token has expired
     CHECK(store.recorded == 0);
     CHECK(*rule.identify(token, store, noon));
     CHECK(store.recorded == 1);

@@ -10,7 +10,7 @@ using namespace tollgate;
 
 namespace {
 
-/// What the rule says of a URL's text: its message, nothing if it is allowed, "no URL" if it is none.
+/// The rule's message for the text of a URL; empty if it is allowed, "no URL" if it is not a URL.
 std::string refusal(const public_targets& rule, const std::string& text) {
     const auto target = http::url::parse(text);
     if (!target) return "no URL";

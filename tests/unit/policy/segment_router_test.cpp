@@ -20,9 +20,9 @@ const std::vector<route_pattern> patterns{
 };
 
 segment_router built() {
-    segment_router made;
-    made.build(patterns);
-    return made;
+    segment_router router;
+    router.build(patterns);
+    return router;
 }
 
 std::vector<std::string> captures(const route_match& match) {
@@ -33,7 +33,7 @@ std::vector<std::string> captures(const route_match& match) {
 
 TEST_CASE("a path finds its route and captures its parameters", "[policy][router]") {
     struct row {
-        method asked;
+        method verb;
         const char* path;
         unsigned route;
         std::vector<std::string> captured;
@@ -47,13 +47,13 @@ TEST_CASE("a path finds its route and captures its parameters", "[policy][router
         {method::delete_, "/sitesmaker/hooks/7", 4, {"sitesmaker", "7"}},
         {method::get, "/sitesmaker/mine/hooks", 5, {"sitesmaker"}},
     }));
-    const auto match = built().find(each.asked, each.path);
+    const auto match = built().find(each.verb, each.path);
     REQUIRE(match.result == route_match::kind::found);
     CHECK(match.route == each.route);
     CHECK(captures(match) == each.captured);
 }
 
-TEST_CASE("a path without a route is unknown, however it could be read", "[policy][router]") {
+TEST_CASE("a path without a route is unknown in every spelling", "[policy][router]") {
     const auto* path = GENERATE("", "/", "//", "user/balance", "/user/balance/", "//user/balance", "/user//balance",
                                 "/user/balance/.", "/user/./balance", "/x/../user/balance", "/user%2Fbalance", "/%75ser/balance",
                                 "/sitesmaker/accounts/", "/sitesmaker", "/a/b/c/d", "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p", "*",

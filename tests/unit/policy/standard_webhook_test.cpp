@@ -33,22 +33,22 @@ struct written {
     std::string body;
 };
 
-written write(const due_delivery& sent, instant now) {
-    written made;
-    REQUIRE(standard_webhook{}.write(sent, now, made.fields, made.body));
-    return made;
+written write(const due_delivery& delivery, instant now) {
+    written output;
+    REQUIRE(standard_webhook{}.write(delivery, now, output.fields, output.body));
+    return output;
 }
 
 }  // namespace
 
 TEST_CASE("body and fields follow the specification") {
     const instant now = from_unix_milliseconds(1'700'000'100'500);
-    const auto made = write(sample(), now);
-    CHECK(made.body == R"({"type":"site.published","timestamp":"2023-11-14T22:13:20Z","service":"sitesmaker",)"
+    const auto output = write(sample(), now);
+    CHECK(output.body == R"({"type":"site.published","timestamp":"2023-11-14T22:13:20Z","service":"sitesmaker",)"
                        R"("account":42,"data":{"a": [1, "b"]}})");
-    const auto signature = sign_webhook(secret, {"msg_0123456789012345678901", 1'700'000'100, made.body});
+    const auto signature = sign_webhook(secret, {"msg_0123456789012345678901", 1'700'000'100, output.body});
     REQUIRE(signature);
-    CHECK(made.fields.view() == "Content-Type: application/json\r\n"
+    CHECK(output.fields.view() == "Content-Type: application/json\r\n"
                                 "webhook-id: msg_0123456789012345678901\r\n"
                                 "webhook-timestamp: 1700000100\r\n"
                                 "webhook-signature: " + *signature + "\r\n");
@@ -64,31 +64,31 @@ TEST_CASE("a retry keeps id and body, with a new timestamp and signature") {
 }
 
 TEST_CASE("valid previous secrets sign too, newest first") {
-    auto sent = sample();
+    auto delivery = sample();
     const std::string oldest = "whsec_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB";
-    sent.previous_secrets = {older, oldest};
-    const auto made = write(sent, from_unix_seconds(1'700'000'100));
-    const signed_webhook parts{"msg_0123456789012345678901", 1'700'000'100, made.body};
-    CHECK_THAT(std::string{made.fields.view()},
+    delivery.previous_secrets = {older, oldest};
+    const auto output = write(delivery, from_unix_seconds(1'700'000'100));
+    const signed_webhook parts{"msg_0123456789012345678901", 1'700'000'100, output.body};
+    CHECK_THAT(std::string{output.fields.view()},
                Catch::Contains("webhook-signature: " + *sign_webhook(secret, parts) + " " + *sign_webhook(older, parts) +
                                " " + *sign_webhook(oldest, parts) + "\r\n"));
 }
 
 TEST_CASE("data of any kind is unchanged") {
     for (const std::string data : {"null", "-0.10", "\"text \\u0000\"", "[]", " {\"b\" : 1.0, \"a\":2} ", "10000000000000000.01"}) {
-        const auto made = write(sample(data), from_unix_seconds(1));
-        CHECK_THAT(made.body, Catch::EndsWith("\"data\":" + data + "}"));
-        CHECK(http::check_json(made.body));
+        const auto output = write(sample(data), from_unix_seconds(1));
+        CHECK_THAT(output.body, Catch::EndsWith("\"data\":" + data + "}"));
+        CHECK(http::check_json(output.body));
     }
 }
 
 TEST_CASE("an invalid secret is an error") {
     for (const bool current : {true, false}) {
-        auto sent = sample();
-        sent.previous_secrets = {older};
-        (current ? sent.secret : sent.previous_secrets[0]) = "whsec_x";
-        written made;
-        const auto done = standard_webhook{}.write(sent, from_unix_seconds(1), made.fields, made.body);
+        auto delivery = sample();
+        delivery.previous_secrets = {older};
+        (current ? delivery.secret : delivery.previous_secrets[0]) = "whsec_x";
+        written output;
+        const auto done = standard_webhook{}.write(delivery, from_unix_seconds(1), output.fields, output.body);
         REQUIRE_FALSE(done);
         CHECK(done.error().kind == error_kind::internal);
     }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr keyed_hash fixed_hash{{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb}};
 
-/// Reads every text that does not begin with `!` as a token whose digest is that of the text, and counts its calls.
+/// Parses every text that does not begin with `!` as a token whose digest is the text's digest, and counts its calls.
 struct counting_reader {
     int calls = 0;
     bool operator()(std::string_view credentials, presented_token& into) {
@@ -57,35 +57,36 @@ issued make_token(std::string_view username, std::byte fill, secret_kind kind = 
 TEST_CASE("a memo returns the right token for every text, in any order") {
     token_memo memo{fixed_hash};
     counting_reader reader;
-    // Far more texts than entries, so that they take each other's slots; of lengths around those of words and of the bound.
+    // Far more texts than entries, so that they replace each other; their lengths are around those of machine words and of the bound.
     for (int round = 0; round < 3; ++round)
         for (std::size_t i = 0; i < 2000; ++i) CHECK(read(memo, std::to_string(i) + std::string(i % 140, 'x'), reader));
     CHECK(read(memo, "", reader));
     CHECK(read(memo, std::string(10'000, 'x'), reader));
 }
 
-TEST_CASE("credentials are read once, but each text by itself") {
-    const std::string kept(108, 'a');
+TEST_CASE("credentials are parsed once, and each text separately") {
+    const std::string original(108, 'a');
     struct variant {
         const char* of;
         std::string text;
     };
-    std::vector<variant> variants{{"one byte less", kept.substr(1)}, {"one byte more", kept + "a"},  {"a space before", " " + kept},
-                                  {"a space behind", kept + " "},    {"padding", kept + "="}};
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-        variants.push_back({"another byte", kept});
-        variants.back().text[i] = 'A';  // the other case, too
+    std::vector<variant> variants{{"one byte less", original.substr(1)}, {"one byte more", original + "a"},
+                                  {"a space before", " " + original}, {"a space behind", original + " "},
+                                  {"padding", original + "="}};
+    for (std::size_t i = 0; i < original.size(); ++i) {
+        variants.push_back({"another byte", original});
+        variants.back().text[i] = 'A';  // the other case
     }
     for (const auto& each : variants) {
         CAPTURE(each.of, each.text);
         token_memo memo{fixed_hash};
         counting_reader reader;
-        CHECK((read(memo, kept, reader) && read(memo, kept, reader) && reader.calls == 1));
+        CHECK((read(memo, original, reader) && read(memo, original, reader) && reader.calls == 1));
         CHECK((read(memo, each.text, reader) && reader.calls == 2));
     }
 }
 
-TEST_CASE("what is not a token, is too long, or is of another kind is read each time") {
+TEST_CASE("a text that is not a token, is too long or is of another kind is parsed each time") {
     token_memo memo{fixed_hash};
     counting_reader reader;
     const std::string longest(token_memo::credentials_bytes_max, 'x');
@@ -101,14 +102,14 @@ TEST_CASE("what is not a token, is too long, or is of another kind is read each 
     CHECK_FALSE(memo.read(credential_kind::access_token, longest, into, reads_nothing));
 }
 
-TEST_CASE("a text is wiped when another takes its slot, and at the end") {
+TEST_CASE("a text is wiped when another one replaces it, and at the end") {
     counting_reader reader;
     {
         token_memo memo{fixed_hash};
         const std::string secret = "a secret of forty bytes, and a long one.";
         CHECK(read(memo, secret, reader));
         CHECK(memo.contains(secret.substr(8)));
-        // Shorter ones, which do not overwrite all of it.
+        // Shorter texts, which do not overwrite all of it.
         for (int i = 0; i < 10'000; ++i) CHECK(read(memo, std::to_string(i), reader));
         CHECK_FALSE(memo.contains(secret.substr(8)));
     }
@@ -121,7 +122,7 @@ TEST_CASE("a text is wiped when another takes its slot, and at the end") {
     CHECK(bytes.find("the last secret") == std::string_view::npos);
 }
 
-TEST_CASE("a Basic token is read from its credentials, each time the same") {
+TEST_CASE("a Basic token is parsed from its credentials with the same result each time") {
     const auto token = make_token("tgu_one", std::byte{1});
     const auto other = make_token("tgu_one", std::byte{2});
     const basic_token authenticator;
@@ -130,7 +131,7 @@ TEST_CASE("a Basic token is read from its credentials, each time the same") {
         CHECK(authenticator.read(token.basic, right));
         CHECK((right.username == "tgu_one" && right.secret_digest == digest_of(token.secret)));
         CHECK(right.kind == credential_kind::personal_token);
-        // The same user name, and so the same first bytes.
+        // The same user name, so the first bytes are the same.
         CHECK(authenticator.read(other.basic, wrong));
         CHECK((wrong.username == "tgu_one" && wrong.secret_digest == digest_of(other.secret)));
 
@@ -146,7 +147,7 @@ TEST_CASE("a Basic token is read from its credentials, each time the same") {
     }
 }
 
-TEST_CASE("a Bearer token is read from its credentials, each time the same") {
+TEST_CASE("a Bearer token is parsed from its credentials with the same result each time") {
     const auto token = make_token("", std::byte{3}, secret_kind::access_token);
     const auto personal = make_token("", std::byte{3});
     for (int i = 0; i < 3; ++i) {
@@ -163,10 +164,10 @@ TEST_CASE("a Bearer token is read from its credentials, each time the same") {
 
 TEST_CASE("each thread has its own memo") {
     const auto token = make_token("tgu_two", std::byte{4});
-    presented_token here, there;
-    CHECK(basic_token{}.read(token.basic, here));
-    bool read_there = false;
-    std::thread{[&] { read_there = basic_token{}.read(token.basic, there); }}.join();
-    CHECK(read_there);
-    CHECK(here.secret_digest == there.secret_digest);
+    presented_token in_this_thread, in_other_thread;
+    CHECK(basic_token{}.read(token.basic, in_this_thread));
+    bool read_in_other_thread = false;
+    std::thread{[&] { read_in_other_thread = basic_token{}.read(token.basic, in_other_thread); }}.join();
+    CHECK(read_in_other_thread);
+    CHECK(in_this_thread.secret_digest == in_other_thread.secret_digest);
 }
