@@ -36,8 +36,8 @@ struct refused_row {
 
 /// Refused as a body and as a value.
 const std::vector<refused_row> refused_rows = {
-    {"nothing", ""},
-    {"blanks", " \r\n\t"},
+    {"empty", ""},
+    {"spaces", " \r\n\t"},
     {"NUL", "\0"s},
     {"an open object", "{"},
     {"a name alone", R"({"a"})"},
@@ -64,9 +64,9 @@ const std::vector<refused_row> refused_rows = {
     {"NUL between tokens", "{\0\"a\":1}"s},
     {"a broken escape", R"({"a":"\x"})"},
     {"a broken unicode escape", R"({"a":"\u12g4"})"},
-    {"half a surrogate pair", R"({"a":"\ud800"})"},
-    {"the other half", R"({"a":"\udc00"})"},
-    {"UTF-8 that breaks off", "{\"a\":\"\xc3\"}"},
+    {"the first half of a surrogate pair", R"({"a":"\ud800"})"},
+    {"the second half of a surrogate pair", R"({"a":"\udc00"})"},
+    {"truncated UTF-8", "{\"a\":\"\xc3\"}"},
     {"a stray continuation byte", "{\"a\":\"\x80\"}"},
     {"an overlong NUL", "{\"a\":\"\xc0\x80\"}"},
     {"an overlong slash", "{\"a\":\"\xe0\x80\xaf\"}"},

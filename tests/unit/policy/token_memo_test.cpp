@@ -71,7 +71,7 @@ TEST_CASE("credentials are parsed once, and each text separately") {
         std::string text;
     };
     std::vector<variant> variants{{"one byte less", original.substr(1)}, {"one byte more", original + "a"},
-                                  {"a space before", " " + original}, {"a space behind", original + " "},
+                                  {"a space before", " " + original}, {"a space after", original + " "},
                                   {"padding", original + "="}};
     for (std::size_t i = 0; i < original.size(); ++i) {
         variants.push_back({"another byte", original});

@@ -150,15 +150,15 @@ TEST_CASE("a session starts without state of its last connection", "[http1_sessi
     };
     const connection left[] = {
         {"nothing", ""},
-        {"an answered request", get},
+        {"a request with its response", get},
         {"part of a head", get.substr(0, get.size() - 3)},
         {"an empty line before a head", "\r\n"},
         {"part of a body", "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhi"},
         {"part of a chunked body", "POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhi"},
         {"a malformed request", "GET\r\n\r\n" + get},
         {"a last request", "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" + get},
-        {"an answer that was not taken", get, false},
-        {"a refusal that was not taken", "GET\r\n\r\n", false},
+        {"a response that was not sent", get, false},
+        {"a refusal that was not sent", "GET\r\n\r\n", false},
     };
     for (const auto& [name, bytes, takes_output] : left) {
         INFO(name);
