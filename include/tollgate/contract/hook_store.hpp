@@ -18,13 +18,13 @@ namespace tollgate::inline v0 {
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept hook_store = requires(S& s, const new_hook& made, const hook_change& changed, const account_ref& account,
+concept hook_store = requires(S& s, const new_hook& created, const hook_change& changed, const account_ref& account,
                               const service_name& service, hook_id id, std::size_t hooks_per_event_max,
                               const std::string& secret, instant old_valid_until) {
     // Creates a hook with a new id; ids are never reused. error_kind::invalid if the account already has
     // `hooks_per_event_max` hooks for this event: counting and creating is one step, so that parallel calls cannot
     // exceed the bound.
-    { s.create_hook(made, hooks_per_event_max) } -> std::same_as<result<hook_id>>;
+    { s.create_hook(created, hooks_per_event_max) } -> std::same_as<result<hook_id>>;
     // The account's hooks, oldest first.
     { s.hooks_of(account) } -> std::same_as<result<std::vector<hook>>>;
     // The account of this service that a hook belongs to, which never changes; empty if the hook does not exist.

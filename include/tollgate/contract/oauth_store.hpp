@@ -19,11 +19,11 @@ namespace tollgate::inline v0 {
 /// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is one atomic intent; its
 /// effect is as durable as the store when it returns.
 template <class S>
-concept application_store = requires(S& s, const new_application& made, std::string_view client_id, user_id owner,
+concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
                                      application_id id, const digest& secret, const application_change& changed,
                                      std::size_t applications_per_user_max) {
     // error_kind::conflict if the client_id is taken, invalid if the owner already has `applications_per_user_max`.
-    { s.create_application(made, applications_per_user_max) } -> std::same_as<result<application_id>>;
+    { s.create_application(created, applications_per_user_max) } -> std::same_as<result<application_id>>;
     // Empty if there is no application with this client_id.
     { s.find_application(client_id) } -> std::same_as<result<std::optional<application>>>;
     // The owner's applications, oldest first, each with the number of its users.
@@ -40,7 +40,7 @@ concept application_store = requires(S& s, const new_application& made, std::str
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
 
-/// Stores grants, and the codes and tokens made from them. Codes and tokens are already invalid at the time at which they expire.
+/// Stores grants, and the codes and tokens issued for them. Codes and tokens are already invalid at the time at which they expire.
 ///
 /// One user and one application cannot fill a store: beyond `limits::codes_per_grant_max` and the corresponding bounds
 /// for refresh and access tokens, a store may delete the oldest (of refresh tokens, the least recently used); the
@@ -68,8 +68,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // returns the same successor, in parallel calls, too. After that, it is `reused`, as are all tokens of the family
     // that were replaced before; reuse revokes the grant. error_kind::conflict if a new digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
-    // Revokes an access or refresh token of this application (RFC 7009), the latter by its own digest or its family's. A
-    // refresh token takes the access tokens made with it along. The result does not tell whether the token existed.
+    // Revokes an access or refresh token of this application (RFC 7009), the latter by its own digest or its family's. With a
+    // refresh token, the access tokens made with it are revoked, too. The result does not tell whether the token existed.
     { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
     // The access or refresh token of this digest, expired or not.
     { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;

@@ -56,7 +56,7 @@ struct refusal_record {
 /// A failure of the server, for logs: `error.cause` is not sent to the client. Valid during the call.
 struct problem_record {
     /// A failure, and the request in which it occurred, if any.
-    problem_record(const tollgate::error& what, const request_context* of = nullptr) noexcept : error{what}, context{of} {}
+    problem_record(const tollgate::error& failure, const request_context* request = nullptr) noexcept : error{failure}, context{request} {}
 
     const tollgate::error& error;    ///< what failed
     const request_context* context;  ///< null outside of a request, as in a dispatcher

@@ -158,14 +158,14 @@ concept sign_in_source = session_source<S> && requires(S& s, const http::request
 ///
 /// Thread rule, blocking and errors: as for `session_source`.
 template <class S>
-concept session_manager = session_source<S> && requires(S& s, const http::request& request, const session& who, std::string_view id,
+concept session_manager = session_source<S> && requires(S& s, const http::request& request, const session& session, std::string_view id,
                                                         instant now) {
     // The sessions of this user, the last used first; one of them is that of the request.
-    { s.sessions_of(request, who, now) } -> std::same_as<result<std::vector<listed_session>>>;
+    { s.sessions_of(request, session, now) } -> std::same_as<result<std::vector<listed_session>>>;
     // Ends the session of this user that `listed_session::id` names; whether there was one.
-    { s.end_session(who, id) } -> std::same_as<result<bool>>;
-    // Ends all sessions of this user but that of the request.
-    { s.end_other_sessions(request, who) } -> std::same_as<result<void>>;
+    { s.end_session(session, id) } -> std::same_as<result<bool>>;
+    // Ends all sessions of this user except that of the request.
+    { s.end_other_sessions(request, session) } -> std::same_as<result<void>>;
 };
 
 /// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
@@ -192,13 +192,13 @@ struct password_change_response {
 /// Thread rule and errors: as for `session_source`. Blocking: it computes slow password hashes, so it is called on a worker
 /// thread, whatever `blocking` says.
 template <class S>
-concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& who,
-                                                         const password_change& wanted, instant now,
+concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& session,
+                                                         const password_change& change, instant now,
                                                          http::response& response) {
     // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of
-    // the user, since any of them may be a thief's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing
+    // the user, since any of them may be an attacker's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing
     // unless the result is `changed`.
-    { s.change_password(request, who, wanted, now, response) } -> std::same_as<result<password_change_response>>;
+    { s.change_password(request, session, change, now, response) } -> std::same_as<result<password_change_response>>;
 };
 
 /// Stores sessions. Only `cookie_sessions` needs it.
@@ -211,10 +211,10 @@ concept password_changer = session_source<S> && requires(S& s, const http::reque
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept session_store = requires(S& s, const stored_session& made, const digest& cookie, const std::optional<digest>& kept,
+concept session_store = requires(S& s, const stored_session& session, const digest& cookie, const std::optional<digest>& except,
                                  user_id user, instant now, instant created_before, instant seen_before, std::size_t rows_max) {
     // error_kind::conflict if the digest exists.
-    { s.create_session(made) } -> std::same_as<result<void>>;
+    { s.create_session(session) } -> std::same_as<result<void>>;
     // Empty if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
     // Records that the session was used now. Not an error if it does not exist.
@@ -223,8 +223,8 @@ concept session_store = requires(S& s, const stored_session& made, const digest&
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
     // The user's sessions, the last used first; none if there is no such user. Those that are over are listed until a sweep.
     { s.sessions_of(user) } -> std::same_as<result<std::vector<stored_session>>>;
-    // Ends all sessions of one user but `kept`, for instance after a password change.
-    { s.end_sessions_of(user, kept) } -> std::same_as<result<void>>;
+    // Ends all sessions of one user except `except`, for instance after a password change.
+    { s.end_sessions_of(user, except) } -> std::same_as<result<void>>;
     // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`; returns
     // how many.
     { s.sweep_sessions(created_before, seen_before, rows_max) } -> std::same_as<result<std::size_t>>;

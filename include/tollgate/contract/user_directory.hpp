@@ -62,9 +62,9 @@ concept balance_cache = user_directory<D> && requires(const D& d, user_id user) 
 ///
 /// Thread rule, blocking and errors: as those of `user_directory`.
 template <class D>
-concept account_checker = user_directory<D> && requires(D& d, user_id user, const account_ref& wanted) {
+concept account_checker = user_directory<D> && requires(D& d, user_id user, const account_ref& account) {
     // Whether the account belongs to the user.
-    { d.has_account(user, wanted) } -> std::same_as<result<bool>>;
+    { d.has_account(user, account) } -> std::same_as<result<bool>>;
 };
 
 /// What the directory has cached of a user's quota; unknown if it caches none.
@@ -85,14 +85,14 @@ template <user_directory D>
 
 /// Whether the account belongs to the user.
 template <user_directory D>
-[[nodiscard]] result<bool> has_account(D& directory, user_id user, const account_ref& wanted) {
+[[nodiscard]] result<bool> has_account(D& directory, user_id user, const account_ref& ref) {
     if constexpr (account_checker<D>) {
-        return directory.has_account(user, wanted);
+        return directory.has_account(user, ref);
     } else {
-        auto accounts = directory.accounts_of(user, wanted.service.view());
+        auto accounts = directory.accounts_of(user, ref.service.view());
         if (!accounts) return std::move(accounts).error();
         for (const account& each : *accounts)
-            if (each.id == wanted.account) return true;
+            if (each.id == ref.account) return true;
         return false;
     }
 }
