@@ -42,7 +42,7 @@ struct balance {
     friend bool operator==(const balance&, const balance&) noexcept = default;
 };
 
-/// What a store in the directory's database read of a user, together with their credential.
+/// What a store in the directory's database read about a user, together with their credential.
 struct known_user {
     std::optional<quota> own_quota;            ///< what `quota_of` would return: empty means the default
     std::optional<tollgate::balance> balance;  ///< what `balance_of` would return; empty: call the directory

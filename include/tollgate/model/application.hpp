@@ -20,7 +20,7 @@ using client_id_text = inline_text<limits::client_id_bytes_max>;
 /// RFC 6749 section 2.1, and the operator's own services.
 enum class client_type : std::uint8_t {
     confidential,     ///< has a secret
-    public_client,    ///< runs on the devices of its users, where a secret would not stay one: PKCE instead
+    public_client,    ///< runs on the devices of its users, so it cannot keep a secret: PKCE instead
     resource_server,  ///< a service of the operator: introspects every access token, and requests none
 };
 
@@ -46,7 +46,7 @@ struct application {
     std::vector<std::string> redirect_urls;  ///< compared byte for byte
     instant created_at;
     client_type type = client_type::confidential;
-    std::optional<digest> older_secret_digest = {};  ///< of the secret before, which stays valid until it is removed
+    std::optional<digest> older_secret_digest = {};  ///< of the previous secret, which stays valid until it is removed
     bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
     std::int64_t users = 0;       ///< how many have authorized it; only in the list of an owner
 };

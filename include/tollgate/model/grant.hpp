@@ -88,9 +88,9 @@ struct redeemed_code {
 /// family. A replaced token is recognised by its family, after any number of replacements.
 struct token_rotation {
     digest family_digest;     ///< of the text that all tokens of the family share
-    digest successor_digest;  ///< of the token that replaces the shown one
-    digest successor_seed;    ///< with the shown token, what the successor is derived from
-    seconds grace;  ///< for so long, the token that was replaced last gives its successor again: a response may be lost
+    digest successor_digest;  ///< of the token that replaces the presented one
+    digest successor_seed;    ///< with the presented token, what the successor is derived from
+    seconds grace;  ///< during this time, the token that was replaced last returns its successor again: a response may be lost
 };
 
 /// A request for a new access token (RFC 6749 section 6).

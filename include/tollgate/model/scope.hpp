@@ -31,11 +31,11 @@ public:
     /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
-    /// The set whose `text()` this is, for stores that keep it. Anything else is a mistake that is not noticed.
+    /// The set whose `text()` this is, for stores that keep it. Any other text is an error that is not detected.
     static constexpr scope_set from_text(std::string_view text) noexcept {
-        scope_set made;
-        static_cast<void>(made.text_.append(text));
-        return made;
+        scope_set set;
+        static_cast<void>(set.text_.append(text));
+        return set;
     }
 
     /// Returns false and changes nothing if it does not fit. Adding an existing scope returns true.
@@ -115,7 +115,7 @@ private:
 
 constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexcept {
     if (list.size() > limits::scope_list_bytes_max) return std::nullopt;
-    std::optional<scope_set> made{std::in_place};
+    std::optional<scope_set> set{std::in_place};
     detail::scope_positions known;
     while (!list.empty()) {
         const auto end = list.find_first_of(", ");
@@ -123,11 +123,11 @@ constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexc
         list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
         if (scope.empty()) continue;
         if (!is_scope_token(scope)) return std::nullopt;
-        auto& text = made->text_;
+        auto& text = set->text_;
         if (known.find_or_add(text.view(), scope, text.size() + (text.empty() ? 0U : 1U))) continue;
         if ((!text.empty() && !text.append(" ")) || !text.append(scope)) return std::nullopt;
     }
-    return made;
+    return set;
 }
 
 }  // namespace tollgate

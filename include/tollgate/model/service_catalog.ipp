@@ -17,8 +17,8 @@ inline bool is_service_name(std::string_view name) noexcept {
            std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
 }
 
-/// Whether the scope can be one more of a service that has `before` already; else why not.
-inline result<void> check_scope(const scope_definition& scope, std::span<const service_scope> before, std::string_view full_name) {
+/// Whether the scope can be added to a service that has `existing`; otherwise the reason.
+inline result<void> check_scope(const scope_definition& scope, std::span<const service_scope> existing, std::string_view full_name) {
     const auto quoted = "The scope '" + std::string{full_name} + "' ";
     if (!is_service_name(scope.name)) return invalid(quoted + "is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
     if (scope.name == "read") return invalid(quoted + "exists for every service.");
@@ -26,7 +26,7 @@ inline result<void> check_scope(const scope_definition& scope, std::span<const s
         return invalid(quoted + "needs a text of 1 to " + std::to_string(limits::scope_description_bytes_max) +
                        " bytes that tells users what it permits.");
     const auto has_name = [full_name](const service_scope& each) { return each.name == full_name; };
-    if (std::any_of(before.begin(), before.end(), has_name)) return invalid(quoted + "is declared twice.");
+    if (std::any_of(existing.begin(), existing.end(), has_name)) return invalid(quoted + "is declared twice.");
     return {};
 }
 
