@@ -28,16 +28,16 @@ inline constexpr std::chrono::hours hook_secret_overlap{24};
 
 /// Succeeds if the account belongs to the user; otherwise not_found, whether the account exists or not.
 template <user_directory Users>
-[[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& wanted) {
-    const auto is_theirs = has_account(users, user, wanted);
-    if (!is_theirs) return is_theirs.error();
-    if (!*is_theirs) return not_found();
+[[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& account) {
+    const auto owned = has_account(users, user, account);
+    if (!owned) return owned.error();
+    if (!*owned) return not_found();
     return {};
 }
 
 /// Whether the service has this event; otherwise invalid, with a message that names `event`.
-[[nodiscard]] inline result<void> check_hook_event(const service& at, std::string_view event) {
-    if (!at.has_event(event)) return invalid("event is not an event of this service.");
+[[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
+    if (!service.has_event(event)) return invalid("event is not an event of this service.");
     return {};
 }
 
@@ -77,31 +77,31 @@ template <random_source Random>
 
 /// Creates a hook for future events. Invalid if the account has `hooks_per_event_max` hooks for this event.
 template <hook_store Hooks, random_source Random = system_random>
-[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request wanted, instant now,
+[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request request, instant now,
                                              const Random& random = {},
                                              std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
-    const auto made = hooks.create_hook({.account = wanted.account,
-                                         .event = std::move(wanted.event),
-                                         .source = wanted.source,
-                                         .type = std::string{default_hook_type},
-                                         .target_url = std::move(wanted.target_url),
-                                         .secret = *secret,
-                                         .created_at = now},
-                                        hooks_per_event_max);
-    if (!made) return made.error();
-    return issued_hook{*made, std::move(*secret)};
+    const auto id = hooks.create_hook({.account = request.account,
+                                       .event = std::move(request.event),
+                                       .source = request.source,
+                                       .type = std::string{default_hook_type},
+                                       .target_url = std::move(request.target_url),
+                                       .secret = *secret,
+                                       .created_at = now},
+                                      hooks_per_event_max);
+    if (!id) return id.error();
+    return issued_hook{*id, std::move(*secret)};
 }
 
 /// Replaces the secret of a hook of the account; empty if the account has no such hook. The old one still signs for
 /// `hook_secret_overlap`.
 template <hook_store Hooks, random_source Random = system_random>
-[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& of, hook_id which,
+[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& account, hook_id hook,
                                                                    instant now, const Random& random = {}) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
-    const auto replaced = hooks.replace_hook_secret(of, which, *secret, now + hook_secret_overlap);
+    const auto replaced = hooks.replace_hook_secret(account, hook, *secret, now + hook_secret_overlap);
     if (!replaced) return replaced.error();
     if (!*replaced) return std::optional<std::string>{};
     return std::optional{std::move(*secret)};

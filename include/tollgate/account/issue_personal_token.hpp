@@ -35,9 +35,9 @@ struct issued_personal_token {
 /// scopes exist.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
-    Store& store, personal_token_request wanted, instant now, const Random& random = {},
+    Store& store, personal_token_request request, instant now, const Random& random = {},
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
-    if (wanted.description.size() > limits::token_description_bytes_max)
+    if (request.description.size() > limits::token_description_bytes_max)
         return invalid("description is longer than 255 bytes.");
     std::array<std::byte, 16> name_bytes;
     std::array<std::byte, 32> secret_bytes;
@@ -46,20 +46,20 @@ template <token_store Store, random_source Random = system_random>
     const auto secret = make_secret(secret_kind::personal_token, secret_bytes);
     secure_wipe(secret_bytes);
 
-    const auto id = store.create_personal_token({.user = wanted.user,
+    const auto id = store.create_personal_token({.user = request.user,
                                                  .username = username,
                                                  .secret_digest = digest_of(secret),
-                                                 .description = wanted.description,
-                                                 .scopes = wanted.scopes,
+                                                 .description = request.description,
+                                                 .scopes = request.scopes,
                                                  .created_at = now,
-                                                 .expires_at = wanted.expires_at},
+                                                 .expires_at = request.expires_at},
                                                 tokens_per_user_max);
     if (!id) return id.error();
-    return issued_personal_token{*id, username, secret, std::move(wanted.description)};
+    return issued_personal_token{*id, username, secret, std::move(request.description)};
 }
 
-/// A new secret for a token of this user, valid for as long as the token was to be at first. Empty if the user has no such
-/// token.
+/// A new secret for a token of this user, valid for as long as the token was when it was created. Empty if the user has no
+/// such token.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<std::optional<issued_personal_token>> renew_personal_token(Store& store, user_id user, token_id id,
                                                                                instant now, const Random& random = {}) {

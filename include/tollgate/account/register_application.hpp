@@ -76,9 +76,9 @@ namespace detail {
 [[nodiscard]] inline std::string normalized_url(std::string_view text) {
     const auto url = http::url::parse(text);
     const auto fragment = text.find('#');
-    auto made = url->origin() + url->request_target();
-    if (fragment != std::string_view::npos) made.append(text.substr(fragment));
-    return made;
+    auto normalized = url->origin() + url->request_target();
+    if (fragment != std::string_view::npos) normalized.append(text.substr(fragment));
+    return normalized;
 }
 
 /// Whether a URL has a private-use scheme (RFC 8252 section 7.1): a domain name in reverse order, so that it has a dot,
@@ -100,15 +100,15 @@ namespace detail {
 /// A redirect URL as it is stored. Precondition: it is valid.
 [[nodiscard]] inline std::string normalized_redirect_url(std::string_view text) {
     if (!is_private_use_url(text)) return normalized_url(text);
-    std::string made{text};
-    for (std::size_t i = 0; made[i] != ':'; ++i) made[i] = ascii_lower(made[i]);
-    return made;
+    std::string normalized{text};
+    for (std::size_t i = 0; normalized[i] != ':'; ++i) normalized[i] = ascii_lower(normalized[i]);
+    return normalized;
 }
 
 }  // namespace detail
 
 /// All errors, in the order of the fields; empty if there are none.
-[[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& wanted);
+[[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& request);
 
 /// A new application. Its secret is shown only once; the store keeps its digest.
 struct registered_application {
@@ -122,86 +122,86 @@ template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
     std::array<std::byte, 32> bytes;
     if (!random.fill(bytes)) return std::nullopt;
-    const auto made = make_secret(secret_kind::client_secret, bytes);
+    const auto secret = make_secret(secret_kind::client_secret, bytes);
     secure_wipe(bytes);
-    return made;
+    return secret;
 }
 
 /// Registers an OAuth client (RFC 6749 section 2). Invalid for the first of its faults, and if the user has
 /// `applications_per_user_max` applications.
 template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
-    Store& store, application_request wanted, instant now, const Random& random = {},
+    Store& store, application_request request, instant now, const Random& random = {},
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
-    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(faults.front().message);
-    wanted.website = detail::normalized_url(wanted.website);
-    for (std::string& each : wanted.redirect_urls) each = detail::normalized_redirect_url(each);
+    if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
+    request.website = detail::normalized_url(request.website);
+    for (std::string& each : request.redirect_urls) each = detail::normalized_redirect_url(each);
     std::array<std::byte, 16> name_bytes;
-    const bool is_public = wanted.type == client_type::public_client;
+    const bool is_public = request.type == client_type::public_client;
     const auto secret = is_public ? std::optional{secret_text{}} : new_client_secret(random);
     if (!secret || !random.fill(name_bytes)) return internal_error("the random source failed");
     const auto client_id = make_public_id(public_id_kind::client_id, name_bytes);
 
-    const auto id = store.create_application({.owner = wanted.owner,
+    const auto id = store.create_application({.owner = request.owner,
                                               .client_id = *client_id_text::from(client_id),
                                               .secret_digest = is_public ? digest{} : digest_of(*secret),
-                                              .name = std::move(wanted.name),
-                                              .website = std::move(wanted.website),
-                                              .description = std::move(wanted.description),
-                                              .redirect_urls = std::move(wanted.redirect_urls),
+                                              .name = std::move(request.name),
+                                              .website = std::move(request.website),
+                                              .description = std::move(request.description),
+                                              .redirect_urls = std::move(request.redirect_urls),
                                               .created_at = now,
-                                              .type = wanted.type},
+                                              .type = request.type},
                                              applications_per_user_max);
     if (!id) return id.error();
     return registered_application{*id, client_id, *secret};
 }
 
 /// Changes what users see of an application, and its redirect URLs. Invalid for the first of its faults; false if the owner
-/// has no such application. `wanted.type` must be the application's.
+/// has no such application. `request.type` must be the application's.
 template <application_store Store>
-[[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request wanted,
+[[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
-    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(faults.front().message);
-    for (std::string& each : wanted.redirect_urls) each = detail::normalized_redirect_url(each);
-    return store.update_application(wanted.owner, id,
-                                    {.name = std::move(wanted.name),
-                                     .website = detail::normalized_url(wanted.website),
-                                     .description = std::move(wanted.description),
-                                     .redirect_urls = std::move(wanted.redirect_urls),
-                                     .acts_for_owner = acts_for_owner && wanted.type == client_type::confidential});
+    if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
+    for (std::string& each : request.redirect_urls) each = detail::normalized_redirect_url(each);
+    return store.update_application(request.owner, id,
+                                    {.name = std::move(request.name),
+                                     .website = detail::normalized_url(request.website),
+                                     .description = std::move(request.description),
+                                     .redirect_urls = std::move(request.redirect_urls),
+                                     .acts_for_owner = acts_for_owner && request.type == client_type::confidential});
 }
 
 static_assert(limits::application_name_bytes_max == 100 && limits::application_description_bytes_max == 255 &&
                   limits::target_url_bytes_max == 2048 && limits::redirect_urls_max == 20,
               "the messages name the bounds");
 
-inline std::vector<field_fault> faults_of(const application_request& wanted) {
+inline std::vector<field_fault> faults_of(const application_request& request) {
     std::vector<field_fault> faults;
     const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
-        const auto add = [&](std::string_view message, field_error what = field_error::malformed) {
-            faults.push_back({field, std::string{field}.append(message), what, index});
+        const auto add = [&](std::string_view message, field_error kind = field_error::malformed) {
+            faults.push_back({field, std::string{field}.append(message), kind, index});
         };
-        const auto what = detail::fault_of_url(text);
-        if (what == field_error::insecure)
-            return add(" must be https; http is allowed for loopback addresses only.", *what);
-        if (what == field_error::not_ascii)
-            return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *what);
-        if (what) return add(" must be an absolute http or https URL of at most 2048 bytes.");
+        const auto fault = detail::fault_of_url(text);
+        if (fault == field_error::insecure)
+            return add(" must be https; http is allowed for loopback addresses only.", *fault);
+        if (fault == field_error::not_ascii)
+            return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *fault);
+        if (fault) return add(" must be an absolute http or https URL of at most 2048 bytes.");
         const auto url = http::url::parse(text);
         if (url->has_user_info) add(" must not contain a user name or password.");
         else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
     };
-    if (!is_visible_line(wanted.name, limits::application_name_bytes_max))
+    if (!is_visible_line(request.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to 100 bytes without control or invisible characters."});
-    check_url("website", wanted.website, true, 0);
-    if (!wanted.description.empty() && !is_visible_line(wanted.description, limits::application_description_bytes_max))
+    check_url("website", request.website, true, 0);
+    if (!request.description.empty() && !is_visible_line(request.description, limits::application_description_bytes_max))
         faults.push_back({"description",
                           "description must be a line of at most 255 bytes without control or invisible characters."});
-    if (wanted.redirect_urls.size() > limits::redirect_urls_max)
+    if (request.redirect_urls.size() > limits::redirect_urls_max)
         faults.push_back({"redirect_url", "redirect_url is given more than 20 times.", field_error::too_many});
-    for (std::size_t i = 0; i < wanted.redirect_urls.size(); ++i) {
-        const std::string& each = wanted.redirect_urls[i];
-        if (wanted.type != client_type::public_client || !detail::is_private_use_url(each))
+    for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
+        const std::string& each = request.redirect_urls[i];
+        if (request.type != client_type::public_client || !detail::is_private_use_url(each))
             check_url("redirect_url", each, false, i);
     }
     return faults;
