@@ -67,10 +67,10 @@ constexpr bool decimal::is_decimal(std::string_view text) noexcept {
 
 constexpr std::optional<decimal> decimal::parse(std::string_view text) noexcept {
     if (!is_decimal(text)) return std::nullopt;
-    decimal made;
-    made.text_.clear();
-    made.text_.append(text);
-    return made;
+    decimal number;
+    number.text_.clear();
+    number.text_.append(text);
+    return number;
 }
 
 constexpr decimal decimal::from_minor_units(std::int64_t amount, unsigned digits) noexcept {
@@ -85,10 +85,10 @@ constexpr decimal decimal::from_minor_units(std::int64_t amount, unsigned digits
     }
     if (amount < 0) reversed[size++] = '-';
 
-    decimal made;
-    made.text_.clear();
-    while (size > 0) made.text_.append({&reversed[--size], 1});
-    return made;
+    decimal number;
+    number.text_.clear();
+    while (size > 0) number.text_.append({&reversed[--size], 1});
+    return number;
 }
 
 }  // namespace tollgate

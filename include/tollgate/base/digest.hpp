@@ -23,9 +23,9 @@ public:
     constexpr digest() noexcept = default;
 
     static constexpr digest from_bytes(const std::array<std::uint8_t, size_bytes>& bytes) noexcept {
-        digest made;
-        made.bytes_ = bytes;
-        return made;
+        digest value;
+        value.bytes_ = bytes;
+        return value;
     }
     /// From the 32 bytes in a store; empty for any other size.
     static inline std::optional<digest> from(std::string_view raw) noexcept;
@@ -64,16 +64,16 @@ struct keyed_message {
 
 inline std::optional<digest> digest::from(std::string_view raw) noexcept {
     if (raw.size() != size_bytes) return std::nullopt;
-    digest made;
-    std::memcpy(made.bytes_.data(), raw.data(), size_bytes);
-    return made;
+    digest value;
+    std::memcpy(value.bytes_.data(), raw.data(), size_bytes);
+    return value;
 }
 
 /// Constant time.
 inline bool operator==(const digest& a, const digest& b) noexcept {
-    using texts = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
-    const auto x = std::bit_cast<texts>(a.bytes_);
-    const auto y = std::bit_cast<texts>(b.bytes_);
+    using words = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
+    const auto x = std::bit_cast<words>(a.bytes_);
+    const auto y = std::bit_cast<words>(b.bytes_);
     return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
 }
 
@@ -82,9 +82,9 @@ inline bool operator==(const digest& a, const digest& b) noexcept {
 template <>
 struct std::hash<tollgate::digest> {
     /// A digest is uniformly distributed, so its first bytes are a good hash.
-    [[nodiscard]] std::size_t operator()(const tollgate::digest& of) const noexcept {
+    [[nodiscard]] std::size_t operator()(const tollgate::digest& value) const noexcept {
         std::size_t first = 0;
-        std::memcpy(&first, of.bytes().data(), sizeof first);
+        std::memcpy(&first, value.bytes().data(), sizeof first);
         return first;
     }
 };

@@ -57,7 +57,7 @@ constexpr std::optional<id<Tag>> id<Tag>::parse(std::string_view text) noexcept 
 
 template <class Tag>
 struct std::hash<tollgate::id<Tag>> {
-    [[nodiscard]] std::size_t operator()(const tollgate::id<Tag>& named) const noexcept {
-        return std::hash<std::int64_t>{}(named.value());
+    [[nodiscard]] std::size_t operator()(const tollgate::id<Tag>& key) const noexcept {
+        return std::hash<std::int64_t>{}(key.value());
     }
 };

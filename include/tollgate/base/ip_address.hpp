@@ -20,15 +20,15 @@ public:
     constexpr ip_address() noexcept = default;
 
     static constexpr ip_address v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) noexcept {
-        ip_address made;
-        made.bytes_ = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d};
-        return made;
+        ip_address address;
+        address.bytes_ = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d};
+        return address;
     }
     /// From 16 bytes in network order.
     static constexpr ip_address from_bytes(const std::array<std::uint8_t, 16>& bytes) noexcept {
-        ip_address made;
-        made.bytes_ = bytes;
-        return made;
+        ip_address address;
+        address.bytes_ = bytes;
+        return address;
     }
 
     /// Dotted decimal of four parts without leading zeros, or RFC 4291 text; no port, brackets or zone.

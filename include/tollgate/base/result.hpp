@@ -66,8 +66,8 @@ struct error {
 ///
 ///     auto store = sqlite_store::open("tollgate.db");
 ///     if (!store) return report(store.error());
-inline int report(const error& why) noexcept {
-    std::fprintf(stderr, "tollgate: %s\n", (why.cause.empty() ? why.message : why.cause).c_str());
+inline int report(const error& failure) noexcept {
+    std::fprintf(stderr, "tollgate: %s\n", (failure.cause.empty() ? failure.message : failure.cause).c_str());
     return 1;
 }
 
@@ -75,9 +75,9 @@ inline int report(const error& why) noexcept {
 /// there is no cause.
 class bad_result_access : public std::logic_error {
 public:
-    /// Thrown by `value()` of a result that holds `why`.
-    explicit bad_result_access(tollgate::error why)
-        : std::logic_error{why.cause.empty() ? why.message : why.cause}, error_{std::move(why)} {}
+    /// Thrown by `value()` of a result that holds `failure`.
+    explicit bad_result_access(tollgate::error failure)
+        : std::logic_error{failure.cause.empty() ? failure.message : failure.cause}, error_{std::move(failure)} {}
 
     /// The error of the result.
     [[nodiscard]] tollgate::error& error() & noexcept { return error_; }
@@ -177,7 +177,7 @@ public:
         : value_{}, has_value_{true} {}
     /// Holds `value`; without an argument, a default-constructed value.
     result(T value) noexcept : value_{std::move(value)}, has_value_{true} {}
-    result(tollgate::error why) noexcept : error_{std::move(why)}, has_value_{false} {}
+    result(tollgate::error failure) noexcept : error_{std::move(failure)}, has_value_{false} {}
     /// Converts from a type that converts to T, or from a result of one.
     template <class U>
         requires(!std::is_same_v<std::remove_cvref_t<U>, T> && !std::is_same_v<std::remove_cvref_t<U>, tollgate::error> &&
@@ -185,35 +185,35 @@ public:
     result(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) : value_(std::forward<U>(value)), has_value_{true} {}
     template <class U>
         requires(!std::is_same_v<U, T> && std::convertible_to<U, T>)
-    result(result<U> from) : has_value_{from.has_value()} {
-        if (has_value_) std::construct_at(std::addressof(value_), *std::move(from));
-        else std::construct_at(std::addressof(error_), std::move(from).error());
+    result(result<U> other) : has_value_{other.has_value()} {
+        if (has_value_) std::construct_at(std::addressof(value_), *std::move(other));
+        else std::construct_at(std::addressof(error_), std::move(other).error());
     }
     template <class... Args>
         requires std::constructible_from<T, Args...>
     explicit result(std::in_place_t, Args&&... args) : value_(std::forward<Args>(args)...), has_value_{true} {}
 
     /// Copies or moves the content.
-    result(result&& from) noexcept : has_value_{from.has_value_} {
-        if (has_value_) std::construct_at(std::addressof(value_), std::move(from.value_));
-        else std::construct_at(std::addressof(error_), std::move(from.error_));
+    result(result&& other) noexcept : has_value_{other.has_value_} {
+        if (has_value_) std::construct_at(std::addressof(value_), std::move(other.value_));
+        else std::construct_at(std::addressof(error_), std::move(other.error_));
     }
-    result(const result& from)
+    result(const result& other)
         requires std::copy_constructible<T>
-        : has_value_{from.has_value_} {
-        if (has_value_) std::construct_at(std::addressof(value_), from.value_);
-        else std::construct_at(std::addressof(error_), from.error_);
+        : has_value_{other.has_value_} {
+        if (has_value_) std::construct_at(std::addressof(value_), other.value_);
+        else std::construct_at(std::addressof(error_), other.error_);
     }
     /// Replaces the content.
-    result& operator=(result&& from) noexcept {
-        if (this == &from) return *this;
+    result& operator=(result&& other) noexcept {
+        if (this == &other) return *this;
         std::destroy_at(this);
-        return *std::construct_at(this, std::move(from));
+        return *std::construct_at(this, std::move(other));
     }
-    result& operator=(const result& from)
+    result& operator=(const result& other)
         requires std::copy_constructible<T>
     {
-        return *this = result{from};
+        return *this = result{other};
     }
     ~result() {
         if (has_value_) std::destroy_at(std::addressof(value_));
@@ -227,7 +227,7 @@ public:
         *this = result{std::in_place, std::forward<Args>(args)...};
         return value_;
     }
-    void swap(result& with) noexcept { std::swap(*this, with); }
+    void swap(result& other) noexcept { std::swap(*this, other); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
     /// Whether it holds a value.
@@ -319,12 +319,12 @@ public:
 
     result() = default;
     /// Holds an error.
-    result(tollgate::error why) noexcept : error_{std::move(why)} {}
+    result(tollgate::error failure) noexcept : error_{std::move(failure)} {}
     explicit result(std::in_place_t) noexcept {}
 
     /// Sets success.
     void emplace() noexcept { error_.reset(); }
-    void swap(result& with) noexcept { std::swap(*this, with); }
+    void swap(result& other) noexcept { std::swap(*this, other); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
     /// Whether it is a success.
@@ -390,10 +390,10 @@ template <class T, class U>
     return a.has_value() && static_cast<bool>(*a == value);
 }
 
-/// Whether it holds an error equal to `why`.
+/// Whether it holds an error equal to `failure`.
 template <class T>
-[[nodiscard]] bool operator==(const result<T>& a, const error& why) {
-    return !a.has_value() && a.error() == why;
+[[nodiscard]] bool operator==(const result<T>& a, const error& failure) {
+    return !a.has_value() && a.error() == failure;
 }
 
 }  // namespace tollgate

@@ -42,7 +42,7 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 /// The digest that stores keep of a secret. Throws as `sha256` does.
 [[nodiscard]] inline digest digest_of(std::string_view secret) { return sha256(secret); }
 
-/// What all secrets have in common that replace one another: about 125 random bits. Precondition: well-formed.
+/// What all secrets that replace one another have in common: about 125 random bits. Precondition: well-formed.
 [[nodiscard]] TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept;
 
 /// The secret of the same kind and family that replaces this one. About 128 bits of it are derived from both arguments, so
@@ -63,7 +63,7 @@ using public_id = inline_text<limits::token_username_bytes_max>;
 
 /// Keys that encrypt secrets which must be read again, such as those of webhooks: AES-256-GCM (NIST SP 800-38D).
 ///
-/// The operator keeps the keys outside of the database, so that a copy of the database does not give the secrets away. The
+/// The operator keeps the keys outside of the database, so that a copy of the database does not reveal the secrets. The
 /// `context` names what a secret belongs to. It is not stored with the secret, but decrypting requires the same one, so
 /// that an encrypted secret cannot be moved to another row.
 ///
@@ -73,7 +73,7 @@ public:
     /// No key: `encrypt` returns its text unchanged, and encrypted secrets cannot be read.
     secret_keys() noexcept = default;
 
-    /// Reads a key file: one key a line, as 64 hexadecimal digits (`openssl rand -hex 32`). The first one encrypts. A
+    /// Reads a key file: one key per line, as 64 hexadecimal digits (`openssl rand -hex 32`). The first one encrypts. A
     /// second one only decrypts: the previous one, or the next one. Blank lines and lines that start with `#` are ignored.
     /// Error: invalid, with the number of the line, never with its text.
     [[nodiscard]] static TOLLGATE_DECL result<secret_keys> parse(std::string_view key_file);

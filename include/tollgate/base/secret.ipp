@@ -48,10 +48,10 @@ constexpr std::array<char, Digits> to_base62(std::uint32_t number) noexcept {
 }
 
 inline constexpr auto base62_values = [] {
-    std::array<std::uint8_t, 256> made{};
+    std::array<std::uint8_t, 256> values{};
     for (std::size_t i = 0; i < base62_digits.size(); ++i)
-        made[static_cast<unsigned char>(base62_digits[i])] = static_cast<std::uint8_t>(i);
-    return made;
+        values[static_cast<unsigned char>(base62_digits[i])] = static_cast<std::uint8_t>(i);
+    return values;
 }();
 
 /// Precondition: at most 10 letters and digits. The result has more bits than a checksum, so each checksum has exactly
@@ -81,9 +81,9 @@ constexpr std::array<char, Digits> to_base62(std::array<std::uint32_t, Words> nu
 
 template <std::size_t Bytes>
 constexpr std::array<std::uint32_t, Bytes / 4> to_words(std::span<const std::byte, Bytes> bytes) noexcept {
-    std::array<std::uint32_t, Bytes / 4> texts{};
-    for (std::size_t i = 0; i < Bytes; ++i) texts[i / 4] = texts[i / 4] << 8 | std::to_integer<std::uint32_t>(bytes[i]);
-    return texts;
+    std::array<std::uint32_t, Bytes / 4> words{};
+    for (std::size_t i = 0; i < Bytes; ++i) words[i / 4] = words[i / 4] << 8 | std::to_integer<std::uint32_t>(bytes[i]);
+    return words;
 }
 
 template <std::size_t Digits>
@@ -116,7 +116,7 @@ inline std::uint32_t checksum_of(std::string_view secret) noexcept {
     return crc32({secret.data() + kind_prefix_bytes - 1, checked_bytes});
 }
 
-/// Of an encrypted secret: what stands between the first two dots.
+/// The id of the key of an encrypted secret: the text between the first two dots.
 inline std::string key_id_of(std::string_view encrypted) {
     encrypted.remove_prefix(encrypted_prefix.size());
     return std::string{encrypted.substr(0, (std::min)(encrypted.find('.'), 2 * key_id_bytes))};
@@ -125,11 +125,11 @@ inline std::string key_id_of(std::string_view encrypted) {
 }  // namespace detail
 
 TOLLGATE_DECL secret_text make_secret(secret_kind kind, std::span<const std::byte, 32> random) noexcept {
-    secret_text made;
-    made.append(detail::prefix_of(kind));
-    made.append(detail::view_of(detail::to_base62<detail::secret_digits>(detail::to_words(random))));
-    made.append(detail::view_of(detail::to_base62<detail::checksum_digits>(detail::checksum_of(made))));
-    return made;
+    secret_text secret;
+    secret.append(detail::prefix_of(kind));
+    secret.append(detail::view_of(detail::to_base62<detail::secret_digits>(detail::to_words(random))));
+    secret.append(detail::view_of(detail::to_base62<detail::checksum_digits>(detail::checksum_of(secret))));
+    return secret;
 }
 
 TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexcept {
@@ -152,25 +152,25 @@ TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept {
 TOLLGATE_DECL secret_text make_successor(std::string_view secret, const digest& seed) {
     const auto derived = hmac_sha256({.key = seed.raw(), .message = secret});
     const auto bytes = std::as_bytes(std::span{derived.bytes()}).first<16>();
-    secret_text made;
-    made.append(family_of(secret));
-    made.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(bytes))));
-    made.append(detail::view_of(detail::to_base62<detail::checksum_digits>(detail::checksum_of(made))));
-    return made;
+    secret_text successor;
+    successor.append(family_of(secret));
+    successor.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(bytes))));
+    successor.append(detail::view_of(detail::to_base62<detail::checksum_digits>(detail::checksum_of(successor))));
+    return successor;
 }
 
 TOLLGATE_DECL public_id make_public_id(public_id_kind kind, std::span<const std::byte, 16> random) noexcept {
-    public_id made;
-    made.append(detail::prefix_of(kind));
-    made.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(random))));
-    return made;
+    public_id id;
+    id.append(detail::prefix_of(kind));
+    id.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(random))));
+    return id;
 }
 
 TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) {
-    const auto fault = [](std::size_t line, const char* what) {
-        return invalid("line " + std::to_string(line) + ' ' + what + '.');
+    const auto fault = [](std::size_t line, const char* problem) {
+        return invalid("line " + std::to_string(line) + ' ' + problem + '.');
     };
-    secret_keys made;
+    secret_keys keys;
     for (std::size_t number = 1; !key_file.empty(); ++number) {
         const auto end = (std::min)(key_file.find('\n'), key_file.size());
         std::string_view line = key_file.substr(0, end);
@@ -180,32 +180,32 @@ TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) 
         if (line.empty() || line.front() == '#') continue;
         auto bytes = hex_decode(line);
         if (!bytes || bytes->size() != digest::size_bytes) return fault(number, "is not a key of 64 hexadecimal digits");
-        if (made.keys_.size() == detail::secret_keys_max) return fault(number, "is a third key; a file may have one or two");
+        if (keys.keys_.size() == detail::secret_keys_max) return fault(number, "is a third key; a file may have one or two");
         // A key for each purpose: one that encrypts is used for nothing else.
         const auto derive = [&bytes](std::string_view purpose) { return hmac_sha256({.key = *bytes, .message = purpose}); };
         const std::string id = hex_encode(derive("tollgate key id").raw().substr(0, detail::key_id_bytes));
-        made.keys_.push_back({std::string{detail::encrypted_prefix} + id + '.', derive("tollgate secret encryption"),
+        keys.keys_.push_back({std::string{detail::encrypted_prefix} + id + '.', derive("tollgate secret encryption"),
                               derive("tollgate secret nonce")});
         secure_wipe(*bytes);
-        if (made.keys_.size() == 2 && made.keys_[0].prefix == made.keys_[1].prefix)
+        if (keys.keys_.size() == 2 && keys.keys_[0].prefix == keys.keys_[1].prefix)
             return fault(number, "is the same key again");
     }
-    if (made.keys_.empty()) return invalid("it contains no key of 64 hexadecimal digits.");
-    return made;
+    if (keys.keys_.empty()) return invalid("it contains no key of 64 hexadecimal digits.");
+    return keys;
 }
 
 TOLLGATE_DECL result<std::string> secret_keys::encrypt(std::string_view secret, std::string_view context) const {
     if (keys_.empty()) return std::string{secret};
-    const key& with = keys_.front();
+    const key& current = keys_.front();
     // The nonce follows from secret and context: two texts with one nonce are the same text for the same context.
     const digest mac = hmac_sha256(
-        {.key = with.making_nonces.raw(),
+        {.key = current.making_nonces.raw(),
          .message = std::to_string(context.size()) + ':' + std::string{context} + std::string{secret}});
     aes_gcm_nonce nonce;
     std::memcpy(nonce.data(), mac.bytes().data(), nonce.size());
-    const auto encrypted = aes_gcm_encrypt(with.encrypting, nonce, secret, context);
+    const auto encrypted = aes_gcm_encrypt(current.encrypting, nonce, secret, context);
     if (!encrypted) return internal_error("OpenSSL cannot encrypt a secret with AES-256-GCM");
-    return with.prefix + base64url_encode(*encrypted);
+    return current.prefix + base64url_encode(*encrypted);
 }
 
 TOLLGATE_DECL result<std::string> secret_keys::decrypt(std::string_view stored, std::string_view context) const {

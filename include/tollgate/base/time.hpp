@@ -78,8 +78,8 @@ constexpr char* put_text(char* out, std::string_view text) noexcept {
 /// Truncates fractions of a second.
 constexpr iso8601_text to_iso8601(instant at) noexcept {
     const auto civil = detail::to_civil(at);
-    iso8601_text made{};
-    char* out = made.characters.data();
+    iso8601_text text{};
+    char* out = text.characters.data();
     out = detail::put_two(out, civil.year / 100);
     out = detail::put_two(out, civil.year % 100);
     *out++ = '-';
@@ -93,7 +93,7 @@ constexpr iso8601_text to_iso8601(instant at) noexcept {
     *out++ = ':';
     out = detail::put_two(out, civil.second);
     *out = 'Z';
-    return made;
+    return text;
 }
 
 /// Truncates fractions of a second.
@@ -101,8 +101,8 @@ constexpr http_date_text to_http_date(instant at) noexcept {
     constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
     constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";
     const auto civil = detail::to_civil(at);
-    http_date_text made{};
-    char* out = made.characters.data();
+    http_date_text text{};
+    char* out = text.characters.data();
     out = detail::put_text(out, day_names.substr(static_cast<std::size_t>(civil.weekday) * 3, 3));
     out = detail::put_text(out, ", ");
     out = detail::put_two(out, civil.day);
@@ -118,7 +118,7 @@ constexpr http_date_text to_http_date(instant at) noexcept {
     *out++ = ':';
     out = detail::put_two(out, civil.second);
     detail::put_text(out, " GMT");
-    return made;
+    return text;
 }
 
 }  // namespace tollgate

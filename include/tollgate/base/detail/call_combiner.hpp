@@ -12,7 +12,7 @@
 namespace tollgate::inline v0::detail {
 
 /// What a thread sleeps on until another one wakes it. Each thread has its own, woken after all locks are released: a thread that
-/// is woken under a lock that it needs sleeps again at once, which doubles the price of a wakeup.
+/// is woken under a lock that it needs sleeps again at once, which doubles the cost of a wakeup.
 class call_waiter {
 public:
     /// Shared with those that wake it: the thread may end before they are done.
@@ -43,7 +43,7 @@ private:
 /// Combines calls of several threads into batches: while one round trip is under way, those that arrive form the next one. A call
 /// that finds none under way makes its own at once, so that a thread alone never waits for others.
 ///
-/// A batch is sent after all of its calls have arrived: each gets a result that was made during the call, as if it had called alone.
+/// A batch is sent after all of its calls have arrived: each gets a result that was read during the call, as if it were the only one.
 ///
 /// Thread rule: any thread. A call takes the rest of the round trip that is under way and one more, which must be bounded in time.
 /// With more than `batch_max` calls waiting it is one more for each of these.
@@ -55,7 +55,7 @@ public:
     /// One call of a batch.
     class entry {
     public:
-        explicit entry(const Request& made) : request{made}, waits_on_{call_waiter::of_this_thread()} {}
+        explicit entry(const Request& value) : request{value}, waits_on_{call_waiter::of_this_thread()} {}
 
         const Request& request;
         std::optional<Result> result;
@@ -89,7 +89,7 @@ public:
             if (first_ == nullptr) last_ = nullptr;
         }
         send(batch{taken.data(), count});
-        // The next round trip first: it is under way while those that have their results go on.
+        // The next round trip first: it is under way while those that have their results continue.
         if (const auto next = end_round_trip()) next->wake();
         for (entry* const each : batch{taken.data(), count}) {
             if (each == &own) continue;

@@ -51,34 +51,34 @@ inline std::optional<std::size_t> base64_decode_unpadded(std::string_view text, 
 
     const char* next = text.data();
     char* written = out.data();
-    base64_group seen = base64_valid;
+    base64_group valid = base64_valid;
 
     // Each group is stored with its fourth byte, which the next group overwrites; the last group needs space for it.
     const std::size_t groups_with_space = out.empty() ? 0 : (std::min)(groups, (out.size() - 1) / 3);
     for (const char* const end = next + groups_with_space / 2 * 8; next != end; next += 8, written += 6) {
         const base64_group first = read_base64_group<Alphabet>(next);
         const base64_group second = read_base64_group<Alphabet>(next + 4);
-        seen &= first;
-        seen &= second;
+        valid &= first;
+        valid &= second;
         std::memcpy(written, &first, sizeof first);
         std::memcpy(written + 3, &second, sizeof second);
     }
     for (const char* const end = text.data() + groups * 4; next != end; next += 4, written += 3) {
         const base64_group group = read_base64_group<Alphabet>(next);
-        seen &= group;
+        valid &= group;
         std::memcpy(written, &group, 3);
     }
     if (tail != 0) {
         constexpr char zero = Alphabet::characters.front();
         const char filled_up[4] = {next[0], next[1], tail == 3 ? next[2] : zero, zero};
         const base64_group group = read_base64_group<Alphabet>(filled_up);
-        seen &= group;
+        valid &= group;
         char bytes[sizeof group];
         std::memcpy(bytes, &group, sizeof group);
         if (bytes[tail - 1] != '\0') return std::nullopt;
         std::memcpy(written, bytes, tail - 1);
     }
-    if (seen != base64_valid) return std::nullopt;
+    if (valid != base64_valid) return std::nullopt;
     return size;
 }
 
@@ -98,11 +98,11 @@ inline std::string base64_encode_unpadded(std::string_view bytes) {
 
 template <class Decode>
 inline std::optional<std::string> decode_to_string(std::size_t bytes_max, Decode decode) {
-    std::string made(bytes_max, '\0');
-    const auto size = decode(std::span<char>{made});
+    std::string decoded(bytes_max, '\0');
+    const auto size = decode(std::span<char>{decoded});
     if (!size) return std::nullopt;
-    made.resize(*size);
-    return made;
+    decoded.resize(*size);
+    return decoded;
 }
 
 }  // namespace detail

@@ -68,9 +68,9 @@ private:
 template <std::size_t Capacity>
 constexpr std::optional<inline_text<Capacity>> inline_text<Capacity>::from(std::string_view text) noexcept {
     if (text.size() > Capacity) return std::nullopt;
-    std::optional<inline_text> made{std::in_place};
-    made->assign(text);
-    return made;
+    std::optional<inline_text> copy{std::in_place};
+    copy->assign(text);
+    return copy;
 }
 
 template <std::size_t Capacity>

@@ -36,21 +36,21 @@ public:
     }
 
     template <class Tag>
-    [[nodiscard]] std::size_t operator()(id<Tag> named) const noexcept {
-        const auto value = static_cast<std::uint64_t>(named.value());
+    [[nodiscard]] std::size_t operator()(id<Tag> key) const noexcept {
+        const auto value = static_cast<std::uint64_t>(key.value());
         return finish(fold(value ^ keys_[1], keys_[0]), sizeof value);
     }
 
     /// SHA-256 output cannot be chosen.
-    [[nodiscard]] std::size_t operator()(const digest& of) const noexcept { return std::hash<digest>{}(of); }
+    [[nodiscard]] std::size_t operator()(const digest& value) const noexcept { return std::hash<digest>{}(value); }
 
 private:
     static constexpr std::size_t block_bytes = 16;
 
     [[nodiscard]] std::uint64_t absorb(std::uint64_t state, const char* block) const noexcept {
-        std::uint64_t texts[2];
-        std::memcpy(texts, block, sizeof texts);
-        return fold(texts[0] ^ keys_[1], texts[1] ^ state);
+        std::uint64_t words[2];
+        std::memcpy(words, block, sizeof words);
+        return fold(words[0] ^ keys_[1], words[1] ^ state);
     }
 
     /// Adds the size, so that padding and overlaps differ from such bytes in the text.

@@ -43,7 +43,7 @@ public:
 private:
     enum class state : std::uint8_t { unknown, miss, hit };
 
-    constexpr lookup(state now, std::optional<T> value) : state_{now}, value_{std::move(value)} {}
+    constexpr lookup(state initial, std::optional<T> value) : state_{initial}, value_{std::move(value)} {}
 
     state state_ = state::unknown;
     std::optional<T> value_;

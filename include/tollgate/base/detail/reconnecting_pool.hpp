@@ -48,13 +48,13 @@ struct reconnecting_pool_settings {
     bool probes_at_once = false;
     /// Called when the breaker opens (`false`, with the reason) and when it closes. Called with the pool's lock held:
     /// must return quickly and must not use the pool.
-    std::function<void(bool up, std::string_view why)> on_state{};
+    std::function<void(bool up, std::string_view reason)> on_state{};
     steady::time_point (*now)() noexcept = &steady::now;
 };
 
 /// The connections of one process to one server or file, opened on demand. The most recently used one is lent first,
 /// because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether the connection looks usable
-/// without a round trip. It is asked when a connection is returned and when it is lent again; one that is not is closed.
+/// without a round trip. It is called when a connection is returned and when it is lent again; one that is not is closed.
 ///
 /// Thread rule: any thread. Blocking. Outlives its leases.
 template <class Connection>
@@ -67,49 +67,49 @@ public:
     class lease {
     public:
         lease(lease&& other) noexcept
-            : from_{std::exchange(other.from_, nullptr)},
-              lent_{std::move(other.lent_)},
+            : pool_{std::exchange(other.pool_, nullptr)},
+              connection_{std::move(other.connection_)},
               generation_{other.generation_},
               is_probe_{other.is_probe_},
               is_reserved_{other.is_reserved_},
               since_{other.since_} {}
         lease& operator=(lease&&) = delete;
         ~lease() {
-            if (from_ == nullptr) return;
-            from_->count_call(since_);
-            from_->put(std::move(lent_), generation_, is_probe_, is_reserved_);
+            if (pool_ == nullptr) return;
+            pool_->count_call(since_);
+            pool_->put(std::move(connection_), generation_, is_probe_, is_reserved_);
         }
 
-        [[nodiscard]] Connection& operator*() const noexcept { return *lent_; }
-        [[nodiscard]] Connection* operator->() const noexcept { return lent_.get(); }
+        [[nodiscard]] Connection& operator*() const noexcept { return *connection_; }
+        [[nodiscard]] Connection* operator->() const noexcept { return connection_.get(); }
 
         /// Closes the connection because it is broken.
-        void drop(std::string_view why) noexcept { end(false, why); }
+        void drop(std::string_view reason) noexcept { end(false, reason); }
         /// Closes this and all other connections, because they share the failure and each would delay a caller as long.
         /// Opens the breaker, unless a newer connection has shown that the server is available.
-        void trip(std::string_view why) noexcept { end(true, why); }
+        void trip(std::string_view reason) noexcept { end(true, reason); }
 
     private:
         friend class reconnecting_pool;
-        lease(reconnecting_pool& from, std::unique_ptr<Connection> lent, std::uint64_t generation,
+        lease(reconnecting_pool& pool, std::unique_ptr<Connection> connection, std::uint64_t generation,
               bool is_probe, bool is_reserved) noexcept
-            : from_{&from},
-              lent_{std::move(lent)},
+            : pool_{&pool},
+              connection_{std::move(connection)},
               generation_{generation},
               is_probe_{is_probe},
               is_reserved_{is_reserved},
-              since_{from.now()} {}
+              since_{pool.now()} {}
 
-        void end(bool all, std::string_view why) noexcept {
-            lent_.reset();
-            if (from_ == nullptr) return;
-            from_->count_call(since_);
-            from_->errors_.fetch_add(1, std::memory_order_relaxed);
-            std::exchange(from_, nullptr)->lose(generation_, is_probe_, is_reserved_, all, why);
+        void end(bool all, std::string_view reason) noexcept {
+            connection_.reset();
+            if (pool_ == nullptr) return;
+            pool_->count_call(since_);
+            pool_->errors_.fetch_add(1, std::memory_order_relaxed);
+            std::exchange(pool_, nullptr)->lose(generation_, is_probe_, is_reserved_, all, reason);
         }
 
-        reconnecting_pool* from_;
-        std::unique_ptr<Connection> lent_;
+        reconnecting_pool* pool_;
+        std::unique_ptr<Connection> connection_;
         std::uint64_t generation_;
         bool is_probe_;
         bool is_reserved_;
@@ -131,10 +131,10 @@ public:
     /// The same for callers that may use the reserved connections, too.
     [[nodiscard]] result<lease> take_reserved(milliseconds wait_max) { return take_counted(wait_max, true); }
 
-    /// What the connections were used for since the pool was made.
+    /// What the connections were used for since the pool was constructed.
     [[nodiscard]] backend_statistics statistics() const noexcept {
-        const auto duration = [](const std::atomic<steady::rep>& of) {
-            return std::chrono::nanoseconds{steady::duration{of.load(std::memory_order_relaxed)}};
+        const auto duration = [](const std::atomic<steady::rep>& counter) {
+            return std::chrono::nanoseconds{steady::duration{counter.load(std::memory_order_relaxed)}};
         };
         return {.calls = calls_.load(std::memory_order_relaxed),
                 .errors = errors_.load(std::memory_order_relaxed),
@@ -159,9 +159,9 @@ private:
 
     [[nodiscard]] steady::rep now() const noexcept { return settings_.now().time_since_epoch().count(); }
     [[nodiscard]] result<lease> take_counted(milliseconds wait_max, bool is_reserved) {
-        const auto began = now();
+        const auto start = now();
         auto taken = take_uncounted(wait_max, is_reserved);
-        waited_.fetch_add(now() - began, std::memory_order_relaxed);
+        waited_.fetch_add(now() - start, std::memory_order_relaxed);
         if (!taken) errors_.fetch_add(1, std::memory_order_relaxed);
         return taken;
     }
@@ -175,7 +175,7 @@ private:
         return unavailable(settings_.name + ": not connected; retrying shortly: " + last_failure_);
     }
     void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe, bool is_reserved) noexcept;
-    void lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all, std::string_view why) noexcept;
+    void lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all, std::string_view reason) noexcept;
     // The functions below require the lock to be held.
     void count_lent(bool is_reserved, bool is_lent) noexcept {
         if (is_reserved) return;
@@ -183,9 +183,9 @@ private:
         else --lent_unreserved_;
     }
     void back_off() noexcept;
-    void note_failure(bool opens, bool is_probe, std::string_view why) noexcept;
+    void note_failure(bool opens, bool is_probe, std::string_view reason) noexcept;
     void close_breaker() noexcept;
-    void report(bool up, std::string_view why) noexcept;
+    void report(bool up, std::string_view reason) noexcept;
 
     reconnecting_pool_settings settings_;
     const opener open_;
@@ -249,9 +249,9 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
     if (failures_ > 0) back_off();  // one caller at a time probes a server that did not respond
     lock.unlock();
 
-    std::optional<result<std::unique_ptr<Connection>>> made;
+    std::optional<result<std::unique_ptr<Connection>>> opened;
     try {
-        made.emplace(open_());
+        opened.emplace(open_());
     } catch (...) {  // out of memory; the slot must be released
         lock.lock();
         --opened_;
@@ -261,18 +261,18 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
         throw;
     }
     lock.lock();
-    if (!*made) {
+    if (!*opened) {
         --opened_;
         count_lent(is_reserved, false);
-        note_failure(opened_ == 0, is_probe, made->error().cause);
+        note_failure(opened_ == 0, is_probe, opened->error().cause);
         came_free_.notify_all();
-        return std::move(*made).error();
+        return std::move(*opened).error();
     }
     if (!is_probe) {
         failures_ = 0;
         retry_at_.store(0, std::memory_order_relaxed);
     }
-    return lease{*this, **std::move(made), generation, is_probe, is_reserved};
+    return lease{*this, **std::move(opened), generation, is_probe, is_reserved};
 }
 
 template <class Connection>
@@ -293,14 +293,14 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, st
 
 template <class Connection>
 void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all,
-                                         std::string_view why) noexcept {
+                                         std::string_view reason) noexcept {
     std::vector<idle_connection> closed;  // destroyed after the lock is released: closing may be slow
     {
         const std::scoped_lock lock{mutex_};
         --opened_;
         count_lent(is_reserved, false);
         if (is_probe) {
-            note_failure(true, true, why);
+            note_failure(true, true, reason);
         } else if (all && generation == generation_) {
             ++generation_;
             opened_ -= idle_.size();
@@ -310,7 +310,7 @@ void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe
             } catch (...) {  // out of memory: closed with the lock held
             }
             idle_.clear();  // keeps its capacity
-            note_failure(true, false, why);
+            note_failure(true, false, reason);
             if (settings_.probes_at_once) retry_at_.store(0, std::memory_order_relaxed);
         }
     }
@@ -328,18 +328,18 @@ void reconnecting_pool<Connection>::back_off() noexcept {
 }
 
 template <class Connection>
-void reconnecting_pool<Connection>::note_failure(bool opens, bool is_probe, std::string_view why) noexcept {
+void reconnecting_pool<Connection>::note_failure(bool opens, bool is_probe, std::string_view reason) noexcept {
     if (!has_breaker()) return;
     back_off();
     ++failures_;
     if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
     try {
-        last_failure_ = why;
+        last_failure_ = reason;
     } catch (...) {  // out of memory; keep the previous reason
     }
     if (!opens || is_open_.load(std::memory_order_relaxed)) return;
     is_open_.store(true, std::memory_order_release);
-    report(false, why);
+    report(false, reason);
 }
 
 template <class Connection>
@@ -352,10 +352,10 @@ void reconnecting_pool<Connection>::close_breaker() noexcept {
 }
 
 template <class Connection>
-void reconnecting_pool<Connection>::report(bool up, std::string_view why) noexcept {
+void reconnecting_pool<Connection>::report(bool up, std::string_view reason) noexcept {
     if (!settings_.on_state) return;
     try {
-        settings_.on_state(up, why);
+        settings_.on_state(up, reason);
     } catch (...) {  // an exception from the callback is ignored
     }
 }

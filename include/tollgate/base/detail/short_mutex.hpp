@@ -10,8 +10,8 @@ namespace tollgate::inline v0 {
 class short_mutex {
 public:
     void lock() noexcept {
-        std::uint32_t seen = is_free;
-        if (!state_.compare_exchange_strong(seen, is_held, std::memory_order_acquire, std::memory_order_relaxed)) [[unlikely]]
+        std::uint32_t expected = is_free;
+        if (!state_.compare_exchange_strong(expected, is_held, std::memory_order_acquire, std::memory_order_relaxed)) [[unlikely]]
             wait();
     }
     void unlock() noexcept {

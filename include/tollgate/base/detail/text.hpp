@@ -61,9 +61,9 @@ namespace tollgate::inline v0 {
 using byte_set = std::array<bool, 256>;
 
 [[nodiscard]] constexpr byte_set make_byte_set(std::string_view members) noexcept {
-    byte_set made{};
-    for (char c : members) made[static_cast<unsigned char>(c)] = true;
-    return made;
+    byte_set set{};
+    for (char c : members) set[static_cast<unsigned char>(c)] = true;
+    return set;
 }
 
 [[nodiscard]] constexpr bool holds(const byte_set& set, char c) noexcept { return set[static_cast<unsigned char>(c)]; }
@@ -128,9 +128,9 @@ namespace detail {
 /// Most text is ASCII: checks eight characters in one step.
 constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     if (text.size() < 8) return false;
-    unsigned seen = 0;
-    for (std::size_t i = 0; i < 8; ++i) seen |= static_cast<unsigned char>(text[i]);
-    return seen < 0x80;
+    unsigned bits = 0;
+    for (std::size_t i = 0; i < 8; ++i) bits |= static_cast<unsigned char>(text[i]);
+    return bits < 0x80;
 }
 
 }  // namespace detail

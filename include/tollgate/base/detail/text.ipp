@@ -12,9 +12,9 @@ namespace detail {
 /// Precondition: one well-formed sequence.
 constexpr std::uint32_t code_point_of(std::string_view sequence) noexcept {
     constexpr unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    std::uint32_t made = static_cast<unsigned char>(sequence.front()) & lead_bits[sequence.size()];
-    for (char c : sequence.substr(1)) made = made << 6 | (static_cast<unsigned char>(c) & 0x3fU);
-    return made;
+    std::uint32_t code = static_cast<unsigned char>(sequence.front()) & lead_bits[sequence.size()];
+    for (char c : sequence.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+    return code;
 }
 
 constexpr bool is_blank(std::uint32_t code) noexcept {
@@ -44,16 +44,16 @@ constexpr bool is_hidden(std::uint32_t code) noexcept {
 
 TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept {
     if (text.size() > bytes_max) return false;
-    bool seen = false;
+    bool has_visible = false;
     while (!text.empty()) {
         const std::size_t bytes = utf8_sequence_bytes(text);
         if (bytes == 0) return false;
         const auto code = detail::code_point_of(text.substr(0, bytes));
         if (detail::is_hidden(code)) return false;
-        seen = seen || !(detail::is_joiner(code) || detail::is_blank(code));
+        has_visible = has_visible || !(detail::is_joiner(code) || detail::is_blank(code));
         text.remove_prefix(bytes);
     }
-    return seen;
+    return has_visible;
 }
 
 namespace detail {
@@ -78,21 +78,21 @@ inline void append_code(std::string& to, const char* prefix, std::uint32_t code,
 
 TOLLGATE_DECL std::string make_readable(std::string_view bytes) {
     bytes.remove_suffix(detail::cut_bytes(bytes));
-    std::string made;
-    made.reserve(bytes.size());
+    std::string text;
+    text.reserve(bytes.size());
     while (!bytes.empty()) {
         const std::size_t ends_line = bytes.starts_with("\r\n") ? 2 : bytes.front() == '\n' ? 1 : 0;
         const std::size_t sequence = utf8_sequence_bytes(bytes);
         const auto code = sequence == 0 ? static_cast<unsigned char>(bytes.front())
                                         : detail::code_point_of(bytes.substr(0, sequence));
-        if (ends_line != 0) made.push_back('\n');
+        if (ends_line != 0) text.push_back('\n');
         else if (sequence == 0 || (sequence == 1 && code != '\t' && detail::is_hidden(code)))
-            detail::append_code(made, "\\x", code, 2);
-        else if (code != '\t' && detail::is_hidden(code)) detail::append_code(made, "\\u", code, code > 0xffff ? 5 : 4);
-        else made.append(bytes.substr(0, sequence));
+            detail::append_code(text, "\\x", code, 2);
+        else if (code != '\t' && detail::is_hidden(code)) detail::append_code(text, "\\u", code, code > 0xffff ? 5 : 4);
+        else text.append(bytes.substr(0, sequence));
         bytes.remove_prefix((std::max)({ends_line, sequence, std::size_t{1}}));
     }
-    return made;
+    return text;
 }
 
 }  // namespace tollgate
