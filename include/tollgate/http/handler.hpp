@@ -122,7 +122,7 @@ public:
 
     /// What the request waits for. The handler sets it before it returns `handle_step::needs_worker`.
     [[nodiscard]] work_kind waits_for() const noexcept { return waits_for_; }
-    void set_waits_for(work_kind what) noexcept { waits_for_ = what; }
+    void set_waits_for(work_kind kind) noexcept { waits_for_ = kind; }
 
     /// The bound of a body that the handler awaits, if it is less than the server's: the handler sets it before it returns
     /// `handle_step::needs_body`. A chunked body beyond it arrives as `body_state::too_large`, without being buffered.
@@ -188,14 +188,14 @@ public:
     handler_ref(H& target) noexcept : target_{&target} {
         static_assert(handler<H>, "tollgate: this does not satisfy handler; read tollgate/http/handler.hpp");
         if constexpr (handler<H>) {
-            handle_request_ = [](void* to, const request& request, response& response) noexcept {
-                static_cast<H*>(to)->handle(request, response);
+            handle_request_ = [](void* object, const request& request, response& response) noexcept {
+                static_cast<H*>(object)->handle(request, response);
             };
-            handle_refusal_ = [](void* to, const refusal& refused, response& response) noexcept {
-                static_cast<H*>(to)->handle(refused, response);
+            handle_refusal_ = [](void* object, const refusal& refused, response& response) noexcept {
+                static_cast<H*>(object)->handle(refused, response);
             };
-            advance_ = [](void* to, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
-                return http::advance(*static_cast<H*>(to), request, response, state, thread);
+            advance_ = [](void* object, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
+                return http::advance(*static_cast<H*>(object), request, response, state, thread);
             };
             blocking_ = handler_blocks<H>();
         }

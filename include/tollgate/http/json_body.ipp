@@ -42,10 +42,10 @@ public:
     bool end_array() { return close(); }
     bool key(string_t& name);
 
-    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& why) {
+    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& failure) {
         constexpr int number_out_of_range = 406;
-        return refuse(why.id == number_out_of_range ? "A number in the JSON is out of range."
-                                                    : "The body is not valid JSON in UTF-8.");
+        return refuse(failure.id == number_out_of_range ? "A number in the JSON is out of range."
+                                                        : "The body is not valid JSON in UTF-8.");
     }
 
     bool refuse(const char* message) {

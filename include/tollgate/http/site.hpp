@@ -41,8 +41,8 @@ struct mount_point {
 
 /// `mounted(mount_point{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
 template <handler H>
-[[nodiscard]] mount<H> mounted(mount_point where, H& target) {
-    return {{std::move(where.prefix)}, std::move(where.host), target};
+[[nodiscard]] mount<H> mounted(mount_point point, H& target) {
+    return {{std::move(point.prefix)}, std::move(point.host), target};
 }
 
 namespace detail {

@@ -140,58 +140,58 @@ inline bool is_name(std::string_view host) noexcept {
     return label_bytes != 0;
 }
 
-inline bool set_host(url& made, std::string_view text) {
+inline bool set_host(url& parsed, std::string_view text) {
     if (!text.empty() && text.front() == '[') {
         if (text.back() != ']' || text.find(':') == std::string_view::npos) return false;
-        made.address = ip_address::parse(text.substr(1, text.size() - 2));
-        if (!made.address) return false;
-        made.host = made.address->to_text();
+        parsed.address = ip_address::parse(text.substr(1, text.size() - 2));
+        if (!parsed.address) return false;
+        parsed.host = parsed.address->to_text();
         return true;
     }
     auto decoded = percent_decode(text);
     if (!decoded) return false;
-    made.host = *std::move(decoded);
-    for (char& c : made.host) c = ascii_lower(c);
-    if (!made.host.empty() && made.host.back() == '.') made.host.pop_back();
-    if (!is_name(made.host)) return false;
-    if (!ends_in_number(made.host)) return true;
+    parsed.host = *std::move(decoded);
+    for (char& c : parsed.host) c = ascii_lower(c);
+    if (!parsed.host.empty() && parsed.host.back() == '.') parsed.host.pop_back();
+    if (!is_name(parsed.host)) return false;
+    if (!ends_in_number(parsed.host)) return true;
 
-    made.address = parse_loose_ipv4(made.host);
-    if (!made.address) return false;
-    made.host = made.address->to_text();
+    parsed.address = parse_loose_ipv4(parsed.host);
+    if (!parsed.address) return false;
+    parsed.host = parsed.address->to_text();
     return true;
 }
 
 /// 1 to 65535 without leading zeros.
-inline bool set_port(url& made, std::string_view text) noexcept {
+inline bool set_port(url& parsed, std::string_view text) noexcept {
     if (text.empty() || text.size() > 5 || text.front() == '0') return false;
     unsigned port = 0;
     for (char c : text) {
         if (!is_digit(c)) return false;
         port = port * 10 + static_cast<unsigned>(c - '0');
     }
-    made.port = static_cast<std::uint16_t>(port);
+    parsed.port = static_cast<std::uint16_t>(port);
     return port <= 65535;
 }
 
 /// `[user information@]host[:port]` (RFC 3986 section 3.2).
-inline bool set_authority(url& made, std::string_view text) {
+inline bool set_authority(url& parsed, std::string_view text) {
     const auto at = text.rfind('@');
-    made.has_user_info = at != std::string_view::npos;
-    if (made.has_user_info) text.remove_prefix(at + 1);
+    parsed.has_user_info = at != std::string_view::npos;
+    if (parsed.has_user_info) text.remove_prefix(at + 1);
 
     const auto bracket = text.rfind(']');
     const auto colon = text.find(':', bracket == std::string_view::npos ? 0 : bracket);
-    if (colon != std::string_view::npos && !set_port(made, text.substr(colon + 1))) return false;
-    return set_host(made, text.substr(0, colon));
+    if (colon != std::string_view::npos && !set_port(parsed, text.substr(colon + 1))) return false;
+    return set_host(parsed, text.substr(0, colon));
 }
 
 /// Removes `http://` or `https://`, in any case, from the front of `text`.
-inline bool take_scheme(url& made, std::string_view& text) noexcept {
+inline bool take_scheme(url& parsed, std::string_view& text) noexcept {
     for (const auto scheme : {url_scheme::http, url_scheme::https}) {
         const std::string_view prefix = scheme == url_scheme::http ? "http://" : "https://";
         if (!ascii_iequals(text.substr(0, prefix.size()), prefix)) continue;
-        made.scheme = scheme;
+        parsed.scheme = scheme;
         text.remove_prefix(prefix.size());
         return true;
     }
@@ -201,25 +201,25 @@ inline bool take_scheme(url& made, std::string_view& text) noexcept {
 }  // namespace detail
 
 TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
-    url made;
-    if (text.size() > limits::target_url_bytes_max || !detail::is_url_text(text) || !detail::take_scheme(made, text))
+    url parsed;
+    if (text.size() > limits::target_url_bytes_max || !detail::is_url_text(text) || !detail::take_scheme(parsed, text))
         return std::nullopt;
-    made.port = made.default_port();
+    parsed.port = parsed.default_port();
 
     const auto fragment = text.find('#');
-    made.has_fragment = fragment != std::string_view::npos;
+    parsed.has_fragment = fragment != std::string_view::npos;
     text = text.substr(0, fragment);
 
     const auto authority_end = text.find_first_of("/?");
-    if (!detail::set_authority(made, text.substr(0, authority_end))) return std::nullopt;
+    if (!detail::set_authority(parsed, text.substr(0, authority_end))) return std::nullopt;
     text.remove_prefix(authority_end == std::string_view::npos ? text.size() : authority_end);
 
     const auto mark = text.find('?');
-    made.has_query = mark != std::string_view::npos;
-    if (made.has_query) made.query = text.substr(mark + 1);
-    made.path = text.substr(0, mark);
-    if (made.path.empty()) made.path = "/";
-    return made;
+    parsed.has_query = mark != std::string_view::npos;
+    if (parsed.has_query) parsed.query = text.substr(mark + 1);
+    parsed.path = text.substr(0, mark);
+    if (parsed.path.empty()) parsed.path = "/";
+    return parsed;
 }
 
 TOLLGATE_DECL std::string url::authority() const {

@@ -61,7 +61,7 @@ private:
     [[nodiscard]] bool read_line_byte(char c) noexcept;
     [[nodiscard]] chunk_step read_trailers(std::span<char> bytes) noexcept;
     void take_data(std::span<char> bytes) noexcept;
-    [[nodiscard]] chunk_step refuse(status with, std::string_view reason) noexcept;
+    [[nodiscard]] chunk_step refuse(status code, std::string_view reason) noexcept;
 
     std::size_t begin_ = 0;
     std::size_t size_ = 0;

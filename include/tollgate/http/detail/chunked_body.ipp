@@ -91,11 +91,11 @@ TOLLGATE_DECL bool chunked_body::read_line_byte(char c) noexcept {
 }
 
 TOLLGATE_DECL void chunked_body::take_data(std::span<char> bytes) noexcept {
-    const auto there = static_cast<std::size_t>((std::min)(chunk_bytes_, std::uint64_t{bytes.size() - at_}));
-    std::memmove(bytes.data() + begin_ + size_, bytes.data() + at_, there);
-    size_ += there;
-    at_ += there;
-    chunk_bytes_ -= there;
+    const auto available = static_cast<std::size_t>((std::min)(chunk_bytes_, std::uint64_t{bytes.size() - at_}));
+    std::memmove(bytes.data() + begin_ + size_, bytes.data() + at_, available);
+    size_ += available;
+    at_ += available;
+    chunk_bytes_ -= available;
     if (chunk_bytes_ == 0) state_ = state::data_cr;
 }
 
@@ -118,8 +118,8 @@ TOLLGATE_DECL chunk_step chunked_body::read_trailers(std::span<char> bytes) noex
     }
 }
 
-TOLLGATE_DECL chunk_step chunked_body::refuse(status with, std::string_view reason) noexcept {
-    refused_status_ = with;
+TOLLGATE_DECL chunk_step chunked_body::refuse(status code, std::string_view reason) noexcept {
+    refused_status_ = code;
     refused_reason_ = reason;
     return chunk_step::refused;
 }

@@ -34,7 +34,7 @@ struct new_cookie {
 
 /// Adds a `Set-Cookie` for the whole site (`Path=/`), not readable by scripts (`HttpOnly`). Returns false and adds
 /// nothing if the name or value contains an invalid byte.
-[[nodiscard]] TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made);
+[[nodiscard]] TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie);
 
 }  // namespace tollgate::http
 

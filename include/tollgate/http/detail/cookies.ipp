@@ -36,21 +36,21 @@ namespace detail {
 
 }  // namespace detail
 
-TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made) {
-    if (made.name.empty() || !std::all_of(made.name.begin(), made.name.end(), is_token_char) ||
-        !std::all_of(made.value.begin(), made.value.end(), detail::is_cookie_octet))
+TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie) {
+    if (cookie.name.empty() || !std::all_of(cookie.name.begin(), cookie.name.end(), is_token_char) ||
+        !std::all_of(cookie.value.begin(), cookie.value.end(), detail::is_cookie_octet))
         return false;
 
     std::string text;
-    text.append(made.name).append("=").append(made.value).append("; Path=/");
-    if (made.max_age) {
-        const auto left = (std::max)(made.max_age->count(), seconds::rep{0});
+    text.append(cookie.name).append("=").append(cookie.value).append("; Path=/");
+    if (cookie.max_age) {
+        const auto left = (std::max)(cookie.max_age->count(), seconds::rep{0});
         text.append("; Max-Age=").append(std::to_string(left));
         // For clients that know Expires but not Max-Age.
         if (left == 0) text.append("; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
     }
-    if (made.secure) text.append("; Secure");
-    text.append("; HttpOnly; SameSite=").append(made.same_site == same_site::strict ? "Strict" : "Lax");
+    if (cookie.secure) text.append("; Secure");
+    text.append("; HttpOnly; SameSite=").append(cookie.same_site == same_site::strict ? "Strict" : "Lax");
     const auto value = field_value::from(text);
     if (!value) return false;
     out.add("Set-Cookie", *value);

@@ -228,7 +228,7 @@ class field_line_reader {
 public:
     /// Starts with the line at `offset`.
     void start(std::size_t offset) noexcept {
-        begin_ = seen_ = offset;
+        begin_ = examined_ = offset;
         colon_ = 0;
     }
 
@@ -236,21 +236,21 @@ public:
     [[nodiscard]] line_result read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept;
 
     /// Whether the next byte starts a line.
-    [[nodiscard]] bool at_line_begin() const noexcept { return seen_ == begin_; }
+    [[nodiscard]] bool at_line_begin() const noexcept { return examined_ == begin_; }
 
     /// The end of the last line that was read.
     [[nodiscard]] std::size_t at() const noexcept { return begin_; }
 
 private:
     [[nodiscard]] line_result read_other(const char* begin, const char* at, const char* end) noexcept;
-    [[nodiscard]] line_result unfinished(std::size_t seen) noexcept {
-        seen_ = seen;
+    [[nodiscard]] line_result unfinished(std::size_t examined) noexcept {
+        examined_ = examined;
         return line_result::unfinished;
     }
 
-    std::size_t begin_ = 0;  // of the line
-    std::size_t seen_ = 0;   // everything before it was examined
-    std::size_t colon_ = 0;  // end of the name, once found
+    std::size_t begin_ = 0;     // of the line
+    std::size_t examined_ = 0;  // everything before it was examined
+    std::size_t colon_ = 0;     // end of the name, once found
 };
 
 [[gnu::noinline]] inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id,
@@ -258,7 +258,7 @@ private:
     const char* const end = bytes + bytes_end;
     const char* const begin = bytes + begin_;
     const char* colon = bytes + colon_;
-    const char* value_end = bytes + seen_;
+    const char* value_end = bytes + examined_;
     if (colon_ == 0) {
         colon = find_token_end(value_end, end);
         if (colon == end) return unfinished(bytes_end);

@@ -33,17 +33,17 @@ private:
     std::array<char, 2 * span_bytes> digits_{};
 };
 
-/// Bytes of the longest request id that is taken over from a client: enough for a UUID with a prefix.
+/// Bytes of the longest request id that is accepted from a client: enough for a UUID with a prefix.
 inline constexpr std::size_t request_id_bytes_max = 128;
 
-/// Whether `text` is taken over as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
+/// Whether `text` is accepted as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
 [[nodiscard]] TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept;
 
-/// The id of a request: its `X-Request-Id`, if it sent one that is well-formed, else `made`. A view of either.
-[[nodiscard]] inline std::string_view request_id_of(const request& request, const unique_id& made) noexcept {
-    if (request.fields.count(field_id::x_request_id) != 1) return made.view();
+/// The id of a request: its `X-Request-Id`, if it sent one that is well-formed, else `generated`. A view of either.
+[[nodiscard]] inline std::string_view request_id_of(const request& request, const unique_id& generated) noexcept {
+    if (request.fields.count(field_id::x_request_id) != 1) return generated.view();
     const auto sent = request.fields.find(field_id::x_request_id);
-    return is_request_id(sent) ? sent : made.view();
+    return is_request_id(sent) ? sent : generated.view();
 }
 
 /// Adds `X-Request-Id`. `id` is one that `request_id_of` returned.
@@ -114,10 +114,10 @@ inline unique_id unique_id::make() noexcept {
     mixed = (mixed ^ mixed >> 30) * 0xbf58'476d'1ce4'e5b9;
     mixed = (mixed ^ mixed >> 27) * 0x94d0'49bb'1331'11eb;
     mixed ^= mixed >> 31;
-    unique_id made;
-    std::memcpy(made.digits_.data(), ids.prefix.data(), span_bytes);
-    detail::put_hex(made.digits_.data() + span_bytes, mixed | (mixed == 0));  // a span id is not zero
-    return made;
+    unique_id id;
+    std::memcpy(id.digits_.data(), ids.prefix.data(), span_bytes);
+    detail::put_hex(id.digits_.data() + span_bytes, mixed | (mixed == 0));  // a span id is not zero
+    return id;
 }
 
 }  // namespace tollgate::http

@@ -45,13 +45,13 @@ TOLLGATE_DECL std::optional<traceparent> traceparent::parse(std::string_view tex
     if (!detail::is_hex(version) || version == "ff") return std::nullopt;
     const bool longer = text.size() > version_00_bytes;
     if (longer && (version == "00" || text[version_00_bytes] != '-')) return std::nullopt;
-    traceparent made{text.substr(3, 32), text.substr(36, 16)};
+    traceparent parent{text.substr(3, 32), text.substr(36, 16)};
     const auto flags = text.substr(53, 2);
-    if (!detail::is_trace_part(made.trace_id) || !detail::is_trace_part(made.parent_id) || !detail::is_hex(flags))
+    if (!detail::is_trace_part(parent.trace_id) || !detail::is_trace_part(parent.parent_id) || !detail::is_hex(flags))
         return std::nullopt;
     const char last = flags[1];
-    made.sampled = ((last <= '9' ? last - '0' : last - 'a' + 10) & 1) != 0;
-    return made;
+    parent.sampled = ((last <= '9' ? last - '0' : last - 'a' + 10) & 1) != 0;
+    return parent;
 }
 
 TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::string_view span_id, bool sampled) {

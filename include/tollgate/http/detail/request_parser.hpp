@@ -121,12 +121,12 @@ private:
 
     [[nodiscard]] parse_step go_on(stage next, std::size_t at) noexcept;
     [[nodiscard]] parse_step finish_too_large(request& into) noexcept;
-    [[nodiscard]] parse_step refuse(std::string_view reason, status with = status::bad_request) noexcept;
+    [[nodiscard]] parse_step refuse(std::string_view reason, status code = status::bad_request) noexcept;
 
     parser_settings settings_;
     std::uintptr_t base_ = 0;        // address of the message's first byte in the last step
     std::size_t at_ = 0;             // start of the current part
-    std::size_t seen_ = 0;           // end of the examined bytes of the part
+    std::size_t examined_ = 0;       // end of the examined bytes of the part
     std::size_t section_begin_ = 0;  // start of the field lines
     std::size_t message_bytes_ = 0;
     std::size_t body_bytes_max_ = 0;  // of this message

@@ -57,7 +57,7 @@ TOLLGATE_DECL request_parser::request_parser(const parser_settings& settings) no
 
 TOLLGATE_DECL void request_parser::start() noexcept {
     stage_ = stage::nothing;
-    at_ = seen_ = 0;
+    at_ = examined_ = 0;
     message_bytes_ = 0;
     keep_alive_ = false;
     expects_continue_ = false;
@@ -113,44 +113,44 @@ TOLLGATE_DECL parse_step request_parser::begin(std::string_view bytes, request& 
 }
 
 TOLLGATE_DECL parse_step request_parser::read_method(std::string_view bytes, request& into) noexcept {
-    if (seen_ == at_ && detail::begins_with(bytes, at_, "GET ")) [[likely]] {
+    if (examined_ == at_ && detail::begins_with(bytes, at_, "GET ")) [[likely]] {
         into.method_name = bytes.substr(at_, 3);
         return go_on(stage::target, at_ + 4);
     }
     const std::size_t bound = at_ + detail::method_bytes_max + 1;
     const char* const end =
-        detail::find_token_end(bytes.data() + seen_, bytes.data() + (std::min)(bytes.size(), bound));
-    seen_ = static_cast<std::size_t>(end - bytes.data());
-    if (seen_ == bound) return refuse("The request method is not one that this server knows.", status::not_implemented);
-    if (seen_ == bytes.size()) return parse_step::needs_more;
-    if (*end != ' ' || seen_ == at_) [[unlikely]] {
-        if (*end == '\x16' && seen_ == 0) return refuse("A TLS handshake was sent to a plain HTTP port.");
+        detail::find_token_end(bytes.data() + examined_, bytes.data() + (std::min)(bytes.size(), bound));
+    examined_ = static_cast<std::size_t>(end - bytes.data());
+    if (examined_ == bound) return refuse("The request method is not one that this server knows.", status::not_implemented);
+    if (examined_ == bytes.size()) return parse_step::needs_more;
+    if (*end != ' ' || examined_ == at_) [[unlikely]] {
+        if (*end == '\x16' && examined_ == 0) return refuse("A TLS handshake was sent to a plain HTTP port.");
         return refuse("The request line does not begin with a method and one space.");
     }
-    into.method_name = bytes.substr(at_, seen_ - at_);
+    into.method_name = bytes.substr(at_, examined_ - at_);
     into.method = to_method(into.method_name);
-    return go_on(stage::target, seen_ + 1);
+    return go_on(stage::target, examined_ + 1);
 }
 
 TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, request& into) noexcept {
     const std::size_t bound = at_ + settings_.target_bytes_max + 1;
     const char* const stop = bytes.data() + (std::min)(bytes.size(), bound);
-    const char* end = detail::find_target_end(bytes.data() + seen_, stop);
+    const char* end = detail::find_target_end(bytes.data() + examined_, stop);
     // Brackets enclose an IPv6 address in the host of an absolute target, and are nowhere else.
     while (end != stop && (*end == '[' || *end == ']') && bytes[at_] != '/') [[unlikely]]
         end = detail::find_target_end(end + 1, stop);
-    seen_ = static_cast<std::size_t>(end - bytes.data());
-    if (seen_ == bound) return refuse("The request target is too long.", status::uri_too_long);
-    if (seen_ == bytes.size()) return parse_step::needs_more;
+    examined_ = static_cast<std::size_t>(end - bytes.data());
+    if (examined_ == bound) return refuse("The request target is too long.", status::uri_too_long);
+    if (examined_ == bytes.size()) return parse_step::needs_more;
     if (*end != ' ') [[unlikely]] {
         if (*end == '#') return refuse("The request target holds a fragment.");
         if (*end == '\r' || *end == '\n') return refuse("The request line has no HTTP version.");
         return refuse(detail::unencoded_byte);
     }
-    const std::string_view text = bytes.substr(at_, seen_ - at_);
+    const std::string_view text = bytes.substr(at_, examined_ - at_);
     if (text.starts_with('/') && into.method != method::connect) [[likely]] into.target = target::from(text);
     else if (const auto judged = judge_target(text, into); judged != parse_step::complete) return judged;
-    return go_on(stage::version, seen_ + 1);
+    return go_on(stage::version, examined_ + 1);
 }
 
 /// Checks the forms of RFC 9112 section 3.2 other than origin-form. CONNECT and its authority-form are for proxies
@@ -186,21 +186,21 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
 }
 
 TOLLGATE_DECL parse_step request_parser::read_version(std::string_view bytes, request& into) noexcept {
-    static constexpr char ours[] = "HTTP/1.1\r\n";
-    static constexpr std::size_t ours_bytes = sizeof ours - 1;
+    static constexpr char expected[] = "HTTP/1.1\r\n";
+    static constexpr std::size_t expected_bytes = sizeof expected - 1;
     static constexpr std::size_t minor_at = 7;
-    if (detail::begins_with(bytes, at_, ours)) [[likely]] {
+    if (detail::begins_with(bytes, at_, expected)) [[likely]] {
         into.version = version::http_1_1;
     } else {
-        const std::string_view rest = bytes.substr(at_, ours_bytes);
+        const std::string_view rest = bytes.substr(at_, expected_bytes);
         for (std::size_t i = 0; i < rest.size(); ++i)
-            if (i == minor_at ? !is_digit(rest[i]) : rest[i] != ours[i])
+            if (i == minor_at ? !is_digit(rest[i]) : rest[i] != expected[i])
                 return refuse("The request line does not end in HTTP/1.1 or HTTP/1.0 and CRLF.");
-        if (rest.size() < ours_bytes) return parse_step::needs_more;
+        if (rest.size() < expected_bytes) return parse_step::needs_more;
         // A higher minor version is processed as the highest one that is known (RFC 9110 section 2.5).
         into.version = rest[minor_at] == '0' ? version::http_1_0 : version::http_1_1;
     }
-    section_begin_ = at_ + ours_bytes;
+    section_begin_ = at_ + expected_bytes;
     lines_.start(section_begin_);
     return go_on(stage::fields, section_begin_);
 }
@@ -358,7 +358,7 @@ TOLLGATE_DECL parse_step request_parser::read_known_length(std::string_view byte
 
 TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexcept {
     stage_ = next;
-    at_ = seen_ = at;
+    at_ = examined_ = at;
     return parse_step::complete;
 }
 
@@ -369,9 +369,9 @@ TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexc
     return parse_step::complete;
 }
 
-[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status with) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status code) noexcept {
     refused_reason_ = reason;
-    refused_status_ = with;
+    refused_status_ = code;
     keep_alive_ = false;
     stage_ = stage::refused;
     return parse_step::refused;

@@ -123,7 +123,7 @@ private:
     std::size_t framing_bytes_ = 0;  // of chunk lines
     std::uint64_t body_bytes_ = 0;   // received, kept or not
     std::uint64_t left_bytes_ = 0;   // of the body or the chunk
-    framing_fields said_;
+    framing_fields framing_;
     std::string line_;  // the start of an incomplete line
     std::string body_;
     inline_text<64> retry_after_;  // an HTTP-date has 29 bytes

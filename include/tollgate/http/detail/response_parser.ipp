@@ -67,7 +67,7 @@ TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
     status_ = 0;
     consumed_ = header_bytes_ = field_count_ = framing_bytes_ = 0;
     body_bytes_ = left_bytes_ = 0;
-    said_ = {};
+    framing_ = {};
     line_.clear();
     body_.clear();
     retry_after_.clear();
@@ -75,8 +75,8 @@ TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
 }
 
 TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
-    const std::size_t given = bytes.size();
-    begun_ = begun_ || given != 0;
+    const std::size_t input_bytes = bytes.size();
+    begun_ = begun_ || input_bytes != 0;
     bool waits = false;
     while (!waits && stage_ != stage::complete && stage_ != stage::refused) {
         switch (stage_) {
@@ -95,7 +95,7 @@ TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
                 }
         }
     }
-    consumed_ = given - bytes.size();
+    consumed_ = input_bytes - bytes.size();
     return stage_ == stage::complete  ? response_step::complete
            : stage_ == stage::refused ? response_step::refused
                                       : response_step::needs_more;
@@ -169,7 +169,7 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
     if (!detail::is_field_text(reason)) return refuse("The status line holds a control character.");
     status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
     if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
-    said_ = {};
+    framing_ = {};
     retry_after_.clear();
     stage_ = stage::fields;
 }
@@ -190,54 +190,54 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
     const std::string_view text = trim_ows(value);
     switch (to_field_id(name)) {
         case field_id::content_length:
-            if (++said_.content_lengths > 1) said_.fault = "There is more than one Content-Length field.";
-            else if (const auto length = parse_decimal(text)) said_.content_length = *length;
-            else said_.fault = "The Content-Length is not a plain decimal number.";
+            if (++framing_.content_lengths > 1) framing_.fault = "There is more than one Content-Length field.";
+            else if (const auto length = parse_decimal(text)) framing_.content_length = *length;
+            else framing_.fault = "The Content-Length is not a plain decimal number.";
             return;
         case field_id::transfer_encoding:
             // No tabs around it: some implementations read them as part of the name.
-            if (++said_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
-                said_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
+            if (++framing_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
+                framing_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
             return;
         case field_id::connection:
-            said_.close = said_.close || detail::list_holds(text, "close");
-            said_.keep_alive = said_.keep_alive || detail::list_holds(text, "keep-alive");
+            framing_.close = framing_.close || detail::list_holds(text, "close");
+            framing_.keep_alive = framing_.keep_alive || detail::list_holds(text, "keep-alive");
             return;
         default: break;
     }
     if (!ascii_iequals(name, "retry-after")) return;
     retry_after_.clear();
-    if (++said_.retry_afters == 1) retry_after_.append(text);
+    if (++framing_.retry_afters == 1) retry_after_.append(text);
 }
 
 /// Where the body ends (RFC 9112 section 6.3).
 TOLLGATE_DECL void response_parser::judge_head() {
     head_complete_ = status_ >= 200;
-    if (!said_.fault.empty()) return refuse(said_.fault);
-    if (said_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
-    if (said_.transfer_encodings != 0 && said_.content_lengths != 0)
+    if (!framing_.fault.empty()) return refuse(framing_.fault);
+    if (framing_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
+    if (framing_.transfer_encodings != 0 && framing_.content_lengths != 0)
         return refuse("There are both Transfer-Encoding and Content-Length.");
     if (status_ < 200) {
         status_ = 0;
         stage_ = stage::status_line;
         return;
     }
-    keep_alive_ = !said_.close && (!older_ || said_.keep_alive);
+    keep_alive_ = !framing_.close && (!older_ || framing_.keep_alive);
     if (to_head_ || status_ == 204 || status_ == 304) {
         // A 204 has no body, but a server that announces one may also send it.
-        if (status_ == 204 && (said_.content_length != 0 || said_.transfer_encodings != 0)) keep_alive_ = false;
+        if (status_ == 204 && (framing_.content_length != 0 || framing_.transfer_encodings != 0)) keep_alive_ = false;
         return complete();
     }
-    if (said_.transfer_encodings != 0) {
+    if (framing_.transfer_encodings != 0) {
         stage_ = stage::chunk_line;
         return;
     }
-    if (said_.content_lengths == 0) {
+    if (framing_.content_lengths == 0) {
         keep_alive_ = false;
         stage_ = stage::until_close;
         return;
     }
-    left_bytes_ = said_.content_length;
+    left_bytes_ = framing_.content_length;
     stage_ = stage::known_length;
     if (left_bytes_ == 0) return complete();
     // Do not wait for a body that will not be read to its end.
@@ -258,10 +258,10 @@ TOLLGATE_DECL void response_parser::read_chunk_line(std::string_view line) {
 /// Precondition: `bytes` is not empty.
 TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
     const bool endless = stage_ == stage::until_close;
-    const bool beyond = stage_ == stage::known_length && said_.content_length > settings_.body_bytes_max;
-    const std::uint64_t wanted = (beyond ? settings_.kept_bytes_max : settings_.body_bytes_max) - body_bytes_;
-    if (wanted == 0) return cut();
-    std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, wanted);
+    const bool beyond = stage_ == stage::known_length && framing_.content_length > settings_.body_bytes_max;
+    const std::uint64_t accepted_max = (beyond ? settings_.kept_bytes_max : settings_.body_bytes_max) - body_bytes_;
+    if (accepted_max == 0) return cut();
+    std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, accepted_max);
     if (!endless) taken = (std::min)(taken, left_bytes_);
 
     const std::size_t capacity = settings_.kept_bytes_max - body_.size();

@@ -27,7 +27,7 @@ struct framing {
 /// Writes one response in wire format (RFC 9112 section 4) to `to`, which has space for `response_bytes_max`, and returns its end:
 /// status line, `Date`, the response's own fields, `Content-Length` (except for 204 and 304), `Connection` unless it is the
 /// version's default, body. The response must not contain `Date`, `Content-Length`, `Connection` or `Transfer-Encoding` itself.
-[[nodiscard]] inline char* write_response(const response& sent, const framing& how, char* to) noexcept;
+[[nodiscard]] inline char* write_response(const response& sent, const framing& framing, char* to) noexcept;
 
 /// The interim response that makes a waiting client send the body (RFC 9110 section 10.1.1).
 inline constexpr std::string_view continue_response = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -48,15 +48,15 @@ struct status_head {
 };
 
 constexpr status_head make_status_head(unsigned code) noexcept {
-    status_head made;
-    made.append("HTTP/1.1 ");
+    status_head head;
+    head.append("HTTP/1.1 ");
     const char digits[3] = {static_cast<char>('0' + code / 100 % 10), static_cast<char>('0' + code / 10 % 10),
                             static_cast<char>('0' + code % 10)};
-    made.append({digits, sizeof digits});
-    made.append(" ");
-    made.append(to_reason(static_cast<status>(code)));
-    made.append("\r\nDate: ");
-    return made;
+    head.append({digits, sizeof digits});
+    head.append(" ");
+    head.append(to_reason(static_cast<status>(code)));
+    head.append("\r\nDate: ");
+    return head;
 }
 
 /// Precomputed lines for 200 to 204, the most common statuses.
@@ -81,15 +81,15 @@ inline std::size_t response_bytes_max(const response& sent) noexcept {
            sent.body().size();
 }
 
-inline char* write_response(const response& sent, const framing& how, char* to) noexcept {
+inline char* write_response(const response& sent, const framing& framing, char* to) noexcept {
     using namespace std::string_view_literals;
     const unsigned code = to_number(sent.status());
     assert(code >= 200 && code <= 999);
-    assert(how.date.size() == detail::date_bytes);
+    assert(framing.date.size() == detail::date_bytes);
 
     if (code - 200 < detail::successful_heads.size()) to = detail::put(to, detail::successful_heads[code - 200]);
     else to = detail::put(to, detail::make_status_head(code));
-    to = detail::put(to, {how.date.data(), detail::date_bytes});
+    to = detail::put(to, {framing.date.data(), detail::date_bytes});
     to = detail::put(to, "\r\n"sv);
     to = detail::put(to, sent.field_block());
 
@@ -99,10 +99,10 @@ inline char* write_response(const response& sent, const framing& how, char* to) 
         to = std::to_chars(to, to + 20, sent.body().size()).ptr;
         to = detail::put(to, "\r\n"sv);
     }
-    if (!how.keep_alive) to = detail::put(to, "Connection: close\r\n"sv);
-    else if (how.version == version::http_1_0) to = detail::put(to, "Connection: keep-alive\r\n"sv);
+    if (!framing.keep_alive) to = detail::put(to, "Connection: close\r\n"sv);
+    else if (framing.version == version::http_1_0) to = detail::put(to, "Connection: keep-alive\r\n"sv);
     to = detail::put(to, "\r\n"sv);
-    return lengthless || how.head_only ? to : detail::put(to, sent.body());
+    return lengthless || framing.head_only ? to : detail::put(to, sent.body());
 }
 
 }  // namespace tollgate::http

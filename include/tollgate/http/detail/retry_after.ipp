@@ -32,9 +32,9 @@ public:
     }
     /// One of the three-letter names, counted from 1; case-sensitive, as in the grammar.
     int name(std::string_view names) noexcept {
-        const std::string_view wanted = text_.substr(0, 3);
+        const std::string_view candidate = text_.substr(0, 3);
         for (std::size_t i = 0; i < names.size(); i += 3) {
-            if (wanted != names.substr(i, 3)) continue;
+            if (candidate != names.substr(i, 3)) continue;
             text_.remove_prefix(3);
             return static_cast<int>(i / 3) + 1;
         }
@@ -63,11 +63,11 @@ struct day {
     int year = 0, month = 1, of_month = 1;
 };
 
-inline std::optional<instant> to_instant(const date_reader& from, const day& on, seconds time) noexcept {
+inline std::optional<instant> to_instant(const date_reader& reader, const day& day, seconds time) noexcept {
     using namespace std::chrono;
-    const year_month_day date{year{on.year}, std::chrono::month{static_cast<unsigned>(on.month)},
-                              std::chrono::day{static_cast<unsigned>(on.of_month)}};
-    if (!from.whole() || !date.ok()) return std::nullopt;
+    const year_month_day date{year{day.year}, std::chrono::month{static_cast<unsigned>(day.month)},
+                              std::chrono::day{static_cast<unsigned>(day.of_month)}};
+    if (!reader.whole() || !date.ok()) return std::nullopt;
     return instant{sys_days{date} + time};
 }
 
@@ -75,49 +75,49 @@ inline std::optional<instant> to_instant(const date_reader& from, const day& on,
 
 TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept {
     constexpr std::string_view weekdays = "MonTueWedThuFriSatSun";
-    detail::date_reader from{text};
-    detail::day on;
-    from.name(weekdays);
-    if (from.rest().starts_with(", ")) {  // Sun, 06 Nov 1994 08:49:37 GMT
-        from.expect(", ");
-        on.of_month = from.number(2);
-        from.expect(" ");
-        on.month = from.month();
-        from.expect(" ");
-        on.year = from.number(4);
-        from.expect(" ");
-        const seconds time = from.time_of_day();
-        from.expect(" GMT");
-        return detail::to_instant(from, on, time);
+    detail::date_reader reader{text};
+    detail::day day;
+    reader.name(weekdays);
+    if (reader.rest().starts_with(", ")) {  // Sun, 06 Nov 1994 08:49:37 GMT
+        reader.expect(", ");
+        day.of_month = reader.number(2);
+        reader.expect(" ");
+        day.month = reader.month();
+        reader.expect(" ");
+        day.year = reader.number(4);
+        reader.expect(" ");
+        const seconds time = reader.time_of_day();
+        reader.expect(" GMT");
+        return detail::to_instant(reader, day, time);
     }
-    if (from.rest().starts_with(' ')) {  // Sun Nov  6 08:49:37 1994
-        from.expect(" ");
-        on.month = from.month();
-        from.expect(" ");
-        on.of_month = from.number(2, true);
-        from.expect(" ");
-        const seconds time = from.time_of_day();
-        from.expect(" ");
-        on.year = from.number(4);
-        return detail::to_instant(from, on, time);
+    if (reader.rest().starts_with(' ')) {  // Sun Nov  6 08:49:37 1994
+        reader.expect(" ");
+        day.month = reader.month();
+        reader.expect(" ");
+        day.of_month = reader.number(2, true);
+        reader.expect(" ");
+        const seconds time = reader.time_of_day();
+        reader.expect(" ");
+        day.year = reader.number(4);
+        return detail::to_instant(reader, day, time);
     }
     // Sunday, 06-Nov-94 08:49:37 GMT
     for (const std::string_view ending : {"day, ", "sday, ", "nesday, ", "rsday, ", "urday, "})
-        if (from.rest().starts_with(ending)) {
-            from.expect(ending);
+        if (reader.rest().starts_with(ending)) {
+            reader.expect(ending);
             break;
         }
-    on.of_month = from.number(2);
-    from.expect("-");
-    on.month = from.month();
-    from.expect("-");
+    day.of_month = reader.number(2);
+    reader.expect("-");
+    day.month = reader.month();
+    reader.expect("-");
     const int this_year = tollgate::detail::to_civil(now).year;
-    on.year = this_year - this_year % 100 + from.number(2);
-    if (on.year > this_year + 50) on.year -= 100;  // RFC 9110: more than 50 years ahead is the most recent past
-    from.expect(" ");
-    const seconds time = from.time_of_day();
-    from.expect(" GMT");
-    return detail::to_instant(from, on, time);
+    day.year = this_year - this_year % 100 + reader.number(2);
+    if (day.year > this_year + 50) day.year -= 100;  // RFC 9110: more than 50 years ahead is the most recent past
+    reader.expect(" ");
+    const seconds time = reader.time_of_day();
+    reader.expect(" GMT");
+    return detail::to_instant(reader, day, time);
 }
 
 TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept {

@@ -34,16 +34,16 @@ namespace tollgate::inline v0::http::detail {
 [[nodiscard]] inline const char* find_near_colon(const char* at, const char* end) noexcept;
 
 inline constexpr byte_set value_ends = [] {
-    byte_set made{};
-    for (std::size_t byte = 0; byte < made.size(); ++byte) made[byte] = (byte < 0x20 && byte != '\t') || byte == 0x7f;
-    return made;
+    byte_set set{};
+    for (std::size_t byte = 0; byte < set.size(); ++byte) set[byte] = (byte < 0x20 && byte != '\t') || byte == 0x7f;
+    return set;
 }();
 
 inline constexpr byte_set target_ends = [] {
-    byte_set made{};
-    for (std::size_t byte = 0; byte < made.size(); ++byte) made[byte] = byte <= 0x20 || byte >= 0x7f;
-    for (const char each : std::string_view{"\"#<>[\\]^`{|}"}) made[static_cast<unsigned char>(each)] = true;
-    return made;
+    byte_set set{};
+    for (std::size_t byte = 0; byte < set.size(); ++byte) set[byte] = byte <= 0x20 || byte >= 0x7f;
+    for (const char each : std::string_view{"\"#<>[\\]^`{|}"}) set[static_cast<unsigned char>(each)] = true;
+    return set;
 }();
 
 #if defined(__SSE2__) && defined(__GNUC__)
@@ -70,7 +70,7 @@ using unsigned_block = unsigned char __attribute__((vector_size(16)));
 
 /// Also marks tabs and bytes of 0x80 and above, which are so rare that a second look is cheaper than excluding them in every block.
 [[nodiscard]] inline block_marks mark_value_end(const char* at) noexcept {
-    // Of DEL, one more is negative, too. Unsigned, because it overflows.
+    // DEL plus one is negative, too. Unsigned, because it overflows.
     const auto one_more = std::bit_cast<block>(std::bit_cast<unsigned_block>(load_block(at)) + 1);
     return to_marks(one_more < ' ' + 1);
 }
