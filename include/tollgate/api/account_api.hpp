@@ -152,7 +152,7 @@ public:
 private:
     [[nodiscard]] http::handle_step judge(const http::request& request, http::response& response, pipeline::judgement& state,
                                           http::thread_kind thread) noexcept;
-    void respond_thrown(std::string_view what, const http::request& request, http::response& response,
+    void respond_thrown(std::string_view message, const http::request& request, http::response& response,
                         pipeline::judgement& state) noexcept;
 
     [[nodiscard]] pipeline::judge<Users, Store, Policies> make_judge() noexcept {
@@ -228,11 +228,11 @@ void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, h
 }
 
 template <class Users, class Store, class Policies>
-void account_api<Users, Store, Policies>::respond_thrown(std::string_view what, const http::request& request,
+void account_api<Users, Store, Policies>::respond_thrown(std::string_view message, const http::request& request,
                                                          http::response& response, pipeline::judgement& state) noexcept {
     if constexpr (fits) {
         try {
-            make_judge().respond_thrown(what, request, response, state);
+            make_judge().respond_thrown(message, request, response, state);
         } catch (...) {
             response.clear();
             response.set_status(http::status::internal_server_error);

@@ -41,12 +41,12 @@ private:
         return true;
     }
     // Flattened, because it is the most frequent response: calling the functions of the writer would take longer than running them.
-    [[gnu::flatten]] static void write(api_call& call, const balance& of) {
+    [[gnu::flatten]] static void write(api_call& call, const balance& balance) {
         auto out = call.json();
         out.begin_object();
-        out.member("id").integer(of.user.value());
-        out.member("balance").number(of.amount.text());
-        out.member("currency").string(of.currency);
+        out.member("id").integer(balance.user.value());
+        out.member("balance").number(balance.amount.text());
+        out.member("currency").string(balance.currency);
         out.end_object();
     }
 };
@@ -55,8 +55,8 @@ private:
 struct list_accounts {
     static constexpr auto work = http::work_kind::users;
 
-    result<void> operator()(api_call& call, const service& at) const {
-        const auto found = call.users().accounts_of(call.caller().user, at.name);
+    result<void> operator()(api_call& call, const service& service) const {
+        const auto found = call.users().accounts_of(call.caller().user, service.name);
         if (!found) return found.error();
         auto out = call.json();
         out.begin_array();

@@ -72,42 +72,42 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
     return std::string{url.substr(0, url.find('/', authority + 3))};
 }
 
-[[nodiscard]] inline api_settings to_api_settings(account_service_settings from, bool has_authorization_server) {
-    if (from.auth_url.empty()) from.auth_url = origin_of(from.base_url);
-    if (from.documentation_url.empty()) from.documentation_url = from.auth_url + "/docs/";
-    return {.base_url = std::move(from.base_url),
-            .auth_url = std::move(from.auth_url),
-            .services = std::move(from.services),
-            .anonymous_quota = from.anonymous_quota,
-            .user_quota = from.user_quota,
-            .trusted_proxies = std::move(from.trusted_proxies),
-            .client_named_by = from.client_named_by,
-            .cors_origins = std::move(from.cors_origins),
-            .hooks_per_event_max = from.hooks_per_event_max,
-            .documentation_url = std::move(from.documentation_url),
+[[nodiscard]] inline api_settings to_api_settings(account_service_settings settings, bool has_authorization_server) {
+    if (settings.auth_url.empty()) settings.auth_url = origin_of(settings.base_url);
+    if (settings.documentation_url.empty()) settings.documentation_url = settings.auth_url + "/docs/";
+    return {.base_url = std::move(settings.base_url),
+            .auth_url = std::move(settings.auth_url),
+            .services = std::move(settings.services),
+            .anonymous_quota = settings.anonymous_quota,
+            .user_quota = settings.user_quota,
+            .trusted_proxies = std::move(settings.trusted_proxies),
+            .client_named_by = settings.client_named_by,
+            .cors_origins = std::move(settings.cors_origins),
+            .hooks_per_event_max = settings.hooks_per_event_max,
+            .documentation_url = std::move(settings.documentation_url),
             .has_authorization_server = has_authorization_server,
-            .license = std::move(from.license)};
+            .license = std::move(settings.license)};
 }
 
-[[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings from, const api_settings& api) {
-    from.auth_url = api.auth_url;
-    from.services = api.services;
-    from.anonymous_quota = api.anonymous_quota;
-    from.trusted_proxies = api.trusted_proxies;
-    from.client_named_by = api.client_named_by;
-    from.cors_origins = api.cors_origins;
-    from.documentation_url = api.documentation_url;
-    return from;
+[[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings settings, const api_settings& api) {
+    settings.auth_url = api.auth_url;
+    settings.services = api.services;
+    settings.anonymous_quota = api.anonymous_quota;
+    settings.trusted_proxies = api.trusted_proxies;
+    settings.client_named_by = api.client_named_by;
+    settings.cors_origins = api.cors_origins;
+    settings.documentation_url = api.documentation_url;
+    return settings;
 }
 
-[[nodiscard]] inline page_settings to_page_settings(page_settings from, const api_settings& api) {
-    from.auth_url = api.auth_url;
-    from.services = api.services;
-    from.trusted_proxies = api.trusted_proxies;
-    from.client_named_by = api.client_named_by;
-    from.hooks_per_event_max = api.hooks_per_event_max;
-    from.documentation_url = api.documentation_url;
-    return from;
+[[nodiscard]] inline page_settings to_page_settings(page_settings settings, const api_settings& api) {
+    settings.auth_url = api.auth_url;
+    settings.services = api.services;
+    settings.trusted_proxies = api.trusted_proxies;
+    settings.client_named_by = api.client_named_by;
+    settings.hooks_per_event_max = api.hooks_per_event_max;
+    settings.documentation_url = api.documentation_url;
+    return settings;
 }
 
 // The handlers besides the API. An API that is mounted at every path comes first on a site, because it gets most requests, and last,
@@ -134,7 +134,7 @@ struct parts_with_people {
           oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
           documentation{api.settings(), api.table(), oauth.settings()},
           pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
-          // Below a language a path that does not exist is answered by a page.
+          // The pages answer for all paths below a language, even those that do not exist.
           site{http::mounted(std::string{api.root()}, api),
                http::mounted(documentation.root(), documentation),
                http::mounted(oauth),
@@ -142,10 +142,10 @@ struct parts_with_people {
                http::mount<Pages>{pages.language_roots(), {}, pages},
                http::mounted("", api)} {}
 
-    void add_mounts(std::vector<std::string>& to) const {
-        for (auto& each : oauth.mounts()) to.push_back(std::move(each));
-        for (auto& each : pages.mounts()) to.push_back(std::move(each));
-        for (auto& each : pages.language_roots()) to.push_back(std::move(each));
+    void add_mounts(std::vector<std::string>& paths) const {
+        for (auto& each : oauth.mounts()) paths.push_back(std::move(each));
+        for (auto& each : pages.mounts()) paths.push_back(std::move(each));
+        for (auto& each : pages.language_roots()) paths.push_back(std::move(each));
     }
 
     Theme theme;
@@ -238,16 +238,16 @@ public:
 
     /// For tests, and for servers that do not reuse a response.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
-        http::response made;
-        handle(request, made);
-        return made;
+        http::response response;
+        handle(request, response);
+        return response;
     }
 
     /// The settings of the API, with the `auth_url` in use.
     [[nodiscard]] const api_settings& settings() const noexcept { return api_.settings(); }
     /// The services with their events: for `publish`.
     [[nodiscard]] const service_catalog& services() const noexcept { return api_.settings().services; }
-    /// The store that it was made with.
+    /// The store that it was constructed with.
     [[nodiscard]] Store& store() const noexcept { return store_; }
     /// To share them with other handlers: `policies().by_reference()`.
     [[nodiscard]] Policies& policies() noexcept { return api_.policies(); }

@@ -54,11 +54,11 @@ TOLLGATE_DECL route_table demonstration_routes() {
 }
 
 TOLLGATE_DECL route_table openapi_routes() {
-    auto made = on_get<"/openapi.json">(
+    auto entry = on_get<"/openapi.json">(
         open_to_all, endpoints::get_openapi{},
         {.operation = "getOpenApi", .summary = "Returns this description in OpenAPI 3.1.", .success_body = shapes::any_object});
-    made.row.describe = make_openapi;
-    return route_table{std::move(made)};
+    entry.row.describe = make_openapi;
+    return route_table{std::move(entry)};
 }
 
 TOLLGATE_DECL route_table account_routes() {

@@ -21,8 +21,8 @@ namespace tollgate::inline v0::endpoints {
 struct list_hooks {
     static constexpr bool needs_hooks = true;
 
-    result<void> operator()(api_call& call, const service& at, account_id of) const {
-        const account_ref account{at.name, of};
+    result<void> operator()(api_call& call, const service& service, account_id id) const {
+        const account_ref account{service.name, id};
         if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
         const auto found = call.hooks().hooks_of(account);
         if (!found) return found.error();
@@ -55,32 +55,32 @@ struct list_hooks {
 struct create_hook {
     static constexpr bool needs_hooks = true;
 
-    result<void> operator()(api_call& call, const service& at, account_id of) const {
-        const account_ref account{at.name, of};
+    result<void> operator()(api_call& call, const service& service, account_id id) const {
+        const account_ref account{service.name, id};
         const auto body = http::parse_json_object(call.request().body);
         if (!body) return body.error();
         if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
         const auto event = required_text(*body, "event");
         if (!event) return event.error();
-        if (auto known = check_hook_event(at, *event); !known) return known;
+        if (auto known = check_hook_event(service, *event); !known) return known;
         const auto target_url = required_text(*body, "target_url");
         if (!target_url) return target_url.error();
         if (auto allowed = check_hook_target(call.target_rule(), *target_url); !allowed) return allowed;
 
-        const auto made = issue_hook(call.hooks(),
+        const auto hook = issue_hook(call.hooks(),
                                      {.account = account,
                                       .event = std::string{*event},
                                       .target_url = std::string{*target_url},
                                       .source = hook_source::api},
                                      call.now(), call.random(), call.settings().hooks_per_event_max);
-        if (!made) return made.error();
-        call.report(activity_kind::hook_created, std::to_string(made->id.value()));
+        if (!hook) return hook.error();
+        call.report(activity_kind::hook_created, std::to_string(hook->id.value()));
 
         call.response().set_status(http::status::created);
-        if (const auto value = http::field_value::from(made->secret)) call.response().add("X-Hook-Secret", *value);
+        if (const auto value = http::field_value::from(hook->secret)) call.response().add("X-Hook-Secret", *value);
         auto out = call.json();
         out.begin_object();
-        out.member("id").integer(made->id.value());
+        out.member("id").integer(hook->id.value());
         out.end_object();
         return {};
     }
@@ -90,8 +90,8 @@ struct create_hook {
 struct delete_hook {
     static constexpr bool needs_hooks = true;
 
-    result<void> operator()(api_call& call, const service& at, hook_id id) const {
-        const auto owner = call.hooks().account_of_hook(at.name, id);
+    result<void> operator()(api_call& call, const service& service, hook_id id) const {
+        const auto owner = call.hooks().account_of_hook(service.name, id);
         if (!owner) return owner.error();
         if (!*owner) return not_found();
         if (auto owned = require_account(call.users(), call.caller().user, **owner); !owned) return owned;

@@ -9,7 +9,7 @@
 namespace tollgate::inline v0 {
 
 /// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
-/// fields and refusals. Made from the table, so that it cannot say anything else than what is served.
+/// fields and refusals. Generated from the table, so that it always matches what is served.
 [[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes);
 
 }  // namespace tollgate

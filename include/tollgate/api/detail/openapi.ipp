@@ -66,7 +66,7 @@ inline constexpr std::array other_fields = {
     shared_field{"Allow", "The methods that the path supports.", text_schema},
 };
 
-/// The parts of one document, written from the outside in.
+/// Writes one document. Each function writes a part, after the part that contains it.
 class document {
 public:
     document(const api_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
@@ -76,11 +76,11 @@ public:
 private:
     void write_info();
     void write_paths(const route_table& routes);
-    void write_operation(const route& of);
-    void write_parameters(const route& of);
+    void write_operation(const route& route);
+    void write_parameters(const route& route);
     void write_parameter(const route::parameter& each, bool in_path);
-    void write_request_body(const route& of);
-    void write_responses(const route& of);
+    void write_request_body(const route& route);
+    void write_responses(const route& route);
     void write_security(const access_rule& access);
     void write_alternative(std::string_view scope);
     void write_components();
@@ -113,10 +113,10 @@ private:
     return {};
 }
 
-[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route& to) noexcept {
-    if (refusal.status == "404") return !to.parameters.empty();
-    if (refusal.status == "422") return !to.notes.request_body.empty() || !to.query_parameters.empty();
-    if (refusal.status == "415") return !to.notes.request_body.empty();
+[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route& route) noexcept {
+    if (refusal.status == "404") return !route.parameters.empty();
+    if (refusal.status == "422") return !route.notes.request_body.empty() || !route.query_parameters.empty();
+    if (refusal.status == "415") return !route.notes.request_body.empty();
     return true;
 }
 
@@ -170,23 +170,23 @@ inline void document::write_paths(const route_table& routes) {
     json_.end_object();
 }
 
-inline void document::write_operation(const route& of) {
-    json_.member_named(operation_key(of.method)).begin_object();
-    if (!of.notes.operation.empty()) json_.member("operationId").string(of.notes.operation);
-    if (!of.notes.summary.empty()) json_.member("summary").string(of.notes.summary);
-    json_.member("description").string(describe_access(of.access));
-    write_parameters(of);
-    write_request_body(of);
-    write_responses(of);
-    write_security(of.access);
+inline void document::write_operation(const route& route) {
+    json_.member_named(operation_key(route.method)).begin_object();
+    if (!route.notes.operation.empty()) json_.member("operationId").string(route.notes.operation);
+    if (!route.notes.summary.empty()) json_.member("summary").string(route.notes.summary);
+    json_.member("description").string(describe_access(route.access));
+    write_parameters(route);
+    write_request_body(route);
+    write_responses(route);
+    write_security(route.access);
     json_.end_object();
 }
 
-inline void document::write_parameters(const route& of) {
-    if (of.parameters.empty() && of.query_parameters.empty()) return;
+inline void document::write_parameters(const route& route) {
+    if (route.parameters.empty() && route.query_parameters.empty()) return;
     json_.member("parameters").begin_array();
-    for (const auto& each : of.parameters) write_parameter(each, true);
-    for (const auto& each : of.query_parameters) write_parameter(each, false);
+    for (const auto& each : route.parameters) write_parameter(each, true);
+    for (const auto& each : route.query_parameters) write_parameter(each, false);
     json_.end_array();
 }
 
@@ -199,7 +199,7 @@ inline void document::write_parameter(const route::parameter& each, bool in_path
     switch (each.kind) {
         case route::parameter_kind::service:
             json_.member("type").string("string");
-            // A schema's enum is never empty, and an API may have been given no service.
+            // A schema's enum is never empty, and an API may have no services.
             if (settings_.services.services().empty()) break;
             json_.member("enum").begin_array();
             for (const service& known : settings_.services.services()) json_.string(known.name);
@@ -219,32 +219,32 @@ inline void document::write_parameter(const route::parameter& each, bool in_path
     json_.end_object().end_object();
 }
 
-inline void document::write_request_body(const route& of) {
-    if (of.notes.request_body.empty()) return;
+inline void document::write_request_body(const route& route) {
+    if (route.notes.request_body.empty()) return;
     json_.member("requestBody").begin_object();
-    if (of.notes.request_body_bytes_max != 0)
-        json_.member("description").string("At most " + std::to_string(of.notes.request_body_bytes_max) + " bytes.");
-    write_json_content(of.notes.request_body);
+    if (route.notes.request_body_bytes_max != 0)
+        json_.member("description").string("At most " + std::to_string(route.notes.request_body_bytes_max) + " bytes.");
+    write_json_content(route.notes.request_body);
     json_.end_object();
 }
 
-inline void document::write_responses(const route& of) {
+inline void document::write_responses(const route& route) {
     json_.member("responses").begin_object();
-    json_.member_named(std::to_string(of.notes.success_status)).begin_object();
-    json_.member("description").string(http::to_reason(static_cast<http::status>(of.notes.success_status)));
+    json_.member_named(std::to_string(route.notes.success_status)).begin_object();
+    json_.member("description").string(http::to_reason(static_cast<http::status>(route.notes.success_status)));
     json_.member("headers").begin_object();
     write_rate_limit_fields();
-    if (!of.notes.success_field.empty()) {
-        json_.member_named(of.notes.success_field).begin_object();
+    if (!route.notes.success_field.empty()) {
+        json_.member_named(route.notes.success_field).begin_object();
         json_.member("schema").value(text_schema);
         json_.end_object();
     }
     json_.end_object();
-    if (!of.notes.success_body.empty()) write_json_content(of.notes.success_body);
+    if (!route.notes.success_body.empty()) write_json_content(route.notes.success_body);
     json_.end_object();
 
     for (const auto& each : refusals) {
-        if (!applies(each, of)) continue;
+        if (!applies(each, route)) continue;
         json_.member_named(each.status).begin_object();
         write_reference("responses", each.name);
         json_.end_object();
@@ -258,7 +258,7 @@ inline void document::write_security(const access_rule& access) {
         case access_rule::kind::open: json_.begin_object().end_object(); [[fallthrough]];
         case access_rule::kind::any_caller: write_alternative({}); break;
         case access_rule::kind::scope: write_alternative(access.scope); break;
-        // One alternative a service: OpenAPI has no scope that depends on a path parameter.
+        // One alternative per service: OpenAPI has no scope that depends on a path parameter.
         case access_rule::kind::service_read:
             for (const service& each : settings_.services.services()) write_alternative(each.read_scope);
             break;
@@ -385,9 +385,9 @@ inline void document::write_reference(std::string_view kind, std::string_view na
 }  // namespace openapi
 
 TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes) {
-    std::string made;
-    openapi::document{settings, made}.write(routes);
-    return made;
+    std::string text;
+    openapi::document{settings, text}.write(routes);
+    return text;
 }
 
 }  // namespace tollgate
