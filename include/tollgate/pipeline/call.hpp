@@ -44,8 +44,8 @@ public:
         return verbs_->accounts_of(users_, user, service);
     }
     [[nodiscard]] result<std::optional<quota>> quota_of(user_id user) const { return verbs_->quota_of(users_, user); }
-    [[nodiscard]] result<bool> has_account(user_id user, const account_ref& wanted) const {
-        return verbs_->has_account(users_, user, wanted);
+    [[nodiscard]] result<bool> has_account(user_id user, const account_ref& account) const {
+        return verbs_->has_account(users_, user, account);
     }
     /// The balance if the directory has cached it.
     [[nodiscard]] lookup<balance> cached_balance_of(user_id user) const { return verbs_->cached_balance_of(users_, user); }
@@ -60,13 +60,13 @@ private:
     };
     template <class Users>
     static constexpr verbs verbs_of{
-        [](void* of, user_id user) { return static_cast<Users*>(of)->balance_of(user); },
-        [](void* of, user_id user, std::string_view service) { return static_cast<Users*>(of)->accounts_of(user, service); },
-        [](void* of, user_id user) { return static_cast<Users*>(of)->quota_of(user); },
-        [](void* of, user_id user, const account_ref& wanted) {
-            return tollgate::has_account(*static_cast<Users*>(of), user, wanted);
+        [](void* object, user_id user) { return static_cast<Users*>(object)->balance_of(user); },
+        [](void* object, user_id user, std::string_view service) { return static_cast<Users*>(object)->accounts_of(user, service); },
+        [](void* object, user_id user) { return static_cast<Users*>(object)->quota_of(user); },
+        [](void* object, user_id user, const account_ref& account) {
+            return tollgate::has_account(*static_cast<Users*>(object), user, account);
         },
-        [](void* of, user_id user) { return tollgate::cached_balance_of(*static_cast<const Users*>(of), user); }};
+        [](void* object, user_id user) { return tollgate::cached_balance_of(*static_cast<const Users*>(object), user); }};
 
     void* users_;
     const verbs* verbs_;
@@ -83,8 +83,8 @@ public:
     hook_store_ref(Store& store) noexcept : store_{&store}, verbs_{&verbs_of<Store>} {}
 
     /// The verbs of `hook_store`.
-    [[nodiscard]] result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) const {
-        return verbs_->create_hook(store_, made, hooks_per_event_max);
+    [[nodiscard]] result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) const {
+        return verbs_->create_hook(store_, hook, hooks_per_event_max);
     }
     [[nodiscard]] result<std::vector<hook>> hooks_of(const account_ref& account) const {
         return verbs_->hooks_of(store_, account);
@@ -115,18 +115,18 @@ private:
     };
     template <class Store>
     static constexpr verbs verbs_of{
-        [](void* of, const new_hook& made, std::size_t hooks_per_event_max) {
-            return static_cast<Store*>(of)->create_hook(made, hooks_per_event_max);
+        [](void* object, const new_hook& hook, std::size_t hooks_per_event_max) {
+            return static_cast<Store*>(object)->create_hook(hook, hooks_per_event_max);
         },
-        [](void* of, const account_ref& account) { return static_cast<Store*>(of)->hooks_of(account); },
-        [](void* of, const service_name& service, hook_id id) { return static_cast<Store*>(of)->account_of_hook(service, id); },
-        [](void* of, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until) {
-            return static_cast<Store*>(of)->replace_hook_secret(account, id, secret, old_valid_until);
+        [](void* object, const account_ref& account) { return static_cast<Store*>(object)->hooks_of(account); },
+        [](void* object, const service_name& service, hook_id id) { return static_cast<Store*>(object)->account_of_hook(service, id); },
+        [](void* object, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until) {
+            return static_cast<Store*>(object)->replace_hook_secret(account, id, secret, old_valid_until);
         },
-        [](void* of, const account_ref& account, hook_id id, const hook_change& changed, std::size_t hooks_per_event_max) {
-            return static_cast<Store*>(of)->update_hook(account, id, changed, hooks_per_event_max);
+        [](void* object, const account_ref& account, hook_id id, const hook_change& changed, std::size_t hooks_per_event_max) {
+            return static_cast<Store*>(object)->update_hook(account, id, changed, hooks_per_event_max);
         },
-        [](void* of, const account_ref& account, hook_id id) { return static_cast<Store*>(of)->delete_hook(account, id); }};
+        [](void* object, const account_ref& account, hook_id id) { return static_cast<Store*>(object)->delete_hook(account, id); }};
 
     void* store_ = nullptr;
     const verbs* verbs_ = nullptr;
@@ -140,8 +140,10 @@ public:
         requires(!std::same_as<Rule, target_rule_ref>) && target_rule<Rule>
     target_rule_ref(const Rule& rule) noexcept
         : rule_{&rule},
-          check_{[](const void* of, const http::url& target) { return static_cast<const Rule*>(of)->check(target); }},
-          allows_{[](const void* of, const ip_address& address) noexcept { return static_cast<const Rule*>(of)->allows(address); }} {}
+          check_{[](const void* object, const http::url& target) { return static_cast<const Rule*>(object)->check(target); }},
+          allows_{[](const void* object, const ip_address& address) noexcept {
+              return static_cast<const Rule*>(object)->allows(address);
+          }} {}
 
     /// The functions of `target_rule`.
     [[nodiscard]] result<void> check(const http::url& target) const { return check_(rule_, target); }
@@ -161,7 +163,7 @@ public:
         requires(!std::same_as<Random, random_source_ref>) && random_source<Random>
     random_source_ref(const Random& random) noexcept
         : random_{&random},
-          fill_{[](const void* of, std::span<std::byte> bytes) noexcept { return static_cast<const Random*>(of)->fill(bytes); }} {}
+          fill_{[](const void* object, std::span<std::byte> bytes) noexcept { return static_cast<const Random*>(object)->fill(bytes); }} {}
 
     /// Fills all of `bytes` or returns false.
     [[nodiscard]] bool fill(std::span<std::byte> bytes) const noexcept { return fill_(random_, bytes); }
@@ -178,8 +180,8 @@ public:
     template <class Observer>
         requires(!std::same_as<Observer, activity_observer_ref>) && observer<Observer>
     activity_observer_ref(const Observer& target) noexcept
-        : observer_{&target}, report_{[](const void* to, const activity& done) noexcept {
-              report_activity(*static_cast<const Observer*>(to), done);
+        : observer_{&target}, report_{[](const void* object, const activity& done) noexcept {
+              report_activity(*static_cast<const Observer*>(object), done);
           }} {}
 
     /// Reports to the observer if it is an `activity_observer`.
@@ -204,12 +206,12 @@ struct api_context {
 /// What an endpoint is called with: a request that has passed every check, and its response. Lives as long as the call.
 class api_call {
 public:
-    /// Made by the API for each request that passed its checks.
+    /// Constructed by the API for each request that passed its checks.
     api_call(const api_context& context, const http::request& request, http::response& response,
              const tollgate::caller* caller, ip_address client, instant now) noexcept
         : context_{context}, request_{request}, response_{response}, caller_{caller}, client_{client}, now_{now} {}
 
-    /// What the API was made with.
+    /// What the API was constructed with.
     [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
     /// The webhooks, for endpoints with `needs_hooks`.
     [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }

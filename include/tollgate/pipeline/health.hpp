@@ -55,7 +55,7 @@ public:
     TOLLGATE_DECL ~health();
 
     /// Adds a check. What it refers to outlives this.
-    TOLLGATE_DECL void add(std::string name, check what);
+    TOLLGATE_DECL void add(std::string name, check function);
 
     /// Runs the checks from now on. An error means that a thread could not be started. It starts once.
     TOLLGATE_DECL result<void> start();

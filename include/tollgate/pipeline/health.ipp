@@ -20,18 +20,18 @@ struct health::impl {
         std::string name;
         check run;
         std::atomic<bool> succeeded = false;  // the last time
-        std::atomic<time_point::rep> began = never;
+        std::atomic<time_point::rep> started_at = never;
         std::thread thread;
     };
     static constexpr time_point::rep never = (std::chrono::steady_clock::time_point::max)().time_since_epoch().count();
 
-    explicit impl(health_settings how) : settings{std::move(how)} {}
+    explicit impl(health_settings configuration) : settings{std::move(configuration)} {}
 
     [[nodiscard]] time_point::rep now() const noexcept { return settings.now().time_since_epoch().count(); }
     [[nodiscard]] bool fails(const running_check& one) const noexcept {
-        const auto began = one.began.load(std::memory_order_acquire);
+        const auto started_at = one.started_at.load(std::memory_order_acquire);
         constexpr auto ticks = [](milliseconds time) { return std::chrono::steady_clock::duration{time}.count(); };
-        const bool hangs = began != never && now() - began > ticks(settings.timeout);
+        const bool hangs = started_at != never && now() - started_at > ticks(settings.timeout);
         return hangs || !one.succeeded.load(std::memory_order_acquire);
     }
 
@@ -40,10 +40,10 @@ struct health::impl {
         std::unique_lock hold{mutex};
         while (!stopping) {
             hold.unlock();
-            one.began.store(now(), std::memory_order_release);
+            one.started_at.store(now(), std::memory_order_release);
             const auto done = result_of(one);
             const bool changed = one.succeeded.exchange(done.has_value(), std::memory_order_acq_rel) != done.has_value();
-            one.began.store(never, std::memory_order_release);
+            one.started_at.store(never, std::memory_order_release);
             if (settings.on_change && (changed || (is_first && !done))) report(one, done);
             is_first = false;
             hold.lock();
@@ -63,7 +63,7 @@ struct health::impl {
         try {
             settings.on_change(one.name, done);
         } catch (...) {
-            return;  // the checks go on without the report
+            return;  // the checks continue without the report
         }
     }
 
@@ -77,10 +77,10 @@ struct health::impl {
 TOLLGATE_DECL health::health(health_settings settings) : impl_{std::make_unique<impl>(std::move(settings))} {}
 TOLLGATE_DECL health::~health() { stop(); }
 
-TOLLGATE_DECL void health::add(std::string name, check what) {
-    auto& made = impl_->checks.emplace_back();
-    made.name = std::move(name);
-    made.run = std::move(what);
+TOLLGATE_DECL void health::add(std::string name, check function) {
+    auto& added = impl_->checks.emplace_back();
+    added.name = std::move(name);
+    added.run = std::move(function);
 }
 
 TOLLGATE_DECL result<void> health::start() {

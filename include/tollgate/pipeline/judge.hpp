@@ -38,8 +38,8 @@ struct judge {
     /// std::bad_alloc; call `respond_thrown` then. The server itself refuses malformed HTTP.
     http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
         using http::work_kind;
-        const auto thread_for = [&](work_kind what) {
-            return state.waits_for == what ? thread : http::thread_kind::io;
+        const auto thread_for = [&](work_kind kind) {
+            return state.waits_for == kind ? thread : http::thread_kind::io;
         };
         switch (state.next) {
             case stage::head:
@@ -69,19 +69,20 @@ struct judge {
                 if (!count(request, thread_for(work_kind::limits), state)) return wait_at(stage::limit, work_kind::limits, state);
                 [[fallthrough]];
             case stage::checks:
-                if (const auto no = check_limit(state)) return reject(*no, request, response, state);
+                if (const auto rejected = check_limit(state)) return reject(*rejected, request, response, state);
                 if (!state.user_agent_accepted) return reject(missing_user_agent, request, response, state);
-                if (const auto no = check_one_authorization(state)) return reject(*no, request, response, state);
+                if (const auto rejected = check_one_authorization(state)) return reject(*rejected, request, response, state);
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
-                if (const auto no = route_of(request, state)) return reject(*no, request, response, state);
+                if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
                 if (state.route.result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto no = check_access(policy(policies.scope_checker), routes[state.route.route].access, state))
-                    return reject(*no, request, response, state);
+                if (const auto rejected = check_access(policy(policies.scope_checker), routes[state.route.route].access, state))
+                    return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
                 relocate_captures(request, state);
-                if (const auto no = check_body(request, routes[state.route.route].reads_body, routes[state.route.route].body_bytes_max))
-                    return reject(*no, request, response, state);
+                if (const auto rejected =
+                        check_body(request, routes[state.route.route].reads_body, routes[state.route.route].body_bytes_max))
+                    return reject(*rejected, request, response, state);
                 if (request.body_state == http::body_state::pending) {
                     state.next = stage::body;
                     state.body_bytes_max = routes[state.route.route].body_bytes_max;
@@ -94,14 +95,14 @@ struct judge {
     }
 
     /// The response after an exception. Never waits.
-    void respond_thrown(std::string_view what, const http::request& request, http::response& response, judgement& state) const {
-        write_failure(internal_error(std::string{"thrown: "}.append(what)), request, response, state);
+    void respond_thrown(std::string_view message, const http::request& request, http::response& response, judgement& state) const {
+        write_failure(internal_error(std::string{"thrown: "}.append(message)), request, response, state);
         if (state.limit.limit == 0)
             state.limit = peek_or_unused(policy(policies.limiter), limit_key::of(request.peer), settings.anonymous_quota, state.now);
-        const auto seen = observed(request, state);
-        add_rate_limit_fields(response, state.limit, seen.id());
+        const auto observation = observed(request, state);
+        add_rate_limit_fields(response, state.limit, observation.id());
         http::add_cors_fields(settings.cors_origins, request, response);
-        seen.report_end(policies, response, caller_of(state));
+        observation.report_end(policies, response, caller_of(state));
     }
 
     /// The response to what the server refused by itself: an Error object. It is not counted, because its sender is not known.
@@ -116,9 +117,9 @@ struct judge {
     }
 
 private:
-    [[nodiscard]] static http::handle_step wait_at(stage here, http::work_kind what, judgement& state) noexcept {
-        state.next = here;
-        state.waits_for = what;
+    [[nodiscard]] static http::handle_step wait_at(stage next, http::work_kind kind, judgement& state) noexcept {
+        state.next = next;
+        state.waits_for = kind;
         return http::handle_step::needs_worker;
     }
 
@@ -157,31 +158,31 @@ private:
     }
 
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
-        const auto seen = observed(request, state);
-        add_rate_limit_fields(response, state.limit, seen.id());
+        const auto observation = observed(request, state);
+        add_rate_limit_fields(response, state.limit, observation.id());
         http::add_cors_fields(settings.cors_origins, request, response);
-        seen.report_end(policies, response, caller_of(state));
+        observation.report_end(policies, response, caller_of(state));
         return http::handle_step::done;
     }
 
     /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    void write_failure(const error& why, const http::request& request, http::response& response, const judgement& state) const {
-        const auto status = to_status(why.kind);
-        if (to_number(status) >= 500) observed(request, state).report(policies, why);
+    void write_failure(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
+        const auto status = to_status(failure.kind);
+        if (to_number(status) >= 500) observed(request, state).report(policies, failure);
         response.clear();
         if (status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
-        if (status == http::status::too_many_requests) response.add("Retry-After", seconds_until(why.retry_at, state.now));
-        write_error(response, status, why.message, docs_url, to_topic(status));
+        if (status == http::status::too_many_requests) response.add("Retry-After", seconds_until(failure.retry_at, state.now));
+        write_error(response, status, failure.message, docs_url, to_topic(status));
     }
 
-    http::handle_step fail(const error& why, const http::request& request, http::response& response, const judgement& state) const {
-        write_failure(why, request, response, state);
+    http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
+        write_failure(failure, request, response, state);
         return finish(request, response, state);
     }
 
-    http::handle_step reject(const rejection& why, const http::request& request, http::response& response,
+    http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
                              const judgement& state) const {
-        switch (why.status) {
+        switch (rejection.status) {
             case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
             case http::status::forbidden:
                 if (state.route.result == route_match::kind::found)
@@ -194,7 +195,7 @@ private:
                 break;
             default: break;
         }
-        write_error(response, why.status, why.message, docs_url, why.documentation);
+        write_error(response, rejection.status, rejection.message, docs_url, rejection.documentation);
         return finish(request, response, state);
     }
 

@@ -85,18 +85,18 @@ public:
     TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
     TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
 
-    /// Adds families to every report. `what` must outlive it, or be a copy.
-    TOLLGATE_DECL void add(collector what);
+    /// Adds families to every report. `function` must outlive it, or be a copy.
+    TOLLGATE_DECL void add(collector function);
 
     /// Reports the connections and workers of a `server`, which must outlive it.
     template <class Server>
-    void watch_server(const Server& of) {
-        add([&of](metrics_writer& to) { write_server(to, of.statistics()); });
+    void watch_server(const Server& server) {
+        add([&server](metrics_writer& writer) { write_server(writer, server.statistics()); });
     }
     /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`. It must outlive this.
     template <class Backend>
-    void watch_backend(std::string name, const Backend& of) {
-        add_backend(std::move(name), [&of] { return of.statistics(); });
+    void watch_backend(std::string name, const Backend& backend) {
+        add_backend(std::move(name), [&backend] { return backend.statistics(); });
     }
 
     /// Reports the CPU time, memory and descriptors of this process, as read from `/proc` (Linux only).
@@ -115,23 +115,23 @@ private:
     struct impl;
 
     template <class Statistics>
-    static void write_server(metrics_writer& to, const Statistics& of) {
-        to.gauge("tollgate_connections", "Open connections.");
-        to.sample(of.connections);
-        to.counter("tollgate_connections_accepted_total", "Connections that were accepted.");
-        to.sample(of.connections_accepted);
-        to.counter("tollgate_connections_refused_total", "Connections that were refused because a limit was reached.");
-        to.sample(of.connections_refused);
-        to.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
-        to.sample(of.queued);
-        to.counter("tollgate_worker_requests_total", "Requests that a worker started.");
-        to.sample(of.taken_up);
-        to.counter("tollgate_worker_wait_seconds_total", "Time that those requests waited for a worker.");
-        to.sample(std::chrono::duration<double>{of.waited}.count());
-        to.counter("tollgate_worker_dropped_total", "Requests that no worker started in time (503).");
-        to.sample(of.dropped);
+    static void write_server(metrics_writer& writer, const Statistics& statistics) {
+        writer.gauge("tollgate_connections", "Open connections.");
+        writer.sample(statistics.connections);
+        writer.counter("tollgate_connections_accepted_total", "Connections that were accepted.");
+        writer.sample(statistics.connections_accepted);
+        writer.counter("tollgate_connections_refused_total", "Connections that were refused because a limit was reached.");
+        writer.sample(statistics.connections_refused);
+        writer.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
+        writer.sample(statistics.queued);
+        writer.counter("tollgate_worker_requests_total", "Requests that a worker started.");
+        writer.sample(statistics.taken_up);
+        writer.counter("tollgate_worker_wait_seconds_total", "Time that those requests waited for a worker.");
+        writer.sample(std::chrono::duration<double>{statistics.waited}.count());
+        writer.counter("tollgate_worker_dropped_total", "Requests that no worker started in time (503).");
+        writer.sample(statistics.dropped);
     }
-    TOLLGATE_DECL void add_backend(std::string name, std::function<backend_statistics()> of);
+    TOLLGATE_DECL void add_backend(std::string name, std::function<backend_statistics()> statistics);
 
     std::unique_ptr<impl> impl_;
 };

@@ -48,9 +48,9 @@ struct histogram_sum {
     std::array<std::uint64_t, bounds_seconds.size() + 1> buckets{};
     std::uint64_t nanoseconds = 0;
 
-    void add(const histogram& of) noexcept {
-        for (std::size_t i = 0; i < buckets.size(); ++i) buckets[i] += of.buckets[i].load(std::memory_order_relaxed);
-        nanoseconds += of.nanoseconds.load(std::memory_order_relaxed);
+    void add(const histogram& source) noexcept {
+        for (std::size_t i = 0; i < buckets.size(); ++i) buckets[i] += source.buckets[i].load(std::memory_order_relaxed);
+        nanoseconds += source.nanoseconds.load(std::memory_order_relaxed);
     }
     void write(metrics_writer& to, std::string_view route, std::string_view method) const {
         std::uint64_t count = 0;
@@ -95,8 +95,8 @@ inline constexpr std::size_t shards_max = 8;  // 50 KB each, if used
 /// The number of the calling thread's shard.
 inline std::size_t shard_number() noexcept {
     static std::atomic<std::size_t> threads{0};
-    static thread_local const std::size_t mine = threads.fetch_add(1, std::memory_order_relaxed) % shards_max;
-    return mine;
+    static thread_local const std::size_t number = threads.fetch_add(1, std::memory_order_relaxed) % shards_max;
+    return number;
 }
 
 /// The statuses that are counted by themselves; the place of all others is the last.
@@ -105,17 +105,17 @@ inline constexpr std::array<std::uint16_t, statuses_max - 1> statuses{200, 201, 
                                                                       417, 421, 422, 429, 431, 500, 501, 503, 505};
 
 struct status_places {
-    std::array<std::uint8_t, 600> of{};
+    std::array<std::uint8_t, 600> by_status{};
     consteval status_places() {
-        of.fill(statuses_max - 1);
-        for (std::size_t i = 0; i < statuses.size(); ++i) of[statuses[i]] = static_cast<std::uint8_t>(i);
+        by_status.fill(statuses_max - 1);
+        for (std::size_t i = 0; i < statuses.size(); ++i) by_status[statuses[i]] = static_cast<std::uint8_t>(i);
     }
 };
 inline constexpr status_places places{};
 
 inline std::size_t place_of(http::status status) noexcept {
     const unsigned number = to_number(status);
-    return number < places.of.size() ? places.of[number] : statuses_max - 1;
+    return number < places.by_status.size() ? places.by_status[number] : statuses_max - 1;
 }
 
 inline std::string status_text(std::size_t place) { return place < statuses.size() ? std::to_string(statuses[place]) : "other"; }
@@ -189,10 +189,10 @@ struct metrics::impl {
 
     // What happens once, or seldom, is compiled apart from `on_request`.
 
-    /// The calling thread's; null without memory.
+    /// The calling thread's shard; null if there is no memory for it.
     shard* own_shard() noexcept {
         auto& at = shards[metrics_detail::shard_number()];
-        if (shard* const made = at.load(std::memory_order_acquire)) [[likely]] return made;
+        if (shard* const existing = at.load(std::memory_order_acquire)) [[likely]] return existing;
         return make_shard(at);
     }
     [[gnu::noinline, gnu::cold]] static shard* make_shard(std::atomic<shard*>& at) noexcept {
@@ -202,13 +202,13 @@ struct metrics::impl {
         return expected;
     }
 
-    /// Where in `known` a text is, or would be.
+    /// The entry of `known` that has this text, or could get it.
     known_route* find(const char* text) noexcept {
         const std::size_t hash = reinterpret_cast<std::uintptr_t>(text) * 0x9e37'79b9'7f4a'7c15 >> 32;
         for (std::size_t i = 0; i < known_max; ++i) {
             known_route& each = known[(hash + i) % known_max];
-            const char* const there = each.text.load(std::memory_order_acquire);
-            if (there == text || there == nullptr) return &each;
+            const char* const current = each.text.load(std::memory_order_acquire);
+            if (current == text || current == nullptr) return &each;
         }
         return nullptr;
     }
@@ -221,7 +221,7 @@ struct metrics::impl {
         if (at == nullptr) return metrics_detail::routes_max;
         auto& number = at->numbers[static_cast<std::size_t>(method)];
         if (at->text.load(std::memory_order_acquire) == text)
-            if (const auto is = number.load(std::memory_order_acquire)) [[likely]] return is - std::size_t{1};
+            if (const auto stored = number.load(std::memory_order_acquire)) [[likely]] return stored - std::size_t{1};
         return learn(text, route, method);
     }
 
@@ -248,12 +248,13 @@ struct metrics::impl {
     template <class Use>
     void each_shard(Use&& use) const {
         for (const auto& each : shards)
-            if (const shard* const made = each.load(std::memory_order_acquire)) use(*made);
+            if (const shard* const existing = each.load(std::memory_order_acquire)) use(*existing);
     }
 
-    [[gnu::noinline, gnu::cold]] void add_affected(http::status status, const request_context& context, const caller* who) noexcept {
-        if (const auto how = pipeline::effect_of(status, context.duration))
-            affected.add(*how, who != nullptr ? pipeline::affected_caller::of(who->user) : pipeline::affected_caller::of(context.client),
+    [[gnu::noinline, gnu::cold]] void add_affected(http::status status, const request_context& context, const caller* caller) noexcept {
+        if (const auto effect = pipeline::effect_of(status, context.duration))
+            affected.add(*effect,
+                         caller != nullptr ? pipeline::affected_caller::of(caller->user) : pipeline::affected_caller::of(context.client),
                          std::chrono::steady_clock::now());
     }
 
@@ -267,9 +268,9 @@ TOLLGATE_DECL metrics::metrics() : impl_{std::make_unique<impl>()} {}
 TOLLGATE_DECL metrics::~metrics() = default;
 
 TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexcept {
-    auto* const to = impl_->own_shard();
-    if (to == nullptr) return;
-    auto& counts = to->routes[impl_->number_of(record.context.route, record.request.method)];
+    auto* const shard = impl_->own_shard();
+    if (shard == nullptr) return;
+    auto& counts = shard->routes[impl_->number_of(record.context.route, record.request.method)];
     metrics_detail::add(counts.by_status[metrics_detail::place_of(record.response.status())]);
     counts.durations.add(record.context.duration);
     if (record.context.duration > pipeline::slow_after || record.response.status() >= http::status::too_many_requests) [[unlikely]]
@@ -277,12 +278,12 @@ TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexc
 }
 
 TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexcept {
-    if (auto* const to = impl_->own_shard()) metrics_detail::add(to->refusals[metrics_detail::place_of(record.refusal.status)]);
+    if (auto* const shard = impl_->own_shard()) metrics_detail::add(shard->refusals[metrics_detail::place_of(record.refusal.status)]);
     if (to_number(record.refusal.status) >= 500) impl_->add_affected(record.refusal.status, record.context, nullptr);
 }
 
 TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexcept {
-    if (auto* const to = impl_->own_shard()) metrics_detail::add(to->problems[static_cast<std::size_t>(record.error.kind)]);
+    if (auto* const shard = impl_->own_shard()) metrics_detail::add(shard->problems[static_cast<std::size_t>(record.error.kind)]);
 }
 
 TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noexcept {
@@ -290,10 +291,10 @@ TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noex
     if (record.attempt.outcome != delivery_outcome::not_attempted) impl_->attempt_durations.add(record.attempt.made.duration);
 }
 
-TOLLGATE_DECL void metrics::add(collector what) { impl_->collectors.push_back(std::move(what)); }
+TOLLGATE_DECL void metrics::add(collector function) { impl_->collectors.push_back(std::move(function)); }
 
-TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_statistics()> of) {
-    impl_->backends.emplace_back(std::move(name), std::move(of));
+TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_statistics()> statistics) {
+    impl_->backends.emplace_back(std::move(name), std::move(statistics));
 }
 
 namespace metrics_detail {
@@ -302,7 +303,9 @@ namespace metrics_detail {
 inline void write_process(metrics_writer& to) {
     rusage used{};
     if (::getrusage(RUSAGE_SELF, &used) == 0) {
-        const auto in_seconds = [](const timeval& of) { return static_cast<double>(of.tv_sec) + static_cast<double>(of.tv_usec) / 1e6; };
+        const auto in_seconds = [](const timeval& time) {
+            return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+        };
         to.counter("process_cpu_seconds_total", "CPU time of the process.");
         to.sample(in_seconds(used.ru_utime) + in_seconds(used.ru_stime));
     }
@@ -341,8 +344,8 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
     }
     names.resize(metrics_detail::routes_max);
     names.push_back({"other", http::method::other});
-    const auto method_of = [](const route_entry& of) { return of.method == http::method::other ? "other" : to_text(of.method); };
-    const auto route_of = [](const route_entry& of) { return of.route.empty() ? std::string_view{"none"} : of.route; };
+    const auto method_of = [](const route_entry& entry) { return entry.method == http::method::other ? "other" : to_text(entry.method); };
+    const auto route_of = [](const route_entry& entry) { return entry.route.empty() ? std::string_view{"none"} : entry.route; };
 
     std::vector<metrics_detail::histogram_sum> durations(names.size());
     to.counter("tollgate_requests_total", "Requests by route, method and status.");
@@ -382,9 +385,10 @@ inline void metrics::impl::write_affected(metrics_writer& to) {
     to.gauge("tollgate_affected_requests",
              "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, of the callers who "
              "had most of them, since each entered a table of 16.");
-    affected.each(std::chrono::steady_clock::now(), [&](pipeline::effect how, const pipeline::affected_caller& who, std::uint64_t count) {
-        if (who.user) to.sample(count, {{"kind", to_text(how)}, {"user", std::to_string(who.user->value())}});
-        else to.sample(count, {{"kind", to_text(how)}, {"network", network_of(who.network)}});
+    affected.each(std::chrono::steady_clock::now(),
+                  [&](pipeline::effect effect, const pipeline::affected_caller& caller, std::uint64_t count) {
+        if (caller.user) to.sample(count, {{"kind", to_text(effect)}, {"user", std::to_string(caller.user->value())}});
+        else to.sample(count, {{"kind", to_text(effect)}, {"network", network_of(caller.network)}});
     });
 }
 
@@ -406,32 +410,32 @@ inline void metrics::impl::write_backends(metrics_writer& to) const {
     const auto family = [&](auto&& value) {
         for (std::size_t i = 0; i < now.size(); ++i) to.sample(value(now[i]), {{"backend", backends[i].first}});
     };
-    const auto in_seconds = [](std::chrono::nanoseconds of) { return std::chrono::duration<double>{of}.count(); };
+    const auto in_seconds = [](std::chrono::nanoseconds duration) { return std::chrono::duration<double>{duration}.count(); };
     to.gauge("tollgate_backend_up", "0 while calls fail at once because the server cannot be reached.");
-    family([](const backend_statistics& of) { return of.is_up ? 1 : 0; });
+    family([](const backend_statistics& statistics) { return statistics.is_up ? 1 : 0; });
     to.counter("tollgate_backend_calls_total", "Uses of a connection to the store or the limits.");
-    family([](const backend_statistics& of) { return of.calls; });
+    family([](const backend_statistics& statistics) { return statistics.calls; });
     to.counter("tollgate_backend_errors_total", "Calls that got no connection or lost it.");
-    family([](const backend_statistics& of) { return of.errors; });
+    family([](const backend_statistics& statistics) { return statistics.errors; });
     to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
-    family([&](const backend_statistics& of) { return in_seconds(of.busy); });
+    family([&](const backend_statistics& statistics) { return in_seconds(statistics.busy); });
     to.counter("tollgate_backend_wait_seconds_total", "Time waited for a connection.");
-    family([&](const backend_statistics& of) { return in_seconds(of.waited); });
+    family([&](const backend_statistics& statistics) { return in_seconds(statistics.waited); });
     to.counter("tollgate_cache_hits_total", "Look-ups that were answered without a call.");
-    family([](const backend_statistics& of) { return of.cache_hits; });
+    family([](const backend_statistics& statistics) { return statistics.cache_hits; });
     to.counter("tollgate_cache_misses_total", "Look-ups that the cache could not answer.");
-    family([](const backend_statistics& of) { return of.cache_misses; });
+    family([](const backend_statistics& statistics) { return statistics.cache_misses; });
 }
 
 TOLLGATE_DECL std::string metrics::report() const {
-    std::string made;
-    metrics_writer writer{made};
+    std::string text;
+    metrics_writer writer{text};
     impl_->write_requests(writer);
     impl_->write_affected(writer);
     impl_->write_deliveries(writer);
     impl_->write_backends(writer);
     for (const auto& each : impl_->collectors) each(writer);
-    return made;
+    return text;
 }
 
 TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {

@@ -205,7 +205,8 @@ struct parameter_reader<"service"> {
     static const service* read(std::string_view, const service* of_service) noexcept { return of_service; }
 };
 
-/// What a query has for a name, decoded: nothing, or one value. Malformed (400) for a query that cannot be decoded, or has the name twice.
+/// The value of a name in a query, decoded; empty if there is none.
+/// Malformed (400) for a query that cannot be decoded, or has the name twice.
 [[nodiscard]] TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name);
 
 /// 422 for a query parameter whose text is not of its type; `expected` says what it must be, if that is known.
@@ -237,7 +238,7 @@ struct keyed_route {
     route row;
 };
 
-/// All of a row but how its endpoint is called.
+/// A row, except for how its endpoint is called.
 [[nodiscard]] TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access,
                                            const route_notes& notes, std::initializer_list<route::parameter_kind> kinds);
 
@@ -248,15 +249,15 @@ template <class Endpoint, class... Readers>
     static_assert(caller::fits,
                   "tollgate: an endpoint takes `auto& call`, one parameter for each name in braces of its path, and one "
                   "`const std::optional<...>&` for each of its query, and returns result<void>; read tollgate/pipeline/route_table.hpp");
-    route made = make_row(method, path, access, notes, {Readers::kind...});
+    route row = make_row(method, path, access, notes, {Readers::kind...});
     if constexpr (caller::fits) {
-        made.run = &caller::run;
-        made.run_without_waiting = &caller::run_without_waiting;
+        row.run = &caller::run;
+        row.run_without_waiting = &caller::run_without_waiting;
     }
-    made.work = work_of<Endpoint>(method);
-    made.needs_hooks = needs_hooks<Endpoint>();
-    if constexpr (!caller::is_stateless) made.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
-    return made;
+    row.work = work_of<Endpoint>(method);
+    row.needs_hooks = needs_hooks<Endpoint>();
+    if constexpr (!caller::is_stateless) row.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
+    return row;
 }
 
 /// Whether the path has a parameter `{service}`.
@@ -276,10 +277,10 @@ template <http::method Method, fixed_text Pattern, class Endpoint>
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             using reading = with_query<Method, Endpoint, query_reader<query_parameter_name<Pattern, I>()>...>;
             constexpr auto path = path_pattern<Pattern>();
-            route made = make_pattern_row<Method, path>(access, reading{std::move(endpoint)}, notes);
-            made.path = path_part(Pattern.view());
-            (made.query_parameters.push_back({query.names[I], query_reader<query_parameter_name<Pattern, I>()>::kind}), ...);
-            return made;
+            route row = make_pattern_row<Method, path>(access, reading{std::move(endpoint)}, notes);
+            row.path = path_part(Pattern.view());
+            (row.query_parameters.push_back({query.names[I], query_reader<query_parameter_name<Pattern, I>()>::kind}), ...);
+            return row;
         }(std::make_index_sequence<query.count>{});
     } else {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -357,7 +358,7 @@ public:
     /// No routes.
     route_table() = default;
 
-    /// What `on_get` and the others made.
+    /// The rows that `on_get` and the others returned.
     template <std::uint64_t... Keys>
     explicit route_table(pipeline::keyed_route<Keys>... each) {
         static_assert(pipeline::all_differ({Keys...}),

@@ -46,20 +46,20 @@ TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view 
 
 TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
                              std::initializer_list<route::parameter_kind> kinds) {
-    route made;
-    made.access = access;
-    made.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
-    if (notes.request_body_bytes_max != 0) made.body_bytes_max = notes.request_body_bytes_max;
-    made.method = method;
-    made.path = path;
-    made.notes = notes;
+    route row;
+    row.access = access;
+    row.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
+    if (notes.request_body_bytes_max != 0) row.body_bytes_max = notes.request_body_bytes_max;
+    row.method = method;
+    row.path = path;
+    row.notes = notes;
     const auto parameters = read_pattern(path).value_or(pattern_parameters{});
     for (const auto kind : kinds) {
-        const auto at = made.parameters.size();
-        made.parameters.push_back({parameters.names[at], kind});
-        if (kind == route::parameter_kind::service) made.service_capture = at;
+        const auto at = row.parameters.size();
+        row.parameters.push_back({parameters.names[at], kind});
+        if (kind == route::parameter_kind::service) row.service_capture = at;
     }
-    return made;
+    return row;
 }
 
 TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
@@ -75,9 +75,9 @@ TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
 }
 
 TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks) {
-    const auto refuse = [](const route& which, const std::string& needs) {
+    const auto refuse = [](const route& route, const std::string& needs) {
         throw std::invalid_argument{
-            std::string{"tollgate: "}.append(http::to_text(which.method)).append(" ").append(which.path).append(" needs ").append(needs)};
+            std::string{"tollgate: "}.append(http::to_text(route.method)).append(" ").append(route.path).append(" needs ").append(needs)};
     };
     for (const route& each : table) {
         if (each.access.who == access_rule::kind::scope && !services.has_scope(each.access.scope))

@@ -24,9 +24,9 @@ inline constexpr std::size_t effects = 3;
 
 inline constexpr std::chrono::milliseconds slow_after{250};  // a bound of the histogram of durations
 
-[[nodiscard]] constexpr std::string_view to_text(effect of) noexcept {
+[[nodiscard]] constexpr std::string_view to_text(effect kind) noexcept {
     constexpr std::array<std::string_view, effects> texts{"failed", "limited", "slow"};
-    return texts[static_cast<std::size_t>(of)];
+    return texts[static_cast<std::size_t>(kind)];
 }
 
 /// Empty for what most responses are: neither refused by a limit, nor failed, nor slow.
@@ -58,35 +58,35 @@ public:
     static constexpr std::size_t callers_max = 16;  // more than a person reads
 
     struct entry {
-        affected_caller who{};
+        affected_caller caller{};
         std::uint64_t count = 0;
         std::uint64_t inherited = 0;  ///< of `count`, what other callers had
 
         [[nodiscard]] constexpr std::uint64_t own() const noexcept { return count - inherited; }
     };
 
-    void add(const affected_caller& who) noexcept {
+    void add(const affected_caller& caller) noexcept {
         entry* least = &entries_.front();
         for (entry& each : entries_) {
-            if (each.count != 0 && each.who == who) {
+            if (each.count != 0 && each.caller == caller) {
                 ++each.count;
                 return;
             }
             if (each.count < least->count) least = &each;
         }
-        *least = {who, least->count + 1, least->count};
+        *least = {caller, least->count + 1, least->count};
     }
     /// What the caller had since they entered; 0 if they are not in the table.
-    [[nodiscard]] std::uint64_t count_of(const affected_caller& who) const noexcept {
+    [[nodiscard]] std::uint64_t count_of(const affected_caller& caller) const noexcept {
         for (const entry& each : entries_)
-            if (each.count != 0 && each.who == who) return each.own();
+            if (each.count != 0 && each.caller == caller) return each.own();
         return 0;
     }
     /// Calls `use(const affected_caller&, std::uint64_t)` for each.
     template <class Use>
     void each(Use&& use) const {
         for (const entry& each : entries_)
-            if (each.count != 0) use(each.who, each.own());
+            if (each.count != 0) use(each.caller, each.own());
     }
 
 private:
@@ -100,10 +100,10 @@ public:
     using time_point = std::chrono::steady_clock::time_point;
     static constexpr std::chrono::minutes window{5};
 
-    void add(effect how, const affected_caller& who, time_point now) noexcept {
+    void add(effect kind, const affected_caller& caller, time_point now) noexcept {
         const std::lock_guard hold{mutex_};
         advance(now);
-        current_[static_cast<std::size_t>(how)].add(who);
+        current_[static_cast<std::size_t>(kind)].add(caller);
     }
 
     /// Calls `use(effect, const affected_caller&, std::uint64_t count)` for each, once. `use` may throw.
@@ -117,10 +117,12 @@ public:
             previous = previous_;
         }
         for (std::size_t i = 0; i < effects; ++i) {
-            const auto how = static_cast<effect>(i);
-            current[i].each([&](const affected_caller& who, std::uint64_t count) { use(how, who, count + previous[i].count_of(who)); });
-            previous[i].each([&](const affected_caller& who, std::uint64_t count) {
-                if (current[i].count_of(who) == 0) use(how, who, count);
+            const auto kind = static_cast<effect>(i);
+            current[i].each([&](const affected_caller& caller, std::uint64_t count) {
+                use(kind, caller, count + previous[i].count_of(caller));
+            });
+            previous[i].each([&](const affected_caller& caller, std::uint64_t count) {
+                if (current[i].count_of(caller) == 0) use(kind, caller, count);
             });
         }
     }

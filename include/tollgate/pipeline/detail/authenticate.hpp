@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-/// Who is calling. Each function returns false if it has to wait and must not: it is then called again on a worker, and goes on
+/// Who is calling. Each function returns false if it has to wait and must not: it is then called again on a worker, and continues
 /// with what `authentication` holds.
 namespace tollgate::inline v0::pipeline {
 
@@ -43,10 +43,10 @@ struct authentication {
     std::optional<tollgate::caller> caller;  ///< set exactly if authenticated
     std::optional<error> failure;            ///< set exactly if failed
 
-    void fail(error why) noexcept {
+    void fail(error reason) noexcept {
         state = auth_state::failed;
         caller.reset();
-        failure = std::move(why);
+        failure = std::move(reason);
     }
 };
 
@@ -144,10 +144,10 @@ template <class Authenticators, class Store>
             if (blocks && thread == http::thread_kind::io) return;
             const auto sent = request.fields.find(http::field_id::authorization);
             done = true;
-            auto who = authenticator.identify(credentials_of(sent, authenticator.scheme).value_or(std::string_view{}), store, now);
-            if (!who) return auth.fail(std::move(who).error());
-            auth.state = *who ? auth_state::authenticated : auth_state::bad_credentials;
-            if (*who) auth.caller.emplace(**who);
+            auto caller = authenticator.identify(credentials_of(sent, authenticator.scheme).value_or(std::string_view{}), store, now);
+            if (!caller) return auth.fail(std::move(caller).error());
+            auth.state = *caller ? auth_state::authenticated : auth_state::bad_credentials;
+            if (*caller) auth.caller.emplace(**caller);
         }
     });
     return done;

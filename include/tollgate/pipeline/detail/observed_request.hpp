@@ -34,9 +34,9 @@ inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policie
 
 template <class Policies>
 [[nodiscard]] request_start start_request(const Policies& policies) noexcept {
-    request_start made{http::unique_id::make(), policy(policies.clock).now(), {}};
-    if constexpr (is_observed<Policies>) made.reading = steady_now(policy(policies.clock));
-    return made;
+    request_start start{http::unique_id::make(), policy(policies.clock).now(), {}};
+    if constexpr (is_observed<Policies>) start.reading = steady_now(policy(policies.clock));
+    return start;
 }
 
 /// A request as its observer sees it.
@@ -49,17 +49,17 @@ struct observed_request {
     /// Its context, with the duration until now.
     template <class Policies>
     [[nodiscard]] request_context context(const Policies& policies) const noexcept {
-        auto made = without_duration();
-        made.duration = (std::max)(std::chrono::nanoseconds{0}, steady_now(policy(policies.clock)) - start.reading);
-        return made;
+        auto context = without_duration();
+        context.duration = (std::max)(std::chrono::nanoseconds{0}, steady_now(policy(policies.clock)) - start.reading);
+        return context;
     }
 
     /// Reports a failure that occurred in it.
     template <class Policies>
-    void report(const Policies& policies, const error& why) const noexcept {
+    void report(const Policies& policies, const error& failure) const noexcept {
         if constexpr (is_observed<Policies>) {
             const auto known = context(policies);
-            policy(policies.observer).on_problem({why, &known});
+            policy(policies.observer).on_problem({failure, &known});
         }
     }
 
@@ -68,36 +68,36 @@ struct observed_request {
 
     /// At its end: adds `X-Request-Id` to the response, and reports request and response.
     template <class Policies>
-    void finish(const Policies& policies, http::response& response, const caller* who) const {
+    void finish(const Policies& policies, http::response& response, const caller* caller) const {
         http::add_request_id(response, id());
-        report_end(policies, response, who);
+        report_end(policies, response, caller);
     }
     /// The same for a response that already has `X-Request-Id`.
     template <class Policies>
-    void report_end(const Policies& policies, const http::response& response, const caller* who) const noexcept {
+    void report_end(const Policies& policies, const http::response& response, const caller* caller) const noexcept {
         if constexpr (is_observed<Policies>) {
             const auto known = context(policies);
-            policy(policies.observer).on_request({known, request, response, who});
+            policy(policies.observer).on_request({known, request, response, caller});
         }
     }
 
 private:
     [[nodiscard]] request_context without_duration() const noexcept {
-        request_context made{.id = id(),
-                             .trace_id = start.id.view(),
-                             .span_id = start.id.span(),
-                             .parent_span_id = {},
-                             .sampled = true,
-                             .route = route,
-                             .client = client,
-                             .at = start.at};
-        if (request.fields.count(http::field_id::traceparent) != 1) return made;
+        request_context context{.id = id(),
+                                .trace_id = start.id.view(),
+                                .span_id = start.id.span(),
+                                .parent_span_id = {},
+                                .sampled = true,
+                                .route = route,
+                                .client = client,
+                                .at = start.at};
+        if (request.fields.count(http::field_id::traceparent) != 1) return context;
         if (const auto sent = http::traceparent::parse(request.fields.find(http::field_id::traceparent))) {
-            made.trace_id = sent->trace_id;
-            made.parent_span_id = sent->parent_id;
-            made.sampled = sent->sampled;
+            context.trace_id = sent->trace_id;
+            context.parent_span_id = sent->parent_id;
+            context.sampled = sent->sampled;
         }
-        return made;
+        return context;
     }
 };
 
