@@ -26,10 +26,10 @@ struct signed_webhook {
 [[nodiscard]] TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret);
 
 /// The 32 bytes of HMAC-SHA256 over a webhook, with a key from `webhook_key`. Throws as `sha256` does.
-[[nodiscard]] TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& of);
+[[nodiscard]] TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& webhook);
 
 /// One signature in header form: `v1,<base64>` (https://www.standardwebhooks.com). Throws as `sha256` does.
-[[nodiscard]] TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& of);
+[[nodiscard]] TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& webhook);
 
 /// Implements the Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body `{"type": event,
 /// "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and the fields `webhook-id`,

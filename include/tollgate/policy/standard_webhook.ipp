@@ -18,32 +18,32 @@ TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret) {
     return internal_error("A webhook's secret is not whsec_ followed by 24 to 64 bytes in base64.");
 }
 
-TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& of) {
+TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& webhook) {
     std::string message;
     constexpr std::size_t timestamp_bytes_max = 22;  // with its two dots
-    message.reserve(of.id.size() + timestamp_bytes_max + of.body.size());
-    message.append(of.id).append(1, '.').append(std::to_string(of.timestamp)).append(1, '.').append(of.body);
+    message.reserve(webhook.id.size() + timestamp_bytes_max + webhook.body.size());
+    message.append(webhook.id).append(1, '.').append(std::to_string(webhook.timestamp)).append(1, '.').append(webhook.body);
     return std::string{hmac_sha256({key, message}).raw()};
 }
 
-TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& of) {
+TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& webhook) {
     const auto key = webhook_key(secret);
     if (!key) return key.error();
-    return "v1," + base64_encode(webhook_mac(*key, of));
+    return "v1," + base64_encode(webhook_mac(*key, webhook));
 }
 
 TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,
                                                     std::string& body) const {
-    const event& what = *sent.what;
+    const event& event = *sent.what;
     constexpr std::size_t around_data_bytes = 256;
-    body.reserve(what.data.size() + around_data_bytes);
+    body.reserve(event.data.size() + around_data_bytes);
     http::json_writer{body}
         .begin_object()
-        .member("type").string(what.name)
-        .member("timestamp").string(to_iso8601(what.at).view())
-        .member("service").string(what.account.service)
-        .member("account").integer(what.account.account.value())
-        .member("data").value(what.data)
+        .member("type").string(event.name)
+        .member("timestamp").string(to_iso8601(event.at).view())
+        .member("service").string(event.account.service)
+        .member("account").integer(event.account.account.value())
+        .member("data").value(event.data)
         .end_object();
 
     const signed_webhook signed_parts{sent.message_id, to_unix_seconds(now), body};

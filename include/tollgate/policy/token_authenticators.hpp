@@ -78,8 +78,8 @@ template <credential_source Store>
 }
 
 /// The caller of an accepted token.
-inline void make_caller(std::optional<caller>& made, const token_credential& stored, credential_kind kind) noexcept {
-    made.emplace(stored.user, stored.scopes, kind,
+inline void make_caller(std::optional<caller>& into, const token_credential& stored, credential_kind kind) noexcept {
+    into.emplace(stored.user, stored.scopes, kind,
                  kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner, stored.token);
 }
 
@@ -99,17 +99,17 @@ void record_use(Store& store, const presented_token& token, instant now, const i
 
 /// `identify` for a token authenticator: all its steps.
 template <token_authenticator Authenticator, credential_source Store>
-[[nodiscard]] result<std::optional<caller>> identify_token(const Authenticator& by, std::string_view credentials, Store& store,
+[[nodiscard]] result<std::optional<caller>> identify_token(const Authenticator& authenticator, std::string_view credentials, Store& store,
                                                            instant now) {
-    std::optional<caller> made;
+    std::optional<caller> identified;
     presented_token token;
-    if (!by.read(credentials, token)) return made;
+    if (!authenticator.read(credentials, token)) return identified;
     const auto found = find_token(store, token);
     if (!found) return found.error();
-    if (!*found || !accepts(**found, token, now)) return made;
-    if (use_recorder<Store> && by.use_is_due((*found)->last_used_at, now)) record_use(store, token, now);
-    make_caller(made, **found, token.kind);
-    return made;
+    if (!*found || !accepts(**found, token, now)) return identified;
+    if (use_recorder<Store> && authenticator.use_is_due((*found)->last_used_at, now)) record_use(store, token, now);
+    make_caller(identified, **found, token.kind);
+    return identified;
 }
 
 }  // namespace detail

@@ -41,8 +41,8 @@ private:
         return last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one;
     }
     [[nodiscard]] static bool has_passed(std::int64_t last, instant now) noexcept {
-        const instant then = from_unix_milliseconds(last);
-        return now >= then + over_all || then >= now + over_all;
+        const instant recorded = from_unix_milliseconds(last);
+        return now >= recorded + over_all || recorded >= now + over_all;
     }
 
     std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970

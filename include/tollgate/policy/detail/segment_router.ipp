@@ -9,10 +9,10 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns) {
     literal_paths_.clear();
     rows_.clear();
-    std::vector<row> made;
+    std::vector<row> rows;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
-        made.push_back({patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}});
-        row& one = made.back();
+        rows.push_back({patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}});
+        row& one = rows.back();
         std::string_view left = one.path;
         while (!left.empty()) {
             left.remove_prefix(1);
@@ -30,7 +30,7 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
     for (std::size_t count = 0; count < first_row_.size(); ++count) {
         first_row_[count] = static_cast<std::uint16_t>(rows_.size());
         for (std::size_t parameters = 0; parameters <= count; ++parameters)
-            for (const row& each : made)
+            for (const row& each : rows)
                 if (each.count == count && each.literals + parameters == count) rows_.push_back(each);
     }
 }

@@ -41,14 +41,14 @@ public:
     template <class Read>
     [[nodiscard]] bool read(credential_kind kind, std::string_view credentials, presented_token& into, Read&& read) {
         if (credentials.empty() || credentials.size() > credentials_bytes_max) return read(credentials, into);
-        entry& kept = entries_[hash_(credentials) % entries_max];
-        if (kept.token.kind == kind && kept.holds(credentials)) {
-            into = kept.token;
+        entry& slot = entries_[hash_(credentials) % entries_max];
+        if (slot.token.kind == kind && slot.holds(credentials)) {
+            into = slot.token;
             return true;
         }
         if (!read(credentials, into)) return false;
         assert(into.kind == kind);
-        kept.set(credentials, into);
+        slot.set(credentials, into);
         return true;
     }
 
