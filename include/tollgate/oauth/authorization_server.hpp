@@ -79,18 +79,18 @@ public:
     void handle(const http::request& request, http::response& response) noexcept;
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
-    /// Only a POST to a known place that its head does not rule out has its body read; all other requests are answered from the
-    /// head.
+    /// Reads the body only of a POST to a known endpoint that is not refused by its head. All other requests are answered from
+    /// the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
                                             http::handler_state& state, http::thread_kind thread) noexcept {
         auto& start = state.get<pipeline::request_start>();
         if (start.at == instant{}) start = pipeline::start_request(policies_);
-        const auto where = paths_.find(request.target.path);
-        const bool posts = request.method == http::method::post && !needs_no_store(where) && has_user_agent(request);
-        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, where))
+        const auto endpoint = paths_.find(request.target.path);
+        const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
+        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, endpoint))
             return http::handle_step::needs_body;
         if (thread == http::thread_kind::io && may_block(request)) {
-            state.set_waits_for(work_of(where, posts));
+            state.set_waits_for(work_of(endpoint, posts));
             return http::handle_step::needs_worker;
         }
         respond(request, response, start);
@@ -114,14 +114,14 @@ public:
     /// Metadata, style sheet and unknown paths do not block, except for requests without a User-Agent, which are
     /// counted. Only the page with sign-in and consent checks passwords.
     [[nodiscard]] bool may_block(const http::request& request) const noexcept {
-        const auto where = paths_.find(request.target.path);
+        const auto endpoint = paths_.find(request.target.path);
         const bool limiter_waits = limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter));
-        if (needs_no_store(where)) return limiter_waits && !has_user_agent(request);
+        if (needs_no_store(endpoint)) return limiter_waits && !has_user_agent(request);
         return always_blocks || limiter_waits ||
-               (request.method == http::method::post && where == oauth::endpoint::one_page);
+               (request.method == http::method::post && endpoint == oauth::endpoint::one_page);
     }
 
-    /// The settings that it was made with.
+    /// The settings that it was constructed with.
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
@@ -133,7 +133,7 @@ private:
                               const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const;
     [[nodiscard]] const web::page_language& language_of(const http::request& request) const;
     void answer_not_found(const http::request& request, http::response& response) const;
-    void answer_exception(std::string_view what, const http::request& request, oauth::request_context& context,
+    void answer_exception(std::string_view message, const http::request& request, oauth::request_context& context,
                           http::response& response) noexcept;
     void finish(const http::request& request, const oauth::request_context& context, http::response& response);
 
@@ -142,12 +142,12 @@ private:
         return {context.start, request, context.client, oauth::route_of(context.which)};
     }
 
-    [[nodiscard]] static bool needs_no_store(oauth::endpoint where) noexcept {
-        return where == oauth::endpoint::metadata || where == oauth::endpoint::none;
+    [[nodiscard]] static bool needs_no_store(oauth::endpoint endpoint) noexcept {
+        return endpoint == oauth::endpoint::metadata || endpoint == oauth::endpoint::none;
     }
 
-    [[nodiscard]] static http::work_kind work_of(oauth::endpoint where, bool posts) noexcept {
-        switch (where) {
+    [[nodiscard]] static http::work_kind work_of(oauth::endpoint endpoint, bool posts) noexcept {
+        switch (endpoint) {
             case oauth::endpoint::device_page:
             case oauth::endpoint::authorization: return posts ? http::work_kind::forms : http::work_kind::pages;
             case oauth::endpoint::one_page: return posts ? http::work_kind::sign_in : http::work_kind::pages;
@@ -159,9 +159,9 @@ private:
 
     /// Whether a request is refused regardless of its body. A form for a page: it is from another site, of another type, or one
     /// too many. A client's request: its Authorization field cannot be right.
-    [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint where) const {
-        const bool is_form = where == oauth::endpoint::authorization || where == oauth::endpoint::one_page ||
-                             where == oauth::endpoint::device_page;
+    [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint endpoint) const {
+        const bool is_form = endpoint == oauth::endpoint::authorization || endpoint == oauth::endpoint::one_page ||
+                             endpoint == oauth::endpoint::device_page;
         if (!is_form) return oauth::has_unusable_authorization(request);
         if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
         const auto address =
@@ -283,7 +283,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_languag
     if (!web::answer_see_other(response, pages_.site(), url)) pages.answer_status(response, http::status::bad_request);
 }
 
-/// What the application asks for with `ui_locales`, or else what the path or the browser says.
+/// The language that the application requests with `ui_locales`, or else that of the path or the browser.
 template <class Sessions, class Store, class Policies, class Theme>
 const web::page_language& authorization_server<Sessions, Store, Policies, Theme>::language_of(const http::request& request) const {
     if (request.target.query.find("ui_locales=") != std::string_view::npos)
@@ -319,17 +319,17 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
+void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(std::string_view message,
                                                                               const http::request& request,
                                                                               oauth::request_context& context,
                                                                               http::response& response) noexcept {
     try {
-        const auto why = internal_error(std::string{"thrown: "}.append(what));
-        observed(request, context).report(policies_, why);
+        const auto failure = internal_error(std::string{"thrown: "}.append(message));
+        observed(request, context).report(policies_, failure);
         response.clear();
         if (is_page(request, context))
             pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
-        else oauth::write_server_error(response, why, docs_url_);
+        else oauth::write_server_error(response, failure, docs_url_);
         finish(request, context, response);
     } catch (...) {
         // Only a failed allocation throws here: respond with the status alone.
@@ -365,7 +365,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         try {
-            // The server has worded the reason.
+            // The server provides the reason.
             const auto window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(refused.peer),
                                                  settings_.anonymous_quota, policy(policies_.clock).now());
             if (refused.status == http::status::service_unavailable)

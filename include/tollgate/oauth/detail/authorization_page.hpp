@@ -46,14 +46,14 @@ struct authorization_page {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
-        // A form without any token was not made by this site.
+        // A form without any token is not from this site.
         if (request.method == http::method::post && !sent.holds(web::form_token_name))
             return pages.answer_status(response, http::status::forbidden);
 
         auto judged = judge_request(sent, store, settings.services);
         if (!judged) return answer_error_page(judged.error(), response);
-        if (const auto* why = std::get_if<page_failure>(&*judged))
-            return pages.answer_message(response, http::status::bad_request, texts_for(*why, pages.texts().consent));
+        if (const auto* failure = std::get_if<page_failure>(&*judged))
+            return pages.answer_message(response, http::status::bad_request, texts_for(*failure, pages.texts().consent));
         if (auto* failed = std::get_if<redirect_failure>(&*judged)) return answer_redirect_failure(request, context, response, *failed);
 
         const authorization_call call{request, sent, std::get<authorization_request>(*judged), context, response};
@@ -66,10 +66,10 @@ private:
     /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
     void answer_redirect_failure(const http::request& request, request_context& context, http::response& response,
                                  const redirect_failure& failed) const {
-        const auto who = sessions.session_of(request, context.now);
-        if (!who) return answer_error_page(who.error(), response);
-        if (*who) {
-            context.who = caller{(*who)->user, {}, credential_kind::other, {}};
+        const auto found = sessions.session_of(request, context.now);
+        if (!found) return answer_error_page(found.error(), response);
+        if (*found) {
+            context.who = caller{(*found)->user, {}, credential_kind::other, {}};
             return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.why), response);
         }
         // Forms of this site carry valid parameters only.
@@ -104,10 +104,10 @@ private:
     /// The same; a new one if there is none. Empty after an error, which has been answered.
     [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
         if (auto known = form_secret_of(call.request); !known.empty()) return known;
-        const auto made = new_secret(secret_kind::session, policy(policies.random));
+        const auto secret = new_secret(secret_kind::session, policy(policies.random));
         const bool secure = pages.site().secure;
-        if (made && http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *made, .secure = secure}))
-            return std::string{std::string_view{*made}};
+        if (secret && http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *secret, .secure = secure}))
+            return std::string{std::string_view{*secret}};
         answer_error_page(random_source_error(), call.response);
         return {};
     }
@@ -126,20 +126,20 @@ private:
 
     void handle_get(const authorization_call& call) const {
         bool answered = false;
-        const auto who = find_session(call, answered);
+        const auto session = find_session(call, answered);
         if (answered) return;
-        if (!who) return request_sign_in(call);
-        if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *who);
+        if (!session) return request_sign_in(call);
+        if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *session);
 
-        const auto granted = store.granted_scopes(who->user, call.authorization.client.id);
+        const auto granted = store.granted_scopes(session->user, call.authorization.client.id);
         if (!granted) return send_error(call, granted.error());
-        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return show_consent(call, *who);
+        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return show_consent(call, *session);
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());
-        auto made = code_for(call, who->user, *code);
-        made.only_if_granted = true;
-        const auto stored = store.create_code(made);
-        if (stored && *stored == code_result::not_granted) return show_consent(call, *who);  // revoked in the meantime
+        auto new_code = code_for(call, session->user, *code);
+        new_code.only_if_granted = true;
+        const auto stored = store.create_code(new_code);
+        if (stored && *stored == code_result::not_granted) return show_consent(call, *session);  // revoked in the meantime
         send_code(call, stored, *code);
     }
 
@@ -164,14 +164,14 @@ private:
             if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
         bool answered = false;
-        const auto who = find_session(call, answered);
+        const auto session = find_session(call, answered);
         if (answered) return;
-        if (!who) return redirect_to(sign_in_url(call), call.response);
+        if (!session) return redirect_to(sign_in_url(call), call.response);
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
-        const auto nonce = web::check_form_token({*who, consent_purpose, signed_text}, form_token);
+        const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
         if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
-        apply_decision(call, {.key = who->secret, .nonce = *nonce, .user = who->user, .signed_text = signed_text});
+        apply_decision(call, {.key = session->secret, .nonce = *nonce, .user = session->user, .signed_text = signed_text});
     }
 
     void apply_decision(const authorization_call& call, const code_derivation& derivation) const {
@@ -183,7 +183,7 @@ private:
         }
     }
 
-    /// Ends the session and comes back to the same request.
+    /// Ends the session and returns to the same request.
     void sign_out(const authorization_call& call) const {
         if constexpr (signs_in) {
             const auto ended = sessions.sign_out(call.request, call.context.now, call.response);
@@ -237,13 +237,13 @@ private:
         issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
-    void show_consent(const authorization_call& call, const session& who) const {
-        if (who.secret.empty()) return send_error(call, internal_error("the session has no secret"));
+    void show_consent(const authorization_call& call, const session& session) const {
+        if (session.secret.empty()) return send_error(call, internal_error("the session has no secret"));
         const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
         if (!nonce) return send_error(call, random_source_error());
-        const auto token = web::make_form_token({who, consent_purpose, signed_text_of(call.authorization)}, *nonce);
+        const auto token = web::make_form_token({session, consent_purpose, signed_text_of(call.authorization)}, *nonce);
         page_frame frame;
-        frame.login = who.login;
+        frame.login = session.login;
         show(call, frame, token, nullptr);
     }
 
@@ -326,38 +326,38 @@ private:
         remove_expired(store, policy(policies.observer), call.context.now, 1);
     }
 
-    void answer_store_failure(const authorization_call& call, const error& why) const {
-        switch (why.kind) {
+    void answer_store_failure(const authorization_call& call, const error& error) const {
+        switch (error.kind) {
             case error_kind::not_found:  // deleted in the meantime
                 return pages.answer_message(call.response, http::status::bad_request,
                                             pages.texts().consent.unknown_client);
-            case error_kind::invalid: return send_failure(call, {error_code::invalid_scope, why.message});
-            default: return send_error(call, why);
+            case error_kind::invalid: return send_failure(call, {error_code::invalid_scope, error.message});
+            default: return send_error(call, error);
         }
     }
 
-    void send_failure(const authorization_call& call, const failure& why) const {
-        redirect_to(failure_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, why),
+    void send_failure(const authorization_call& call, const failure& error) const {
+        redirect_to(failure_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, error),
                     call.response);
     }
 
-    void send_error(const authorization_call& call, const error& why) const {
-        observed.report(policies, why);
-        send_failure(call, to_failure(why));
+    void send_error(const authorization_call& call, const error& error) const {
+        observed.report(policies, error);
+        send_failure(call, to_failure(error));
     }
 
     /// A page for server errors that cannot be redirected, or where trying again helps.
-    void answer_error_page(const error& why, http::response& response) const {
-        observed.report(policies, why);
-        const bool unavailable = why.kind == error_kind::unavailable;
+    void answer_error_page(const error& error, http::response& response) const {
+        observed.report(policies, error);
+        const bool unavailable = error.kind == error_kind::unavailable;
         if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
         pages.answer_status(response,
                             unavailable ? http::status::service_unavailable : http::status::internal_server_error);
     }
 
     void redirect_to(std::string_view url, http::response& response) const {
-        if (const auto led = web::answer_see_other(response, pages.site(), url); !led)
-            answer_error_page(led.error(), response);
+        if (const auto redirected = web::answer_see_other(response, pages.site(), url); !redirected)
+            answer_error_page(redirected.error(), response);
     }
 };
 

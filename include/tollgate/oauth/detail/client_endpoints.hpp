@@ -52,8 +52,8 @@ template <application_store Applications>
     const bool has_secret = !credentials.client_secret.empty();
     const application& client = **found;
     const auto is_secret = [&] {
-        const auto shown = digest_of(credentials.client_secret);
-        return client.secret_digest == shown || client.older_secret_digest == shown;
+        const auto presented = digest_of(credentials.client_secret);
+        return client.secret_digest == presented || client.older_secret_digest == presented;
     };
     const bool proved = client.type == client_type::public_client ? !has_secret : has_secret && is_secret();
     if (!proved) return std::optional<application>{};
@@ -77,7 +77,7 @@ struct client_request {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url);
 
-/// What the polls of a device are counted by, and what the refreshes of a grant are.
+/// The keys by which the polls of a device and the refreshes of a grant are counted.
 [[nodiscard]] TOLLGATE_DECL limit_key key_of_secret(std::string_view secret);
 [[nodiscard]] TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user);
 TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
@@ -121,20 +121,20 @@ struct client_endpoints {
             }
         }
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
-            const failure why{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
-            return write_failure(response, {.why = why, .docs_url = docs_url});
+            const failure error{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
+            return write_failure(response, {.why = error, .docs_url = docs_url});
         }
         auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
-        if (const auto* why = std::get_if<failure>(&*judged))
-            return write_failure(response, {.why = *why, .docs_url = docs_url});
+        if (const auto* error = std::get_if<failure>(&*judged))
+            return write_failure(response, {.why = *error, .docs_url = docs_url});
         const auto& issued = std::get<token_response>(*judged);
         if constexpr (knows_active_users) {
-            const auto kept = is_refresh(read->sent) ? true : keep_of_active_user(read->client.id, issued, is_active);
-            if (!kept) return answer_error(kept.error(), response);
-            if (!*kept) {
-                const failure why{error_code::invalid_grant, "The user's account is disabled."};
-                return write_failure(response, {.why = why, .docs_url = docs_url});
+            const auto may_keep = is_refresh(read->sent) ? true : keep_of_active_user(read->client.id, issued, is_active);
+            if (!may_keep) return answer_error(may_keep.error(), response);
+            if (!*may_keep) {
+                const failure error{error_code::invalid_grant, "The user's account is disabled."};
+                return write_failure(response, {.why = error, .docs_url = docs_url});
             }
         }
         write_tokens(response, issued);
@@ -148,8 +148,8 @@ struct client_endpoints {
         if (!read) return;
         const auto token = read->sent.find("token");
         if (!token) {
-            const failure why{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.why = why, .docs_url = docs_url});
+            const failure error{error_code::invalid_request, "token is missing."};
+            return write_failure(response, {.why = error, .docs_url = docs_url});
         }
         const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
         result<void> done;
@@ -164,8 +164,8 @@ struct client_endpoints {
         response.body() = "{}";
     }
 
-    /// Only says that a token is not active unless it is valid and either the client's own, or an access token and the client is
-    /// a resource server.
+    /// Reports a token as not active unless it is valid and either the client's own, or an access token and the client is a
+    /// resource server.
     /// `is_active(user)`: whether the tokens of a user count, `result<bool>`.
     template <class IsActive>
     void answer_introspection(const http::request& request, request_context& context, http::response& response,
@@ -174,17 +174,17 @@ struct client_endpoints {
         if (!read) return;
         const auto token = read->sent.find("token");
         if (!token) {
-            const failure why{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.why = why, .docs_url = docs_url});
+            const failure error{error_code::invalid_request, "token is missing."};
+            return write_failure(response, {.why = error, .docs_url = docs_url});
         }
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
             return write_introspection(response, nullptr, settings.auth_url);
         const auto found = store.find_oauth_token(digest_of(*token));
         if (!found) return answer_error(found.error(), response);
-        const bool is_told = *found && context.now < (*found)->expires_at &&
-                             ((*found)->application == read->client.id ||
-                              (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
-        if (!is_told) return write_introspection(response, nullptr, settings.auth_url);
+        const bool may_introspect = *found && context.now < (*found)->expires_at &&
+                                    ((*found)->application == read->client.id ||
+                                     (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
+        if (!may_introspect) return write_introspection(response, nullptr, settings.auth_url);
         const auto active = is_active((*found)->user);
         if (!active) return answer_error(active.error(), response);
         write_introspection(response, *active ? &**found : nullptr, settings.auth_url);
@@ -198,9 +198,9 @@ struct client_endpoints {
         const auto window = take_device_request(context.client, context.now);
         if (!window.admitted)
             return answer_too_many(window, context.now, response, docs_url, "Too many device codes were requested from this address.");
-        const auto wanted = read_device_request(read->sent, read->client, settings.services);
-        if (const auto* why = std::get_if<failure>(&wanted))
-            return write_failure(response, {.why = *why, .docs_url = docs_url});
+        const auto requested = read_device_request(read->sent, read->client, settings.services);
+        if (const auto* error = std::get_if<failure>(&requested))
+            return write_failure(response, {.why = *error, .docs_url = docs_url});
 
         const auto device = new_secret(secret_kind::device_code, policy(policies.random));
         const auto user = new_user_code(policy(policies.random));
@@ -208,7 +208,7 @@ struct client_endpoints {
         const auto created = store.create_device_code({.device_digest = digest_of(*device),
                                                        .user_digest = digest_of_user_code(*user),
                                                        .application = read->client.id,
-                                                       .scopes = std::get<scope_set>(wanted),
+                                                       .scopes = std::get<scope_set>(requested),
                                                        .requested_from = context.client.to_text(),
                                                        .created_at = context.now,
                                                        .expires_at = context.now + settings.device_code_lifetime});
@@ -260,19 +260,19 @@ private:
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
     /// a revocation by the user, instead of `invalid_client`.
     [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_context& context,
-                                                            http::response& response, endpoint at) const {
+                                                            http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
             answer_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
             return std::nullopt;
         }
         auto read = read_client_request(request);
-        if (const auto* why = std::get_if<failure>(&read)) {
+        if (const auto* error = std::get_if<failure>(&read)) {
             const bool encoded = !request.body.empty() && http::detail::has_content_coding(request.fields);
             const auto status = request.body_state == http::body_state::too_large ? http::status::content_too_large
                                 : encoded                                         ? http::status::unsupported_media_type
                                                                                   : http::status::bad_request;
             if (encoded) pipeline::add_accepted_coding(request, response);
-            write_failure(response, {.status = status, .why = *why, .docs_url = docs_url});
+            write_failure(response, {.status = status, .why = *error, .docs_url = docs_url});
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
@@ -282,11 +282,11 @@ private:
             return std::nullopt;
         }
         // A public client is not authenticated, so it gets no information about tokens.
-        if (*client && at == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
+        if (*client && endpoint == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
         if (!*client) {
             context.window =
                 policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now);
-            if (context.window->admitted && at == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
+            if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
                 write_failure(response, {.why = invalid_refresh_token(), .docs_url = docs_url});
             else answer_invalid_client(request, context, response, docs_url);
             return std::nullopt;
@@ -301,9 +301,9 @@ private:
         return found && !*found;
     }
 
-    void answer_error(const error& why, http::response& response) const {
-        observed.report(policies, why);
-        write_server_error(response, why, docs_url);
+    void answer_error(const error& error, http::response& response) const {
+        observed.report(policies, error);
+        write_server_error(response, error, docs_url);
     }
 };
 

@@ -71,15 +71,15 @@ TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const ht
     if (has_unusable_authorization(request)) {
         const parameters none{http::form_fields{{}}};
         auto refused = read_client_credentials(request, none);
-        if (auto* why = std::get_if<failure>(&refused)) return std::move(*why);
+        if (auto* error = std::get_if<failure>(&refused)) return std::move(*error);
         return client_request{none, {}};
     }
     auto read = parameters::from_body(request);
-    if (auto* why = std::get_if<failure>(&read)) return std::move(*why);
+    if (auto* error = std::get_if<failure>(&read)) return std::move(*error);
     auto& sent = std::get<parameters>(read);
     if (auto repeated = sent.repeated()) return std::move(*repeated);
     auto credentials = read_client_credentials(request, sent);
-    if (auto* why = std::get_if<failure>(&credentials)) return std::move(*why);
+    if (auto* error = std::get_if<failure>(&credentials)) return std::move(*error);
     return client_request{std::move(sent), std::get<client_credentials>(std::move(credentials))};
 }
 
@@ -92,18 +92,18 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
                                          http::response& response, std::string_view docs_url) {
     if (!context.window->admitted) {
         response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
-        const failure why{error_code::invalid_client,
-                          "API rate limit exceeded by requests with a wrong client_id or "
-                          "client_secret. Wait until the time in X-RateLimit-Reset."};
+        const failure error{error_code::invalid_client,
+                            "API rate limit exceeded by requests with a wrong client_id or "
+                            "client_secret. Wait until the time in X-RateLimit-Reset."};
         return write_failure(response, {.status = http::status::too_many_requests,
-                                        .why = why,
+                                        .why = error,
                                         .docs_url = docs_url,
                                         .about = pipeline::about_rate_limits});
     }
     if (request.fields.count(http::field_id::authorization) != 0)
         response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
-    const failure why{error_code::invalid_client, "client_id or client_secret is invalid."};
-    write_failure(response, {.status = http::status::unauthorized, .why = why, .docs_url = docs_url});
+    const failure error{error_code::invalid_client, "client_id or client_secret is invalid."};
+    write_failure(response, {.status = http::status::unauthorized, .why = error, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL limit_key key_of_secret(std::string_view secret) {
@@ -121,8 +121,8 @@ TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user) {
 TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description) {
     response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
-    const failure why{error_code::temporarily_unavailable, std::string{description}};
-    write_failure(response, {.status = http::status::too_many_requests, .why = why, .docs_url = docs_url});
+    const failure error{error_code::temporarily_unavailable, std::string{description}};
+    write_failure(response, {.status = http::status::too_many_requests, .why = error, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer) {

@@ -47,7 +47,7 @@ enum class decision : std::uint8_t { allow, deny, other_user, none };
 [[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
 
 /// The error page of a failure.
-[[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_texts& texts) noexcept;
+[[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept;
 
 /// The purposes of consent forms, for their form tokens.
 inline constexpr std::string_view consent_purpose = "oauth/consent";

@@ -29,9 +29,9 @@ TOLLGATE_DECL std::string signed_text_of(const authorization_request& request) {
 TOLLGATE_DECL secret_text make_code(const code_derivation& derivation) {
     const std::string message = "authorization code\n" + std::to_string(derivation.user.value()) + "\n" +
                                 web::form_nonce_text(derivation.nonce) + "\n" + std::string{derivation.signed_text};
-    const auto made = hmac_sha256({.key = derivation.key, .message = message});
+    const auto mac = hmac_sha256({.key = derivation.key, .message = message});
     std::array<std::byte, digest::size_bytes> bytes;
-    std::memcpy(bytes.data(), made.bytes().data(), bytes.size());
+    std::memcpy(bytes.data(), mac.bytes().data(), bytes.size());
     return make_secret(secret_kind::authorization_code, bytes);
 }
 
@@ -105,8 +105,8 @@ TOLLGATE_DECL decision read_decision(const parameters& sent) {
     return *value == "allow" ? decision::allow : *value == "deny" ? decision::deny : decision::none;
 }
 
-TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_texts& texts) noexcept {
-    switch (why) {
+TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept {
+    switch (failure) {
         case page_failure::missing_client_id: return texts.missing_client;
         case page_failure::unknown_client: return texts.unknown_client;
         case page_failure::missing_redirect: return texts.missing_redirect;

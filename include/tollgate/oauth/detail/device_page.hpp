@@ -67,20 +67,20 @@ struct device_page {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
-        const auto who = sessions.session_of(request, context.now);
-        if (!who) return answer_error(who.error(), response);
-        if (!*who) return redirect_to_sign_in(sent, request, response);
-        context.who = caller{(*who)->user, {}, credential_kind::other, {}};
-        const call with{request, sent, **who, context, context.now, response, pages.translate(request.target.path)};
-        if (request.method != http::method::post) return show_form(with, {});
-        handle_form(with);
+        const auto found = sessions.session_of(request, context.now);
+        if (!found) return answer_error(found.error(), response);
+        if (!*found) return redirect_to_sign_in(sent, request, response);
+        context.who = caller{(*found)->user, {}, credential_kind::other, {}};
+        const device_call call{request, sent, **found, context, context.now, response, pages.translate(request.target.path)};
+        if (request.method != http::method::post) return show_form(call, {});
+        handle_form(call);
     }
 
 private:
-    struct call {
+    struct device_call {
         const http::request& request;
         const parameters& sent;
-        const session& who;
+        const session& signed_in;
         const request_context& context;
         instant now;
         http::response& response;
@@ -93,137 +93,137 @@ private:
         auto url = pages.translate(request.target.path);
         if (const auto code = parse_user_code(sent.find(user_code_name).value_or("")))
             url.append("?").append(user_code_name).append("=").append(*code);
-        if (const auto led = web::answer_see_other(response, pages.site(), sessions.sign_in_url(url)); !led)
-            answer_error(led.error(), response);
+        if (const auto redirected = web::answer_see_other(response, pages.site(), sessions.sign_in_url(url)); !redirected)
+            answer_error(redirected.error(), response);
     }
 
-    void handle_form(const call& with) const {
-        const auto token = with.sent.find(web::form_token_name).value_or("");
-        const auto code = parse_user_code(with.typed());
-        const auto decided = read_decision(with.sent);
+    void handle_form(const device_call& call) const {
+        const auto token = call.sent.find(web::form_token_name).value_or("");
+        const auto code = parse_user_code(call.typed());
+        const auto decided = read_decision(call.sent);
         const bool decides = code && (decided == decision::allow || decided == decision::deny);
-        const web::form_binding binding = decides ? web::form_binding{with.who, device_decision_purpose, *code}
-                                                  : web::form_binding{with.who, device_code_purpose, {}};
-        if (!web::check_form_token(binding, token)) return pages.answer_status(with.response, http::status::forbidden);
-        if (!code) return show_fault(with, pages.texts().device.malformed, http::status::unprocessable_content);
+        const web::form_binding binding = decides ? web::form_binding{call.signed_in, device_decision_purpose, *code}
+                                                  : web::form_binding{call.signed_in, device_code_purpose, {}};
+        if (!web::check_form_token(binding, token)) return pages.answer_status(call.response, http::status::forbidden);
+        if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
 
-        const auto key = limit_key::of(with.who.user);
-        const auto window = limiter.peek(key, settings.user_code_attempts, with.now);
-        if (window.remaining == 0) return refuse_attempt(with, window);
+        const auto key = limit_key::of(call.signed_in.user);
+        const auto window = limiter.peek(key, settings.user_code_attempts, call.now);
+        if (window.remaining == 0) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
-        if (!found) return answer_error(found.error(), with.response);
+        if (!found) return answer_error(found.error(), call.response);
         const bool waits =
-            *found && (*found)->state == device_code_state::pending && with.now < (*found)->expires_at;
+            *found && (*found)->state == device_code_state::pending && call.now < (*found)->expires_at;
         if (!waits) {
-            static_cast<void>(limiter.take(key, settings.user_code_attempts, with.now));
-            return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
+            static_cast<void>(limiter.take(key, settings.user_code_attempts, call.now));
+            return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         }
         switch (decided) {
             case decision::other_user:
-            case decision::none: return show_request(with, *code, **found);
-            case decision::deny: return deny(with, *code);
-            case decision::allow: return allow(with, *code, **found);
+            case decision::none: return show_request(call, *code, **found);
+            case decision::deny: return deny(call, *code);
+            case decision::allow: return allow(call, *code, **found);
         }
     }
 
-    void refuse_attempt(const call& with, const verdict& window) const {
-        with.response.add("Retry-After", pipeline::seconds_until(window.resets_at, with.now));
-        const auto wait = std::chrono::ceil<seconds>(window.resets_at - with.now);
+    void refuse_attempt(const device_call& call, const verdict& window) const {
+        call.response.add("Retry-After", pipeline::seconds_until(window.resets_at, call.now));
+        const auto wait = std::chrono::ceil<seconds>(window.resets_at - call.now);
         const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
-        show_fault(with, text, http::status::too_many_requests);
+        show_fault(call, text, http::status::too_many_requests);
     }
 
-    void show_fault(const call& with, std::string_view text, http::status status) const {
+    void show_fault(const device_call& call, std::string_view text, http::status status) const {
         web::form_faults faults;
         faults.add(user_code_name, text, pages.texts().device.code);
-        with.response.set_status(status);
-        show_form(with, faults);
+        call.response.set_status(status);
+        show_form(call, faults);
     }
 
-    void show_form(const call& with, const web::form_faults& faults) const {
-        const auto token = new_form_token(with, device_code_purpose, {});
+    void show_form(const device_call& call, const web::form_faults& faults) const {
+        const auto token = new_form_token(call, device_code_purpose, {});
         if (!token) return;
-        const auto typed = with.typed();
-        const device_form_view view{pages.texts(), with.url, *token, typed, faults};
-        const auto path = pages.path_of(with.url);
-        auto frame = make_frame(with);
+        const auto typed = call.typed();
+        const device_form_view view{pages.texts(), call.url, *token, typed, faults};
+        const auto path = pages.path_of(call.url);
+        auto frame = make_frame(call);
         frame.path = path;
         frame.has_errors = !faults.empty();
-        pages.answer(with.response, frame, [&](html_writer& html) { write_device_form(html, view); });
+        pages.answer(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
 
-    void show_request(const call& with, const std::string& code, const device_code& request) const {
+    void show_request(const device_call& call, const std::string& code, const device_code& request) const {
         const auto client = store.find_application(request.client_id.view());
-        if (!client) return answer_error(client.error(), with.response);
-        if (!*client) return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
-        const auto token = new_form_token(with, device_decision_purpose, code);
+        if (!client) return answer_error(client.error(), call.response);
+        if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        const auto token = new_form_token(call, device_decision_purpose, code);
         if (!token) return;
-        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), with.url,     *token,
-                                       code,          **client,              request,        with.who.login};
-        const auto path = pages.path_of(with.url).append("?").append(user_code_name).append("=").append(code);
+        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), call.url,     *token,
+                                       code,          **client,              request,        call.signed_in.login};
+        const auto path = pages.path_of(call.url).append("?").append(user_code_name).append("=").append(code);
         const auto title = fill_in(pages.texts().consent.title, (*client)->name);
-        auto frame = make_frame(with);
+        auto frame = make_frame(call);
         frame.title = title;
         frame.path = path;
-        pages.answer(with.response, frame, [&](html_writer& html) { write_device_request(html, view); });
+        pages.answer(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
     }
 
-    void deny(const call& with, const std::string& code) const {
+    void deny(const device_call& call, const std::string& code) const {
         const auto denied = store.answer_device_code(digest_of_user_code(code), device_code_state::denied);
-        if (!denied) return answer_error(denied.error(), with.response);
+        if (!denied) return answer_error(denied.error(), call.response);
         const auto& texts = pages.texts().device;
-        pages.answer_message(with.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(with));
+        pages.answer_message(call.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(call));
     }
 
     /// The code is created first: only one user can create it, and after a later failure the user can try again.
-    void allow(const call& with, const std::string& code, const device_code& request) const {
+    void allow(const device_call& call, const std::string& code, const device_code& request) const {
         const auto created = store.create_code({.code_digest = request.device_digest,
-                                                .user = with.who.user,
+                                                .user = call.signed_in.user,
                                                 .application = request.application,
                                                 .scopes = request.scopes,
                                                 .redirect = std::string{device_grant_type},
                                                 .code_challenge = {},
-                                                .created_at = with.now,
+                                                .created_at = call.now,
                                                 .expires_at = request.expires_at});
         if (!created && created.error().kind == error_kind::not_found)  // deleted in the meantime
-            return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
-        if (!created) return answer_error(created.error(), with.response);
-        if (*created == code_result::created) report_granted(with, request);
+            return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        if (!created) return answer_error(created.error(), call.response);
+        if (*created == code_result::created) report_granted(call, request);
         const auto approved = store.answer_device_code(digest_of_user_code(code), device_code_state::approved);
-        if (!approved) return answer_error(approved.error(), with.response);
+        if (!approved) return answer_error(approved.error(), call.response);
         const auto& texts = pages.texts().device;
         const bool is_first = *created == code_result::created;
-        pages.answer_message(with.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(with));
-        remove_expired(store, policy(policies.observer), with.now, 1);
+        pages.answer_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
+        remove_expired(store, policy(policies.observer), call.now, 1);
     }
 
-    void report_granted(const call& with, const device_code& request) const {
+    void report_granted(const device_call& call, const device_code& request) const {
         const auto client = store.find_application(request.client_id.view());
         report_activity(policy(policies.observer),
-                        {activity_kind::access_granted, with.who.user, client && *client ? (*client)->name : std::string{},
-                         with.context.client, with.now});
+                        {activity_kind::access_granted, call.signed_in.user, client && *client ? (*client)->name : std::string{},
+                         call.context.client, call.now});
     }
 
-    [[nodiscard]] page_frame make_frame(const call& with) const {
+    [[nodiscard]] page_frame make_frame(const device_call& call) const {
         page_frame frame;
         frame.title = pages.texts().device.title;
         frame.shape = page_shape::narrow;
-        frame.login = with.who.login;
+        frame.login = call.signed_in.login;
         return frame;
     }
 
     /// Empty after an error, which has been answered.
-    [[nodiscard]] std::optional<std::string> new_form_token(const call& with, std::string_view purpose,
+    [[nodiscard]] std::optional<std::string> new_form_token(const device_call& call, std::string_view purpose,
                                                             std::string_view text) const {
-        const auto nonce = web::new_form_nonce(policy(policies.random), with.now);
-        if (nonce && !with.who.secret.empty()) return web::make_form_token({with.who, purpose, text}, *nonce);
-        answer_error(nonce ? internal_error("the session has no secret") : random_source_error(), with.response);
+        const auto nonce = web::new_form_nonce(policy(policies.random), call.now);
+        if (nonce && !call.signed_in.secret.empty()) return web::make_form_token({call.signed_in, purpose, text}, *nonce);
+        answer_error(nonce ? internal_error("the session has no secret") : random_source_error(), call.response);
         return std::nullopt;
     }
 
-    void answer_error(const error& why, http::response& response) const {
-        observed.report(policies, why);
-        const bool is_unavailable = why.kind == error_kind::unavailable;
+    void answer_error(const error& error, http::response& response) const {
+        observed.report(policies, error);
+        const bool is_unavailable = error.kind == error_kind::unavailable;
         if (is_unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
         pages.answer_status(response, is_unavailable ? http::status::service_unavailable
                                                      : http::status::internal_server_error);

@@ -52,9 +52,9 @@ struct failure {
 };
 
 /// The OAuth error for a server error.
-[[nodiscard]] inline failure to_failure(const error& why) {
-    return {why.kind == error_kind::unavailable ? error_code::temporarily_unavailable : error_code::server_error,
-            why.message};
+[[nodiscard]] inline failure to_failure(const error& error) {
+    return {error.kind == error_kind::unavailable ? error_code::temporarily_unavailable : error_code::server_error,
+            error.message};
 }
 
 }  // namespace tollgate::oauth

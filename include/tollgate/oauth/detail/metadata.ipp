@@ -14,8 +14,8 @@
 namespace tollgate::inline v0::oauth {
 
 TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::span<const std::string_view> languages) {
-    std::string made;
-    http::json_writer json{made};
+    std::string text;
+    http::json_writer json{text};
     const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };
     const auto write_list = [&](http::json_name name, std::initializer_list<std::string_view> values) {
         json.member(name).begin_array();
@@ -46,7 +46,7 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::spa
     for (const auto each : languages) json.string(each);
     json.end_array();
     json.end_object();
-    return made;
+    return text;
 }
 
 TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,

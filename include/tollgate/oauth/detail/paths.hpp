@@ -75,7 +75,7 @@ public:
 private:
     struct entry {
         std::string path;  ///< without a trailing slash
-        endpoint what;
+        endpoint target;
     };
     std::vector<entry> entries_;
     std::vector<std::string> pages_;

@@ -6,9 +6,9 @@ namespace tollgate::inline v0::oauth {
 
 TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root,
                            const std::vector<web::page_language>& languages) {
-    const auto add = [&](std::string path, endpoint what) {
+    const auto add = [&](std::string path, endpoint target) {
         if (path.ends_with('/')) path.pop_back();
-        entries_.push_back({std::move(path), what});
+        entries_.push_back({std::move(path), target});
     };
     const auto below = [root](std::string_view path) { return std::string{root}.append(path); };
     add(below(token_path), endpoint::token);
@@ -33,7 +33,7 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
 TOLLGATE_DECL endpoint paths::find(std::string_view path) const noexcept {
     if (path.ends_with('/')) path.remove_suffix(1);
     for (const entry& each : entries_)
-        if (each.path == path) return each.what;
+        if (each.path == path) return each.target;
     return endpoint::none;
 }
 

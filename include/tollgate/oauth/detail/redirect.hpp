@@ -48,7 +48,7 @@ struct redirect_target {
 [[nodiscard]] TOLLGATE_DECL std::string code_url(const redirect_target& to, std::string_view code);
 
 /// RFC 6749 section 4.1.2.1.
-[[nodiscard]] TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& why);
+[[nodiscard]] TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& error);
 
 }  // namespace tollgate::oauth
 

@@ -53,9 +53,9 @@ TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_v
 }
 
 TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri) {
-    const auto home = http::url::parse(website);
+    const auto site = http::url::parse(website);
     const auto sent = http::url::parse(redirect_uri);
-    return home && sent && home->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment &&
+    return site && sent && site->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment &&
            !detail::has_final_dot(redirect_uri);
 }
 
@@ -71,15 +71,15 @@ TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& clie
 }
 
 TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const redirect_parameter> parameters) {
-    std::string made{url};
-    const auto mark = made.find('?');
-    bool separated = mark != std::string::npos && (mark + 1 == made.size() || made.back() == '&');
+    std::string result{url};
+    const auto mark = result.find('?');
+    bool separated = mark != std::string::npos && (mark + 1 == result.size() || result.back() == '&');
     for (const auto& [name, value] : parameters) {
-        if (!separated) made.push_back(made.find('?') == std::string::npos ? '?' : '&');
+        if (!separated) result.push_back(result.find('?') == std::string::npos ? '?' : '&');
         separated = false;
-        made.append(percent_encode(name)).append("=").append(percent_encode(value));
+        result.append(percent_encode(name)).append("=").append(percent_encode(value));
     }
-    return made;
+    return result;
 }
 
 namespace detail {
@@ -96,8 +96,8 @@ TOLLGATE_DECL std::string code_url(const redirect_target& to, std::string_view c
     return detail::url_with(to, {{"code", code}});
 }
 
-TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& why) {
-    return detail::url_with(to, {{"error", to_text(why.code)}, {"error_description", why.description}});
+TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& error) {
+    return detail::url_with(to, {{"error", to_text(error.code)}, {"error_description", error.description}});
 }
 
 }  // namespace tollgate::oauth

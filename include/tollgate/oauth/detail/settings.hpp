@@ -26,7 +26,7 @@ struct oauth_settings {
     seconds access_token_lifetime{3600};
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
     seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
-    /// For so long, a refresh token that was replaced by its use gives its successor again: a response may be lost.
+    /// During this time, a refresh token that was replaced by its use returns its successor again: a response may be lost.
     seconds rotation_grace{30};
     /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
     bool rotates_all_refresh_tokens = false;

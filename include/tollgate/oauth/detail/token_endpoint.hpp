@@ -55,11 +55,11 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 
 /// An application that has not registered exactly one redirect URL must repeat the one of the authorization request (RFC 6749 section
 /// 4.1.3). A text that no redirect URL can be is refused without asking the store, which may not be able to hold it.
-[[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted,
+[[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& exchange,
                                                                       const application& client);
 
 /// Why a code is refused. The client is authenticated, so the reason helps its developer only.
-[[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result why);
+[[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result reason);
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
 [[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
 /// The error for a device that its user has not approved: pending, denied or expired.
@@ -68,9 +68,9 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 /// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
 /// failure does not change the response; the observer gets it.
 template <grant_store Grants, observer Observer>
-void remove_expired(Grants& grants, const Observer& watching, instant now, std::size_t rows_added) noexcept {
+void remove_expired(Grants& grants, const Observer& observer, instant now, std::size_t rows_added) noexcept {
     try {
-        if (const auto swept = grants.sweep_expired(now, 2 * rows_added); !swept) watching.on_problem(swept.error());
+        if (const auto swept = grants.sweep_expired(now, 2 * rows_added); !swept) observer.on_problem(swept.error());
     } catch (...) {
         // The adapter violated its contract by throwing.
     }
@@ -91,9 +91,9 @@ template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_secret(secret_kind kind, const Random& random) {
     std::array<std::byte, 32> bytes;
     if (!random.fill(bytes)) return std::nullopt;
-    const auto made = make_secret(kind, bytes);
+    const auto secret = make_secret(kind, bytes);
     secure_wipe(bytes);
-    return made;
+    return secret;
 }
 
 [[nodiscard]] inline error random_source_error() { return internal_error("the random source failed"); }
@@ -107,17 +107,17 @@ struct exchange_context {
 
 /// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> redeem(const code_exchange& wanted, const exchange_context& context, Grants& grants,
+[[nodiscard]] result<judged_exchange> redeem(const code_exchange& exchange, const exchange_context& context, Grants& grants,
                                              const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
     const auto& lifetimes = context.settings;
     const auto redeemed = grants.redeem_code({
-        .code_digest = wanted.code_digest,
+        .code_digest = exchange.code_digest,
         .application = context.client.id,
-        .redirect_uri = wanted.redirect_uri,
-        .code_challenge = wanted.code_challenge,
+        .redirect_uri = exchange.redirect_uri,
+        .code_challenge = exchange.code_challenge,
         .now = context.now,
         .tokens = {.access_digest = digest_of(*access),
                    .access_expires_at = context.now + lifetimes.access_token_lifetime,
@@ -131,29 +131,29 @@ template <grant_store Grants, random_source Random>
 }
 
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& wanted, const exchange_context& context,
+[[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
                                                     Grants& grants, const Random& random) {
-    if (const auto failed = check_redirect_uri(wanted, context.client)) return judged_exchange{*failed};
-    return redeem(wanted, context, grants, random);
+    if (const auto failed = check_redirect_uri(exchange, context.client)) return judged_exchange{*failed};
+    return redeem(exchange, context, grants, random);
 }
 
 /// The answer to a device's poll. What the user approved is a code with the digest of the device's.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> exchange_device_code(const device_exchange& wanted, const exchange_context& context,
+[[nodiscard]] result<judged_exchange> exchange_device_code(const device_exchange& exchange, const exchange_context& context,
                                                            Grants& grants, const Random& random) {
-    const auto found = grants.find_device_code(wanted.device_digest);
+    const auto found = grants.find_device_code(exchange.device_digest);
     if (!found) return found.error();
     if (!*found || (*found)->application != context.client.id) return judged_exchange{unknown_device_code()};
     if ((*found)->state == device_code_state::approved && context.now < (*found)->expires_at)
-        return redeem({.code_digest = wanted.device_digest, .redirect_uri = {}, .code_challenge = {}}, context, grants, random);
+        return redeem({.code_digest = exchange.device_digest, .redirect_uri = {}, .code_challenge = {}}, context, grants, random);
     return judged_exchange{unapproved_device_code(**found, context.now)};
 }
 
 /// A token for the accounts of the application's owner, if the owner has allowed that.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> issue_owner_token(const owner_exchange& wanted, const exchange_context& context,
+[[nodiscard]] result<judged_exchange> issue_owner_token(const owner_exchange& exchange, const exchange_context& context,
                                                         Grants& grants, const Random& random) {
-    if (!wanted.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
+    if (!exchange.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
         return judged_exchange{failure{error_code::invalid_scope, "scope contains an unknown scope."}};
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
@@ -161,14 +161,14 @@ template <grant_store Grants, random_source Random>
     const auto created = grants.create_owner_token({.user = context.client.owner,
                                                     .application = context.client.id,
                                                     .token_digest = digest_of(*access),
-                                                    .scopes = wanted.scopes,
+                                                    .scopes = exchange.scopes,
                                                     .created_at = context.now,
                                                     .expires_at = context.now + lifetime});
     if (!created) return created.error();
     if (!*created)
         return judged_exchange{failure{error_code::unauthorized_client,
                                        "The owner of the application has not allowed it to access their own account."}};
-    return judged_exchange{token_response{*access, lifetime, wanted.scopes, std::nullopt}};
+    return judged_exchange{token_response{*access, lifetime, exchange.scopes, std::nullopt}};
 }
 
 /// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
@@ -187,20 +187,20 @@ template <random_source Random>
 
 /// A new access token for a refresh token, which stays valid or is replaced.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& wanted, const exchange_context& context,
+[[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
                                                      Grants& grants, const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
     std::optional<token_rotation> rotation;
     if (context.client.type == client_type::public_client || lifetimes.rotates_all_refresh_tokens) {
-        rotation = new_rotation(wanted.refresh_token, lifetimes, random);
+        rotation = new_rotation(exchange.refresh_token, lifetimes, random);
         if (!rotation) return random_source_error();
     }
     const auto refreshed = grants.refresh_access_token({
-        .refresh_digest = digest_of(wanted.refresh_token),
+        .refresh_digest = digest_of(exchange.refresh_token),
         .application = context.client.id,
-        .narrowed = wanted.narrowed,
+        .narrowed = exchange.narrowed,
         .now = context.now,
         .access_digest = digest_of(*access),
         .access_expires_at = context.now + lifetimes.access_token_lifetime,
@@ -220,7 +220,7 @@ template <grant_store Grants, random_source Random>
     }
     token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt};
     if (refreshed->successor_seed)
-        issued.refresh_token = make_successor(wanted.refresh_token, *refreshed->successor_seed);
+        issued.refresh_token = make_successor(exchange.refresh_token, *refreshed->successor_seed);
     return judged_exchange{issued};
 }
 
@@ -230,14 +230,14 @@ template <grant_store Grants, random_source Random>
                                                    Grants& grants, const Random& random) {
     if (context.client.type == client_type::resource_server)
         return judged_exchange{failure{error_code::unauthorized_client, "A resource server cannot get tokens."}};
-    auto wanted = read_exchange(sent);
-    if (const auto* code = std::get_if<code_exchange>(&wanted)) return exchange_code(*code, context, grants, random);
-    if (const auto* refresh = std::get_if<refresh_exchange>(&wanted))
+    auto exchange = read_exchange(sent);
+    if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);
+    if (const auto* refresh = std::get_if<refresh_exchange>(&exchange))
         return refresh_tokens(*refresh, context, grants, random);
-    if (const auto* device = std::get_if<device_exchange>(&wanted))
+    if (const auto* device = std::get_if<device_exchange>(&exchange))
         return exchange_device_code(*device, context, grants, random);
-    if (const auto* owner = std::get_if<owner_exchange>(&wanted)) return issue_owner_token(*owner, context, grants, random);
-    return judged_exchange{std::get<failure>(std::move(wanted))};
+    if (const auto* owner = std::get_if<owner_exchange>(&exchange)) return issue_owner_token(*owner, context, grants, random);
+    return judged_exchange{std::get<failure>(std::move(exchange))};
 }
 
 }  // namespace tollgate::oauth

@@ -63,20 +63,20 @@ TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
                        std::string{device_grant_type} + "."};
 }
 
-TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted, const application& client) {
-    if (!wanted.redirect_uri) {
+TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& exchange, const application& client) {
+    if (!exchange.redirect_uri) {
         if (client.redirect_urls.size() == 1) return std::nullopt;
         return failure{error_code::invalid_request,
                        "redirect_uri is missing. It may be omitted only if the application has one registered redirect "
                        "URL."};
     }
-    if (is_redirect_text(*wanted.redirect_uri)) return std::nullopt;
+    if (is_redirect_text(*exchange.redirect_uri)) return std::nullopt;
     return invalid_code(redemption_result::redirect_mismatch);
 }
 
-TOLLGATE_DECL failure invalid_code(redemption_result why) {
+TOLLGATE_DECL failure invalid_code(redemption_result reason) {
     const auto refuse = [](const char* description) { return failure{error_code::invalid_grant, description}; };
-    switch (why) {
+    switch (reason) {
         case redemption_result::expired: return refuse("The code has expired.");
         case redemption_result::reused:
             return refuse("The code was already used. The tokens that were issued for it have been revoked.");

@@ -25,7 +25,7 @@ struct failure_response {
 TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed);
 
 /// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
-TOLLGATE_DECL void write_server_error(http::response& response, const error& why, std::string_view docs_url);
+TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view docs_url);
 
 struct unsupported_method {
     http::field_value allowed;

@@ -30,11 +30,11 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
     body.end_object();
 }
 
-TOLLGATE_DECL void write_server_error(http::response& response, const error& why, std::string_view docs_url) {
-    const bool unavailable = why.kind == error_kind::unavailable;
+TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view docs_url) {
+    const bool unavailable = error.kind == error_kind::unavailable;
     response.clear();
     if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-    const auto described = to_failure(why);
+    const auto described = to_failure(error);
     write_failure(response,
                   {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
                    .why = described,
@@ -48,8 +48,8 @@ TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http:
         response.set_status(http::status::no_content);
         return;
     }
-    const failure why{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = http::refused_method_status(request.method), .why = why, .docs_url = endpoint.docs_url});
+    const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
+    write_failure(response, {.status = http::refused_method_status(request.method), .why = error, .docs_url = endpoint.docs_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
@@ -58,8 +58,8 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const requ
     if (!admitted && context.window)
         response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
     const pipeline::rejection& value = admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
-    const failure why{error_code::invalid_request, std::string{value.message}};
-    write_failure(response, {.status = value.status, .why = why, .docs_url = docs_url, .about = value.documentation});
+    const failure error{error_code::invalid_request, std::string{value.message}};
+    write_failure(response, {.status = value.status, .why = error, .docs_url = docs_url, .about = value.documentation});
 }
 
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
