@@ -26,7 +26,7 @@ namespace tollgate::inline v0 {
 /// constructor, and nothing changes afterwards, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
-    /// Makes all pages from the settings and the routes; `oauth` adds those about OAuth.
+    /// Renders all pages from the settings and the routes; `oauth` adds those about OAuth.
     TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes,
                                     const std::optional<oauth_facts>& oauth = {});
 

@@ -50,18 +50,18 @@ public:
 private:
     TOLLGATE_DECL void begin_page(std::string_view slug, std::string_view title);
     TOLLGATE_DECL void end_page();
-    TOLLGATE_DECL void write_operation(const route& of);
+    TOLLGATE_DECL void write_operation(const route& route);
     TOLLGATE_DECL void write_access(const access_rule& access);
-    TOLLGATE_DECL void write_parameters(const route& of);
+    TOLLGATE_DECL void write_parameters(const route& route);
     TOLLGATE_DECL void write_parameters(std::string_view heading, const std::vector<route::parameter>& parameters);
-    TOLLGATE_DECL void write_curl(const route& of);
-    TOLLGATE_DECL void write_example(const route& of);
+    TOLLGATE_DECL void write_curl(const route& route);
+    TOLLGATE_DECL void write_example(const route& route);
 
-    /// The first row of the table for which `wanted` is true; null if there is none.
+    /// The first row of the table for which `matches` is true; null if there is none.
     template <class Wanted>
-    [[nodiscard]] const route* find_route(Wanted&& wanted) const {
+    [[nodiscard]] const route* find_route(Wanted&& matches) const {
         for (const auto& each : routes_)
-            if (wanted(each)) return &each;
+            if (matches(each)) return &each;
         return nullptr;
     }
 

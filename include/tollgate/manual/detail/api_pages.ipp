@@ -84,8 +84,8 @@ TOLLGATE_DECL void page_writer::write_overview() {
                   settings_.base_url);
     html_.add("</dl>\n");
 
-    const auto is_plain = [&](const route& each, access_rule::kind who) {
-        return each.access.who == who && each.method == http::method::get && each.parameters.empty() &&
+    const auto is_plain = [&](const route& each, access_rule::kind kind) {
+        return each.access.who == kind && each.method == http::method::get && each.parameters.empty() &&
                !is_description(each);
     };
     if (const auto* open = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::open); })) {
@@ -393,21 +393,21 @@ TOLLGATE_DECL void page_writer::write_endpoints() {
     for (const auto& each : routes_) write_operation(each);
 }
 
-TOLLGATE_DECL void page_writer::write_operation(const route& of) {
-    const auto method = http::to_text(of.method);
+TOLLGATE_DECL void page_writer::write_operation(const route& route) {
+    const auto method = http::to_text(route.method);
     html_.add(R"(<section class="operation">
 <h2 id="{}"><span class="method {}">{}</span> <code>{}</code></h2>
 <p>{}</p>
 <dl class="facts"><dt>Requires</dt><dd>)",
-              anchor_of(of), lower_case(method), method, of.path, of.notes.summary);
-    write_access(of.access);
-    html_.add("</dd><dt>Returns</dt><dd>{} {}", of.notes.success_status,
-              http::to_reason(static_cast<http::status>(of.notes.success_status)));
-    if (!of.notes.success_field.empty()) html_.add(", with <code>{}</code>", of.notes.success_field);
+              anchor_of(route), lower_case(method), method, route.path, route.notes.summary);
+    write_access(route.access);
+    html_.add("</dd><dt>Returns</dt><dd>{} {}", route.notes.success_status,
+              http::to_reason(static_cast<http::status>(route.notes.success_status)));
+    if (!route.notes.success_field.empty()) html_.add(", with <code>{}</code>", route.notes.success_field);
     html_.add("</dd></dl>\n");
-    write_parameters(of);
-    write_curl(of);
-    write_example(of);
+    write_parameters(route);
+    write_curl(route);
+    write_example(route);
     html_.add("</section>\n");
 }
 
@@ -421,9 +421,9 @@ TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
     }
 }
 
-TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
-    write_parameters("Path parameter", of.parameters);
-    write_parameters("Query parameter, optional", of.query_parameters);
+TOLLGATE_DECL void page_writer::write_parameters(const route& route) {
+    write_parameters("Path parameter", route.parameters);
+    write_parameters("Query parameter, optional", route.query_parameters);
 }
 
 TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const std::vector<route::parameter>& parameters) {
@@ -445,22 +445,22 @@ TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const
     end_table(html_);
 }
 
-TOLLGATE_DECL void page_writer::write_curl(const route& of) {
+TOLLGATE_DECL void page_writer::write_curl(const route& route) {
     html_.add(R"(<pre tabindex="0"><code>curl)");
     // Show the response field, and start the shell's next prompt on a new line, after an error as well.
-    if (!of.notes.success_field.empty()) html_.add(" -i");
+    if (!route.notes.success_field.empty()) html_.add(" -i");
     html_.add(R"( -w '\n')");
-    if (of.method != http::method::get) html_.add(" -X {}", http::to_text(of.method));
-    if (of.access.who != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");
-    html_.add(" {}{}", settings_.base_url, sample_path(of, settings_.services));
-    const auto& body = of.notes.request_body;
+    if (route.method != http::method::get) html_.add(" -X {}", http::to_text(route.method));
+    if (route.access.who != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");
+    html_.add(" {}{}", settings_.base_url, sample_path(route, settings_.services));
+    const auto& body = route.notes.request_body;
     if (!body.example.empty())
         html_.add(" \\\n  -H \"Content-Type: application/json\" \\\n  -d '{}'", fill_example(body, settings_.services));
     html_.add("</code></pre>\n");
 }
 
-TOLLGATE_DECL void page_writer::write_example(const route& of) {
-    const route_notes& notes = of.notes;
+TOLLGATE_DECL void page_writer::write_example(const route& route) {
+    const route_notes& notes = route.notes;
     if (notes.success_body.example.empty()) return;
     html_.add(R"(<pre class="answer" tabindex="0"><code>)");
     if (!notes.success_field.empty())

@@ -10,7 +10,7 @@
 
 namespace tollgate::inline v0 {
 
-/// What the documentation says of an authorization server beside the API.
+/// What the documentation says about an authorization server beside the API.
 struct oauth_facts {
     seconds code_lifetime{};
     seconds access_token_lifetime{};
@@ -24,10 +24,10 @@ struct oauth_facts {
 
     /// Of an `authorization_server`'s settings.
     template <class Settings>
-    [[nodiscard]] static oauth_facts of(const Settings& from) {
-        return {from.code_lifetime, from.access_token_lifetime, from.refresh_token_lifetime, from.refresh_token_end,
-                from.one_page_services, from.rotation_grace, from.rotates_all_refresh_tokens, from.device_code_lifetime,
-                from.device_poll_interval};
+    [[nodiscard]] static oauth_facts of(const Settings& settings) {
+        return {settings.code_lifetime, settings.access_token_lifetime, settings.refresh_token_lifetime, settings.refresh_token_end,
+                settings.one_page_services, settings.rotation_grace, settings.rotates_all_refresh_tokens, settings.device_code_lifetime,
+                settings.device_poll_interval};
     }
 };
 

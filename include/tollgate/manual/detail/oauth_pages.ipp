@@ -143,7 +143,7 @@ inline void write_failures(html_writer& html) {
 
     struct row {
         std::string_view code;
-        std::string_view where;
+        std::string_view sent_as;
         std::string_view meaning;
     };
     constexpr row rows[] = {
@@ -167,7 +167,7 @@ inline void write_failures(html_writer& html) {
     for (const row& each : rows)
         html.add(R"(<tr id="error-{}"><td><code>{}</code></td><td>{}</td><td>{}</td></tr>
 )",
-                 each.code, each.code, each.where, each.meaning);
+                 each.code, each.code, each.sent_as, each.meaning);
     end_table(html);
     html.add(R"(<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
 <h2 id="limits">Limits</h2>

@@ -50,26 +50,26 @@ namespace tollgate::inline v0::manual {
 }
 
 /// `1 hour`, `30 days`: in the largest unit that leaves no remainder.
-[[nodiscard]] inline std::string describe_duration(seconds lasting) {
+[[nodiscard]] inline std::string describe_duration(seconds duration) {
     struct unit {
         std::int64_t length;
         std::string_view name;
     };
     constexpr unit units[] = {{24 * 60 * 60, " day"}, {60 * 60, " hour"}, {60, " minute"}, {1, " second"}};
     const auto* fits = units;
-    while (fits->length > 1 && (lasting.count() == 0 || lasting.count() % fits->length != 0)) ++fits;
-    const auto count = lasting.count() / fits->length;
+    while (fits->length > 1 && (duration.count() == 0 || duration.count() % fits->length != 0)) ++fits;
+    const auto count = duration.count() / fits->length;
     return with_separators(static_cast<std::uint64_t>(count)).append(fits->name).append(count == 1 ? "" : "s");
 }
 
-[[nodiscard]] inline std::string describe(const quota& of) {
-    return with_separators(of.requests) + (of.requests == 1 ? " request per " : " requests per ") + describe_window(of.window);
+[[nodiscard]] inline std::string describe(const quota& quota) {
+    return with_separators(quota.requests) + (quota.requests == 1 ? " request per " : " requests per ") + describe_window(quota.window);
 }
 
 /// An example path that can be requested as it is: real services, and numbers for ids.
-[[nodiscard]] inline std::string sample_path(const route& of, const service_catalog& services) {
-    std::string path{of.path};
-    for (const auto& each : of.parameters) {
+[[nodiscard]] inline std::string sample_path(const route& route, const service_catalog& services) {
+    std::string path{route.path};
+    for (const auto& each : route.parameters) {
         const auto place = std::string{"{"}.append(each.name).append("}");
         std::string_view value = "name";
         if (each.kind == route::parameter_kind::id) value = "1";
@@ -87,9 +87,9 @@ namespace tollgate::inline v0::manual {
 }
 
 /// The anchor of a route on its page. Unique: no two routes of a table have the same method and path.
-[[nodiscard]] inline std::string anchor_of(const route& of) {
-    if (!of.notes.operation.empty()) return std::string{of.notes.operation};
-    return lower_case(http::to_text(of.method)).append(of.path);
+[[nodiscard]] inline std::string anchor_of(const route& route) {
+    if (!route.notes.operation.empty()) return std::string{route.notes.operation};
+    return lower_case(http::to_text(route.method)).append(route.path);
 }
 
 }  // namespace tollgate::manual
