@@ -59,7 +59,7 @@ struct error {
     return {error_kind::too_many_requests, std::move(message), {}, retry_at};
 }
 
-/// The same text for what does not exist and for what belongs to another user, so that the two cannot be told apart.
+/// The same text for what does not exist and for what belongs to another user, so that the two cannot be distinguished.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
 
 /// For the end of `main`: prints the error and its cause to stderr as one line and returns the exit code 1.

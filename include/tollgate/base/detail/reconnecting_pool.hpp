@@ -22,7 +22,7 @@
 
 // The circuit breaker of a pool:
 //
-//   closed   connections are lent, and opened as they are needed
+//   closed   connections are handed out, and opened as they are needed
 //            -> open: a connection failed in a way that others share (`lease::trip`), or none could be opened and
 //               there is no other one
 //   open     `take` fails at once until the retry time, which backs off from 100 ms to 2 s with jitter
@@ -39,7 +39,7 @@ struct reconnecting_pool_settings {
     /// Prefix of every error message, such as "PostgreSQL".
     std::string name;
     std::size_t connections_max = 8;
-    /// Of these, how many are lent to callers of `take_reserved` only. Less than `connections_max`.
+    /// Of these, how many are for callers of `take_reserved` only. Less than `connections_max`.
     std::size_t connections_reserved = 0;
     /// The first and the longest pause between attempts to connect. Zero: every caller tries, and there is no breaker.
     milliseconds first_pause{100};
@@ -52,9 +52,9 @@ struct reconnecting_pool_settings {
     steady::time_point (*now)() noexcept = &steady::now;
 };
 
-/// The connections of one process to one server or file, opened on demand. The most recently used one is lent first,
+/// The connections of one process to one server or file, opened on demand. The most recently used one is handed out first,
 /// because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether the connection looks usable
-/// without a round trip. It is called when a connection is returned and when it is lent again; one that is not is closed.
+/// without a round trip. It is called when a connection is returned and before it is handed out again; one that is not sound is closed.
 ///
 /// Thread rule: any thread. Blocking. Outlives its leases.
 template <class Connection>
@@ -63,7 +63,7 @@ public:
     using steady = std::chrono::steady_clock;
     using opener = std::function<result<std::unique_ptr<Connection>>()>;
 
-    /// A connection lent until the end of the scope.
+    /// A connection that is in use until the end of the scope.
     class lease {
     public:
         lease(lease&& other) noexcept
@@ -177,10 +177,10 @@ private:
     void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe, bool is_reserved) noexcept;
     void lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all, std::string_view reason) noexcept;
     // The functions below require the lock to be held.
-    void count_lent(bool is_reserved, bool is_lent) noexcept {
+    void count_in_use(bool is_reserved, bool is_in_use) noexcept {
         if (is_reserved) return;
-        if (is_lent) ++lent_unreserved_;
-        else --lent_unreserved_;
+        if (is_in_use) ++unreserved_in_use_;
+        else --unreserved_in_use_;
     }
     void back_off() noexcept;
     void note_failure(bool opens, bool is_probe, std::string_view reason) noexcept;
@@ -203,8 +203,8 @@ private:
     std::mutex mutex_;
     std::condition_variable came_free_;
     std::vector<idle_connection> idle_;
-    std::size_t lent_unreserved_ = 0;  // to callers of `take`, including those that are being opened
-    std::size_t opened_ = 0;  // including those being opened and those lent
+    std::size_t unreserved_in_use_ = 0;  // by callers of `take`, including those that are being opened
+    std::size_t opened_ = 0;  // including those being opened and those in use
     std::uint64_t generation_ = 0;
     unsigned failures_ = 0;  // consecutive
     std::string last_failure_;
@@ -218,12 +218,12 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
     std::unique_lock lock{mutex_};
     bool is_probe = false;
     for (;;) {
-        const bool has_share = is_reserved || lent_unreserved_ < settings_.connections_max - settings_.connections_reserved;
+        const bool has_share = is_reserved || unreserved_in_use_ < settings_.connections_max - settings_.connections_reserved;
         while (has_share && !idle_.empty()) {
             auto chosen = std::move(idle_.back());
             idle_.pop_back();
             if (chosen.held->is_sound()) {
-                count_lent(is_reserved, true);
+                count_in_use(is_reserved, true);
                 return lease{*this, std::move(chosen.held), chosen.generation, false, is_reserved};
             }
             --opened_;
@@ -243,7 +243,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
         came_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
     }
     ++opened_;
-    count_lent(is_reserved, true);
+    count_in_use(is_reserved, true);
     const std::uint64_t generation = generation_;
     is_probing_.store(is_probe, std::memory_order_relaxed);
     if (failures_ > 0) back_off();  // one caller at a time probes a server that did not respond
@@ -255,7 +255,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
     } catch (...) {  // out of memory; the slot must be released
         lock.lock();
         --opened_;
-        count_lent(is_reserved, false);
+        count_in_use(is_reserved, false);
         if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
         came_free_.notify_all();
         throw;
@@ -263,7 +263,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
     lock.lock();
     if (!*opened) {
         --opened_;
-        count_lent(is_reserved, false);
+        count_in_use(is_reserved, false);
         note_failure(opened_ == 0, is_probe, opened->error().cause);
         came_free_.notify_all();
         return std::move(*opened).error();
@@ -281,7 +281,7 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, st
     const bool is_sound = returned->is_sound();
     {
         const std::scoped_lock lock{mutex_};
-        count_lent(is_reserved, false);
+        count_in_use(is_reserved, false);
         if (is_probe) close_breaker();
         if (is_sound && generation == generation_) idle_.push_back({std::move(returned), generation});
         else --opened_;
@@ -298,7 +298,7 @@ void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe
     {
         const std::scoped_lock lock{mutex_};
         --opened_;
-        count_lent(is_reserved, false);
+        count_in_use(is_reserved, false);
         if (is_probe) {
             note_failure(true, true, reason);
         } else if (all && generation == generation_) {
