@@ -187,7 +187,7 @@ struct metrics::impl {
         for (auto& each : shards) delete each.load();
     }
 
-    // What happens once, or seldom, is compiled apart from `on_request`.
+    // What happens once, or rarely, is compiled outside of `on_request`.
 
     /// The calling thread's shard; null if there is no memory for it.
     shard* own_shard() noexcept {

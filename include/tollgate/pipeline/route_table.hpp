@@ -117,13 +117,13 @@ inline constexpr service_access_rule read_of_service{access_rule::kind::service_
 inline constexpr service_access_rule write_of_service{access_rule::kind::service_write};
 [[nodiscard]] constexpr access_rule needs_scope(std::string_view scope) noexcept { return {access_rule::kind::scope, scope}; }
 
-/// Of a route whose bodies have only the server's bound.
+/// The bound of a route that sets none: only the server's bound applies.
 inline constexpr std::size_t no_body_bound = static_cast<std::size_t>(-1);
 
 struct api_settings;
 class route_table;
 
-/// One row of a route table, made by `on_get` and the others.
+/// One row of a route table, returned by `on_get` and the others.
 struct route {
     enum class parameter_kind : std::uint8_t { service, id, integer, text };
 

@@ -28,8 +28,8 @@ static_assert(observer<no_observer>);
 static_assert(time_source<system_clock>);
 static_assert(random_source<system_random>);
 
-/// A scope covers itself and the scopes that it is the part before a colon of: `sitesmaker` covers `sitesmaker:read`,
-/// not the other way round, and no scope of another service.
+/// A scope covers itself and every scope that begins with it and a colon: `sitesmaker` covers `sitesmaker:read`. The
+/// reverse does not hold, and no scope covers one of another service.
 struct prefix_scopes {
     [[nodiscard]] constexpr bool covers(const scope_set& granted, std::string_view required) const noexcept {
         return !granted.for_each([required](std::string_view held) {

@@ -14,7 +14,7 @@ namespace tollgate::inline v0 {
 
 /// The license of an API and its description, as OpenAPI states it.
 struct api_license {
-    std::string name = "MIT License";  ///< of this library, whose texts the description is made of
+    std::string name = "MIT License";  ///< that of this library: the description contains its texts
     std::string url = "https://opensource.org/license/mit";
 };
 

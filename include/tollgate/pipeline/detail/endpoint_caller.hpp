@@ -25,11 +25,11 @@ template <class Endpoint>
     else return false;
 }
 
-/// Calls an endpoint. The name of `run`, which stack traces show, has neither the path nor the table in it.
+/// Calls an endpoint. The name of `run`, which stack traces show, contains neither the path nor the table.
 template <class Endpoint, class... Readers>
 struct endpoint_caller {
     static constexpr bool fits = std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, typename Readers::type...>;
-    // Most endpoints are lambdas that capture nothing: they are made where they are called.
+    // Most endpoints are lambdas that capture nothing: they are constructed where they are called.
     static constexpr bool is_stateless = std::is_empty_v<Endpoint> && std::is_default_constructible_v<Endpoint>;
 
     [[nodiscard]] static result<void> run(const void* endpoint, api_call& call, const route_match& match,
