@@ -47,14 +47,14 @@ std::string read_password() {
 }
 
 nlohmann::ordered_json to_json(const user_record& row) {
-    nlohmann::ordered_json made{{"id", row.id.value()},
+    nlohmann::ordered_json json{{"id", row.id.value()},
                                 {"login", row.login},
                                 {"disabled", row.disabled},
                                 {"currency", row.currency.view()},
                                 {"balance", row.balance.text()},
                                 {"per_day", nullptr}};
-    if (row.requests_per_day) made["per_day"] = *row.requests_per_day;
-    return made;
+    if (row.requests_per_day) json["per_day"] = *row.requests_per_day;
+    return json;
 }
 
 nlohmann::ordered_json to_json(const personal_token& row) {
@@ -81,7 +81,7 @@ nlohmann::ordered_json to_json(const application& row) {
 }
 
 nlohmann::ordered_json to_json(const hook& row) {
-    nlohmann::ordered_json made{{"id", row.id.value()},
+    nlohmann::ordered_json json{{"id", row.id.value()},
                                 {"event", row.event},
                                 {"target_url", row.target_url},
                                 {"source", to_text(row.source)},
@@ -90,10 +90,10 @@ nlohmann::ordered_json to_json(const hook& row) {
                                 {"failing_since", to_json(row.failing_since)},
                                 {"disabled_at", nullptr}};
     if (row.disabled) {
-        made["disabled_at"] = to_iso8601(row.disabled->at).view();
-        made["disable_reason"] = row.disabled->why == disable_reason::gone ? "gone" : "failing";
+        json["disabled_at"] = to_iso8601(row.disabled->at).view();
+        json["disable_reason"] = row.disabled->why == disable_reason::gone ? "gone" : "failing";
     }
-    return made;
+    return json;
 }
 
 nlohmann::ordered_json to_json(const delivery& row) {
@@ -107,29 +107,29 @@ nlohmann::ordered_json to_json(const delivery& row) {
 }
 
 nlohmann::ordered_json to_json(const activity& row) {
-    nlohmann::ordered_json made{{"at", to_iso8601(row.at).view()},
+    nlohmann::ordered_json json{{"at", to_iso8601(row.at).view()},
                                 {"user", row.user.value()},
                                 {"by", row.client ? "user" : "operator"},
                                 {"what", to_text(row.kind)},
                                 {"subject", row.subject},
                                 {"client", nullptr}};
-    if (row.client) made["client"] = row.client->to_text();
-    return made;
+    if (row.client) json["client"] = row.client->to_text();
+    return json;
 }
 
-nlohmann::ordered_json check_without_store(const settings& with) {
+nlohmann::ordered_json check_without_store(const settings& settings) {
     check_report report;
-    report.add("certificate", [&] { return check_certificate(with); });
-    report.add("limits", [&] { return check_limits(with); });
+    report.add("certificate", [&] { return check_certificate(settings); });
+    report.add("limits", [&] { return check_limits(settings); });
     return report.finish();
 }
 
-nlohmann::ordered_json administer(const command& wanted, const settings& with) {
+nlohmann::ordered_json administer(const command& chosen, const settings& settings) {
 #if defined(TOLLGATE_WITH_POSTGRES)
-    if (with.store_location().kind == location::kind::postgres) return administer_on_postgres(wanted, with);
+    if (settings.store_location().kind == location::kind::postgres) return administer_on_postgres(chosen, settings);
 #endif
-    if (with.store_location().kind == location::kind::memory) return check_without_store(with);
-    return administer_on_sqlite(wanted, with);
+    if (settings.store_location().kind == location::kind::memory) return check_without_store(settings);
+    return administer_on_sqlite(chosen, settings);
 }
 
 }  // namespace reference

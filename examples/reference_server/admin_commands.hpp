@@ -17,11 +17,11 @@ namespace reference {
 
 /// An administrative command: opens the store, which servers may be using at the same time, makes one change, and
 /// returns the output. Precondition: it is not `serve`, and the store is not `memory:`, except for `check`. Throws `run_error`.
-[[nodiscard]] nlohmann::ordered_json administer(const command& wanted, const settings& with);
+[[nodiscard]] nlohmann::ordered_json administer(const command& chosen, const settings& settings);
 
 // The same in each place; on PostgreSQL only in a build with libpq.
-[[nodiscard]] nlohmann::ordered_json administer_on_sqlite(const command& wanted, const settings& with);
-[[nodiscard]] nlohmann::ordered_json administer_on_postgres(const command& wanted, const settings& with);
+[[nodiscard]] nlohmann::ordered_json administer_on_sqlite(const command& chosen, const settings& settings);
+[[nodiscard]] nlohmann::ordered_json administer_on_postgres(const command& chosen, const settings& settings);
 
 // The printed form of a row: never a secret, a digest or a hash.
 [[nodiscard]] nlohmann::ordered_json to_json(const user_record& row);

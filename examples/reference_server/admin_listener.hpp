@@ -15,7 +15,7 @@ namespace reference {
 /// The plain listener for operators: `/healthz`, `/readyz` and `/metrics`, on a thread that serves nothing else.
 class admin_listener {
 public:
-    /// Answers 404 to every other path.
+    /// Responds with 404 to every other path.
     struct nothing_else {
         void handle(const tollgate::http::request&, tollgate::http::response& response) const noexcept {
             response.set_status(tollgate::http::status::not_found);
@@ -26,15 +26,15 @@ public:
     };
 
     /// Both outlive it. Nothing is opened before `start`.
-    admin_listener(const listen_address& where, tollgate::metrics& counts, tollgate::health& checks);
+    admin_listener(const listen_address& endpoint, tollgate::metrics& counts, tollgate::health& checks);
 
     /// Throws `run_error`.
     void start();
-    /// Where it listens, with the real port.
+    /// The address that it listens on, with the real port.
     [[nodiscard]] listen_address address() const;
 
 private:
-    listen_address where_;
+    listen_address endpoint_;
     nothing_else nothing_else_;
     tollgate::http::site<tollgate::metrics, tollgate::health, tollgate::health, nothing_else> site_;
     tollgate::server server_;

@@ -11,10 +11,10 @@ namespace reference {
 namespace {
 
 struct postgres_place {
-    const settings& with;
+    const reference::settings& settings;
     bool may_create;
 
-    [[nodiscard]] std::string address() const { return with.store_location().connection_string; }
+    [[nodiscard]] std::string address() const { return settings.store_location().connection_string; }
 
     [[nodiscard]] store_schema schema() const {
         return {expect(tollgate::postgres_store::check_schema(address()), "--store: cannot open the database"),
@@ -34,10 +34,10 @@ struct postgres_place {
     /// PostgreSQL checks foreign keys with every change; this looks for constraints and indexes that are marked as invalid.
     void check_integrity() const {
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "cannot open the database");
-        const auto invalid = [&](tollgate::postgres::statement_text text, const std::string& what) {
+        const auto invalid = [&](tollgate::postgres::statement_text text, const std::string& kind) {
             auto found = expect(opened.query(text), "cannot read the catalog");
             if (const auto name = expect(tollgate::sql::read_value<std::string>(found), "cannot read the catalog"))
-                throw run_error{what + " " + *name + " is not valid."};
+                throw run_error{kind + " " + *name + " is not valid."};
         };
         invalid("SELECT conname::text FROM pg_constraint "
                 "WHERE NOT convalidated AND connamespace = to_regnamespace(current_schema()::text) LIMIT 1",
@@ -62,16 +62,16 @@ private:
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "--store: cannot open the database");
         auto named = expect(opened.query("SELECT concat('database \"', current_database(), '\", schema \"', current_schema(), '\"')"),
                               "--store: cannot read the catalog");
-        const auto where = expect(tollgate::sql::read_value<std::string>(named), "--store: cannot read the catalog");
-        throw run_error{"--store: there are no tables of a store in " + where.value_or("the database") + "."};
+        const auto name = expect(tollgate::sql::read_value<std::string>(named), "--store: cannot read the catalog");
+        throw run_error{"--store: there are no tables of a store in " + name.value_or("the database") + "."};
     }
 };
 
 }  // namespace
 
-nlohmann::ordered_json administer_on_postgres(const command& wanted, const settings& with) {
-    const bool may_create = std::holds_alternative<add_user>(wanted) || std::holds_alternative<migrate>(wanted);
-    return std::visit(administration{postgres_place{with, may_create}}, wanted);
+nlohmann::ordered_json administer_on_postgres(const command& chosen, const settings& settings) {
+    const bool may_create = std::holds_alternative<add_user>(chosen) || std::holds_alternative<migrate>(chosen);
+    return std::visit(administration{postgres_place{settings, may_create}}, chosen);
 }
 
 }  // namespace reference

@@ -16,21 +16,21 @@ namespace reference {
 namespace {
 
 struct sqlite_place {
-    const settings& with;
+    const reference::settings& settings;
     bool may_create;
 
     /// The database's file. A mistyped path must not become a new, empty database, except for the first user.
     [[nodiscard]] std::string file() const {
-        const auto file = with.store_location().file;
+        const auto file = settings.store_location().file;
         if (std::error_code ignored; !may_create && !std::filesystem::exists(file, ignored))
             throw run_error{"--store: there is no database at '" + file.string() + "'."};
         if (!may_create && schema().is_empty())
             throw run_error{"--store: there are no tables of a store in '" + file.string() + "'."};
-        if (!with.store) make_private_directory(with.data);
+        if (!settings.store) make_private_directory(settings.data);
         return file.string();
     }
     [[nodiscard]] store_schema schema() const {
-        const auto file = with.store_location().file;
+        const auto file = settings.store_location().file;
         return {expect(tollgate::sqlite_store::check_schema(file.string()), "--store: cannot read the database"),
                 expect(sqlite_directory::check_schema(file), "--store: cannot read the database")};
     }
@@ -68,9 +68,9 @@ struct sqlite_place {
 
 }  // namespace
 
-nlohmann::ordered_json administer_on_sqlite(const command& wanted, const settings& with) {
-    const bool may_create = std::holds_alternative<add_user>(wanted) || std::holds_alternative<migrate>(wanted);
-    return std::visit(administration{sqlite_place{with, may_create}}, wanted);
+nlohmann::ordered_json administer_on_sqlite(const command& chosen, const settings& settings) {
+    const bool may_create = std::holds_alternative<add_user>(chosen) || std::holds_alternative<migrate>(chosen);
+    return std::visit(administration{sqlite_place{settings, may_create}}, chosen);
 }
 
 }  // namespace reference

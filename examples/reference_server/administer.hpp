@@ -31,7 +31,7 @@ struct store_schema {
     [[nodiscard]] bool is_empty() const { return store.version == 0 && directory.version == 0; }
 };
 
-/// What each command does, for every kind of database: `Place` opens its tables and knows its time.
+/// Runs the commands, for every kind of database: `Place` opens its tables and returns its time.
 template <class Place>
 class administration {
     using activity_kind = tollgate::activity_kind;
@@ -41,24 +41,24 @@ public:
 
     nlohmann::ordered_json operator()(const serve&) const { return {}; }  // none of these commands
 
-    nlohmann::ordered_json operator()(const add_user& wanted) const {
+    nlohmann::ordered_json operator()(const add_user& arguments) const {
         auto password = read_password();
         auto hash = hash_password(password);
         tollgate::secure_wipe(password);
         auto store = at_.store();  // the first user creates the store
         auto users = at_.users();
-        auto made = users.add_user({wanted.login, std::move(hash), wanted.currency, wanted.balance});
-        if (!made && made.error().kind == tollgate::error_kind::conflict)
-            throw run_error{"--login: there is a user '" + wanted.login + "' already."};
-        const auto user = expect(std::move(made), "cannot add the user");
-        record(users, store, activity_kind::user_added, user, wanted.login);
+        auto added = users.add_user({arguments.login, std::move(hash), arguments.currency, arguments.balance});
+        if (!added && added.error().kind == tollgate::error_kind::conflict)
+            throw run_error{"--login: there is a user '" + arguments.login + "' already."};
+        const auto user = expect(std::move(added), "cannot add the user");
+        record(users, store, activity_kind::user_added, user, arguments.login);
         return {{"id", user.value()}};
     }
 
-    nlohmann::ordered_json operator()(const list_users& wanted) const {
-        auto listed = expect(at_.users().users_from(wanted.first, wanted.rows_max + 1), "cannot list the users");
+    nlohmann::ordered_json operator()(const list_users& arguments) const {
+        auto listed = expect(at_.users().users_from(arguments.first, arguments.rows_max + 1), "cannot list the users");
         nlohmann::ordered_json printed{{"users", nlohmann::ordered_json::array()}};
-        if (listed.size() > wanted.rows_max) {
+        if (listed.size() > arguments.rows_max) {
             printed["next"] = listed.back().id.value();
             listed.pop_back();
         }
@@ -66,100 +66,101 @@ public:
         return printed;
     }
 
-    nlohmann::ordered_json operator()(const change_user& wanted) const {
+    nlohmann::ordered_json operator()(const change_user& arguments) const {
         using change = change_user::change;
         auto users = at_.users();
         auto store = at_.store();
-        find_user(users, wanted.user);
-        if (wanted.what == change::disable || wanted.what == change::enable || wanted.what == change::remove)
-            expect(users.set_disabled(wanted.user, wanted.what != change::enable), "cannot change the user");
+        find_user(users, arguments.user);
+        if (arguments.what == change::disable || arguments.what == change::enable || arguments.what == change::remove)
+            expect(users.set_disabled(arguments.user, arguments.what != change::enable), "cannot change the user");
         // After being enabled again, users must sign in again.
-        if (wanted.what != change::enable) expect(store.end_sessions_of(wanted.user), "cannot end the sessions");
-        if (wanted.what == change::remove) remove(users, store, wanted.user);
-        record(users, store, kind_of(wanted.what), wanted.user);
-        return {{"id", wanted.user.value()}};
+        if (arguments.what != change::enable) expect(store.end_sessions_of(arguments.user), "cannot end the sessions");
+        if (arguments.what == change::remove) remove(users, store, arguments.user);
+        record(users, store, kind_of(arguments.what), arguments.user);
+        return {{"id", arguments.user.value()}};
     }
 
-    nlohmann::ordered_json operator()(const set_password& wanted) const {
+    nlohmann::ordered_json operator()(const set_password& arguments) const {
         auto users = at_.users();
         auto store = at_.store();
-        find_user(users, wanted.user);
+        find_user(users, arguments.user);
         auto password = read_password();
         const auto hash = hash_password(password);
         tollgate::secure_wipe(password);
-        expect(users.set_password_hash(wanted.user, hash), "cannot set the password");
-        expect(store.end_sessions_of(wanted.user), "cannot end the sessions");
-        record(users, store, activity_kind::password_set, wanted.user);
-        return {{"id", wanted.user.value()}};
+        expect(users.set_password_hash(arguments.user, hash), "cannot set the password");
+        expect(store.end_sessions_of(arguments.user), "cannot end the sessions");
+        record(users, store, activity_kind::password_set, arguments.user);
+        return {{"id", arguments.user.value()}};
     }
 
-    nlohmann::ordered_json operator()(const set_quota& wanted) const {
+    nlohmann::ordered_json operator()(const set_quota& arguments) const {
         auto users = at_.users();
-        auto done = users.set_requests_per_day(wanted.user, wanted.requests_per_day);
-        if (!done && done.error().kind == tollgate::error_kind::not_found) throw no_such_user(wanted.user);
+        auto done = users.set_requests_per_day(arguments.user, arguments.requests_per_day);
+        if (!done && done.error().kind == tollgate::error_kind::not_found) throw no_such_user(arguments.user);
         expect(std::move(done), "cannot set the quota");
-        record(users, at_.store(), activity_kind::quota_set, wanted.user, std::to_string(wanted.requests_per_day));
-        return {{"id", wanted.user.value()}, {"per_day", wanted.requests_per_day}};
+        record(users, at_.store(), activity_kind::quota_set, arguments.user, std::to_string(arguments.requests_per_day));
+        return {{"id", arguments.user.value()}, {"per_day", arguments.requests_per_day}};
     }
 
-    nlohmann::ordered_json operator()(const add_account& wanted) const {
+    nlohmann::ordered_json operator()(const add_account& arguments) const {
         auto users = at_.users();
-        auto made = users.add_account(wanted.user, wanted.service, wanted.name, wanted.admin);
-        if (!made && made.error().kind == tollgate::error_kind::not_found) throw no_such_user(wanted.user);
-        const auto account = expect(std::move(made), "cannot add the account");
-        record(users, at_.store(), activity_kind::account_added, wanted.user,
-               std::string{wanted.service.view()} + " " + std::to_string(account.value()));
+        auto added = users.add_account(arguments.user, arguments.service, arguments.name, arguments.admin);
+        if (!added && added.error().kind == tollgate::error_kind::not_found) throw no_such_user(arguments.user);
+        const auto account = expect(std::move(added), "cannot add the account");
+        record(users, at_.store(), activity_kind::account_added, arguments.user,
+               std::string{arguments.service.view()} + " " + std::to_string(account.value()));
         return {{"id", account.value()}};
     }
 
-    nlohmann::ordered_json operator()(const create_token& wanted) const {
+    nlohmann::ordered_json operator()(const create_token& arguments) const {
         auto users = at_.users();
-        expect_user(users, wanted.user);
+        expect_user(users, arguments.user);
         auto store = at_.store();
-        const auto token = expect(tollgate::issue_personal_token(store, {wanted.user, wanted.description, wanted.scopes}, at_.now(store)),
-                                  "cannot create the token");
-        record(users, store, activity_kind::token_created, wanted.user, wanted.description);
+        const auto token =
+            expect(tollgate::issue_personal_token(store, {arguments.user, arguments.description, arguments.scopes}, at_.now(store)),
+                   "cannot create the token");
+        record(users, store, activity_kind::token_created, arguments.user, arguments.description);
         return {{"id", token.id.value()},
                 {"username", token.username.view()},
                 {"secret", token.secret.view()},
-                {"scopes", wanted.scopes.text()}};
+                {"scopes", arguments.scopes.text()}};
     }
 
-    nlohmann::ordered_json operator()(const list_tokens& wanted) const {
+    nlohmann::ordered_json operator()(const list_tokens& arguments) const {
         auto users = at_.users();
-        find_user(users, wanted.user);
+        find_user(users, arguments.user);
         nlohmann::ordered_json printed{{"tokens", nlohmann::ordered_json::array()}};
-        for (const auto& each : expect(at_.store().personal_tokens_of(wanted.user), "cannot list the tokens"))
+        for (const auto& each : expect(at_.store().personal_tokens_of(arguments.user), "cannot list the tokens"))
             printed["tokens"].push_back(to_json(each));
         return printed;
     }
 
-    nlohmann::ordered_json operator()(const revoke_token& wanted) const {
+    nlohmann::ordered_json operator()(const revoke_token& arguments) const {
         auto users = at_.users();
         auto store = at_.store();
-        const auto owner = expect(users.owner_of(wanted.token), "cannot look for the token");
-        if (!owner) throw no_such("token", wanted.token);
+        const auto owner = expect(users.owner_of(arguments.token), "cannot look for the token");
+        if (!owner) throw no_such("token", arguments.token);
         std::string description;
         for (const auto& each : expect(store.personal_tokens_of(*owner), "cannot look for the token"))
-            if (each.id == wanted.token) description = each.description;
-        if (!expect(store.revoke_personal_token(wanted.token), "cannot revoke the token")) throw no_such("token", wanted.token);
+            if (each.id == arguments.token) description = each.description;
+        if (!expect(store.revoke_personal_token(arguments.token), "cannot revoke the token")) throw no_such("token", arguments.token);
         record(users, store, activity_kind::token_revoked, *owner, description);
-        return {{"id", wanted.token.value()}};
+        return {{"id", arguments.token.value()}};
     }
 
-    nlohmann::ordered_json operator()(const register_app& wanted) const {
+    nlohmann::ordered_json operator()(const register_app& arguments) const {
         auto users = at_.users();
-        expect_user(users, wanted.application.owner);
+        expect_user(users, arguments.application.owner);
         auto store = at_.store();
-        const auto made = expect(tollgate::register_application(store, wanted.application, at_.now(store)),
-                                 "cannot register the application");
-        record(users, store, activity_kind::application_registered, wanted.application.owner, wanted.application.name);
-        nlohmann::ordered_json shown{{"client_id", made.client_id.view()}};
-        if (!made.client_secret.view().empty()) shown["client_secret"] = made.client_secret.view();
-        return shown;
+        const auto registered = expect(tollgate::register_application(store, arguments.application, at_.now(store)),
+                                       "cannot register the application");
+        record(users, store, activity_kind::application_registered, arguments.application.owner, arguments.application.name);
+        nlohmann::ordered_json printed{{"client_id", registered.client_id.view()}};
+        if (!registered.client_secret.view().empty()) printed["client_secret"] = registered.client_secret.view();
+        return printed;
     }
 
-    nlohmann::ordered_json operator()(const list_apps& wanted) const {
+    nlohmann::ordered_json operator()(const list_apps& arguments) const {
         auto users = at_.users();
         auto store = at_.store();
         nlohmann::ordered_json printed{{"applications", nlohmann::ordered_json::array()}};
@@ -167,9 +168,9 @@ public:
             for (const auto& each : expect(store.applications_of(owner), "cannot list the applications"))
                 printed["applications"].push_back(to_json(each));
         };
-        if (wanted.owner) {
-            find_user(users, *wanted.owner);
-            add_those_of(*wanted.owner);
+        if (arguments.owner) {
+            find_user(users, *arguments.owner);
+            add_those_of(*arguments.owner);
             return printed;
         }
         constexpr std::size_t page = 1000;
@@ -181,81 +182,81 @@ public:
         }
     }
 
-    nlohmann::ordered_json operator()(const delete_app& wanted) const {
+    nlohmann::ordered_json operator()(const delete_app& arguments) const {
         auto store = at_.store();
-        const auto found = expect(store.find_application(wanted.client_id.view()), "cannot look for the application");
+        const auto found = expect(store.find_application(arguments.client_id.view()), "cannot look for the application");
         if (!found || !expect(store.delete_application(found->owner, found->id), "cannot delete the application"))
-            throw run_error{"there is no application '" + std::string{wanted.client_id.view()} + "'."};
+            throw run_error{"there is no application '" + std::string{arguments.client_id.view()} + "'."};
         record(at_.users(), store, activity_kind::application_deleted, found->owner, found->name);
-        return {{"client_id", wanted.client_id.view()}};
+        return {{"client_id", arguments.client_id.view()}};
     }
 
-    nlohmann::ordered_json operator()(const list_hooks& wanted) const {
-        expect_account(wanted.account);
+    nlohmann::ordered_json operator()(const list_hooks& arguments) const {
+        expect_account(arguments.account);
         nlohmann::ordered_json printed{{"hooks", nlohmann::ordered_json::array()}};
-        for (const auto& each : expect(at_.store().hooks_of(wanted.account), "cannot list the webhooks"))
+        for (const auto& each : expect(at_.store().hooks_of(arguments.account), "cannot list the webhooks"))
             printed["hooks"].push_back(to_json(each));
         return printed;
     }
 
-    nlohmann::ordered_json operator()(const enable_hook& wanted) const {
+    nlohmann::ordered_json operator()(const enable_hook& arguments) const {
         auto store = at_.store();
-        const auto account = account_of(store, wanted.hook);
-        if (!expect(store.enable_hook(account, wanted.hook, at_.now(store)), "cannot enable the webhook"))
-            throw no_such("webhook", wanted.hook);
-        record_of(account, store, activity_kind::hook_enabled, std::to_string(wanted.hook.value()));
-        return {{"id", wanted.hook.value()}};
+        const auto account = account_of(store, arguments.hook);
+        if (!expect(store.enable_hook(account, arguments.hook, at_.now(store)), "cannot enable the webhook"))
+            throw no_such("webhook", arguments.hook);
+        record_of(account, store, activity_kind::hook_enabled, std::to_string(arguments.hook.value()));
+        return {{"id", arguments.hook.value()}};
     }
 
-    nlohmann::ordered_json operator()(const list_deliveries& wanted) const {
+    nlohmann::ordered_json operator()(const list_deliveries& arguments) const {
         auto store = at_.store();
-        const auto account = account_of(store, wanted.hook);
+        const auto account = account_of(store, arguments.hook);
         nlohmann::ordered_json printed{{"deliveries", nlohmann::ordered_json::array()}};
-        for (const auto& each : expect(store.deliveries_of(account, wanted.hook, wanted.rows_max, std::nullopt),
+        for (const auto& each : expect(store.deliveries_of(account, arguments.hook, arguments.rows_max, std::nullopt),
                                        "cannot list the deliveries"))
             printed["deliveries"].push_back(to_json(each));
         return printed;
     }
 
-    nlohmann::ordered_json operator()(const resend_delivery& wanted) const {
-        const auto account = expect(at_.users().account_of_delivery(wanted.delivery), "cannot look for the delivery");
-        if (!account) throw no_such("delivery", wanted.delivery);
+    nlohmann::ordered_json operator()(const resend_delivery& arguments) const {
+        const auto account = expect(at_.users().account_of_delivery(arguments.delivery), "cannot look for the delivery");
+        if (!account) throw no_such("delivery", arguments.delivery);
         auto store = at_.store();
-        auto done = store.resend(*account, wanted.delivery, at_.now(store));
+        auto done = store.resend(*account, arguments.delivery, at_.now(store));
         if (!done && done.error().kind == tollgate::error_kind::conflict)
-            throw run_error{"the webhook of delivery " + std::to_string(wanted.delivery.value()) +
+            throw run_error{"the webhook of delivery " + std::to_string(arguments.delivery.value()) +
                             " is disabled; `hook enable` sends its held deliveries."};
-        if (!expect(std::move(done), "cannot send the delivery again")) throw no_such("delivery", wanted.delivery);
-        record_of(*account, store, activity_kind::delivery_resent, std::to_string(wanted.delivery.value()));
-        return {{"id", wanted.delivery.value()}};
+        if (!expect(std::move(done), "cannot send the delivery again")) throw no_such("delivery", arguments.delivery);
+        record_of(*account, store, activity_kind::delivery_resent, std::to_string(arguments.delivery.value()));
+        return {{"id", arguments.delivery.value()}};
     }
 
-    nlohmann::ordered_json operator()(const list_audit& wanted) const {
+    nlohmann::ordered_json operator()(const list_audit& arguments) const {
         nlohmann::ordered_json printed{{"activities", nlohmann::ordered_json::array()}};
-        for (const auto& each : expect(at_.users().activities(wanted.user, wanted.rows_max), "cannot read the audit log"))
+        for (const auto& each : expect(at_.users().activities(arguments.user, arguments.rows_max), "cannot read the audit log"))
             printed["activities"].push_back(to_json(each));
         return printed;
     }
 
     nlohmann::ordered_json operator()(const check&) const {
         check_report report;
-        report.add("certificate", [this] { return check_certificate(at_.with); });
-        report.add("secret_keys", [this] { return check_secret_keys(at_.with); });
+        report.add("certificate", [this] { return check_certificate(at_.settings); });
+        report.add("secret_keys", [this] { return check_secret_keys(at_.settings); });
         report.add("store", [this] {
             at_.check_integrity();
             const auto schema = at_.schema();
             auto printed = check_schema(schema.store);
-            if (schema.store.version == schema.store.newest) check_keys_of(at_.with, at_.one_secret_of_each_key());
+            if (schema.store.version == schema.store.newest) check_keys_of(at_.settings, at_.one_secret_of_each_key());
             printed["directory"] = check_schema(schema.directory);
             return printed;
         });
-        report.add("limits", [this] { return check_limits(at_.with); });
+        report.add("limits", [this] { return check_limits(at_.settings); });
         return report.finish();
     }
 
-    nlohmann::ordered_json operator()(const migrate& wanted) const {
+    nlohmann::ordered_json operator()(const migrate& arguments) const {
         const auto before = at_.schema();
-        if (!wanted.dry_run) {
+        if (!arguments.dry_run) {
             static_cast<void>(at_.store());
             static_cast<void>(at_.users());
         }
@@ -269,8 +270,8 @@ public:
         return printed;
     }
 
-    nlohmann::ordered_json operator()(const emit_event& wanted) const {
-        auto happened = wanted.happened;
+    nlohmann::ordered_json operator()(const emit_event& arguments) const {
+        auto happened = arguments.happened;
         expect_account(happened.account);
         auto store = at_.store();
         happened.at = at_.now(store);
@@ -283,8 +284,8 @@ public:
 
 private:
     template <class Id>
-    static run_error no_such(const std::string& what, Id id) {
-        return run_error{"there is no " + what + " " + std::to_string(id.value()) + "."};
+    static run_error no_such(const std::string& kind, Id id) {
+        return run_error{"there is no " + kind + " " + std::to_string(id.value()) + "."};
     }
     static run_error no_such_user(tollgate::user_id user) { return no_such("user", user); }
 
@@ -308,8 +309,8 @@ private:
                             std::string{account.service.view()} + "."};
     }
 
-    static activity_kind kind_of(change_user::change what) noexcept {
-        switch (what) {
+    static activity_kind kind_of(change_user::change change) noexcept {
+        switch (change) {
             case change_user::change::disable: return activity_kind::user_disabled;
             case change_user::change::enable: return activity_kind::user_enabled;
             case change_user::change::remove: return activity_kind::user_deleted;
@@ -351,9 +352,9 @@ private:
         const auto services = reference_services();
         for (const auto& service : services.services())
             for (const auto& account : expect(users.accounts_of(user, service.name.view()), "cannot list the accounts")) {
-                const tollgate::account_ref of{service.name, account.id};
-                for (const auto& each : expect(store.hooks_of(of), "cannot list the webhooks"))
-                    expect(store.delete_hook(of, each.id), "cannot delete a webhook");
+                const tollgate::account_ref ref{service.name, account.id};
+                for (const auto& each : expect(store.hooks_of(ref), "cannot list the webhooks"))
+                    expect(store.delete_hook(ref, each.id), "cannot delete a webhook");
             }
         expect(users.delete_user(user), "cannot delete the user");
     }

@@ -33,19 +33,19 @@ stored_data(Directory&, Store&, Clock) -> stored_data<Directory, Store, Clock>;
 /// The library's `account_service` with sign-in by password, and the dispatcher of its webhooks.
 template <class Directory, class Store, class Clock>
 class assembly {
-    static auto make_policies(const settings& with, const Clock& clock, chosen_limiter& limiter, observers& seen) {
+    static auto make_policies(const settings& settings, const Clock& clock, chosen_limiter& limiter, observers& observer) {
         return tollgate::default_policies()
             .with_clock(clock)
             .with_limiter(std::ref(limiter))
-            .with_observer(std::ref(seen))
-            .with_target_rule(to_target_rule(with));
+            .with_observer(std::ref(observer))
+            .with_target_rule(to_target_rule(settings));
     }
     /// Browsers that have signed in stay known after a restart, and to all nodes.
     static std::string browser_key_of(Directory& users) {
         std::array<std::byte, 32> random;
         if (!tollgate::system_random{}.fill(random)) throw run_error{"OpenSSL returned no random bytes."};
-        const auto made = tollgate::make_secret(tollgate::secret_kind::session, random);
-        return expect(users.shared_key("known browsers", made), "--store: cannot read the key of known browsers");
+        const auto key = tollgate::make_secret(tollgate::secret_kind::session, random);
+        return expect(users.shared_key("known browsers", key), "--store: cannot read the key of known browsers");
     }
     using policies = decltype(make_policies(std::declval<settings>(), std::declval<Clock>(), std::declval<chosen_limiter&>(),
                                             std::declval<observers&>()));
@@ -55,15 +55,15 @@ class assembly {
 
 public:
     /// `urls` are those that clients use. The data and the observers must outlive it.
-    assembly(const settings& with, const public_urls& urls, const tollgate::service_catalog& services,
-             const stored_data<Directory, Store, Clock>& data, observers& seen)
-        : limiter_{with, seen.log},
+    assembly(const settings& settings, const public_urls& urls, const tollgate::service_catalog& services,
+             const stored_data<Directory, Store, Clock>& data, observers& observer)
+        : limiter_{settings, observer.log},
           passwords_{data.users},
           sessions_{{.auth_url = urls.auth_url, .browser_key = browser_key_of(data.users)}, data.store, passwords_},
-          service_{to_service_settings(with, urls, services), data.users, data.store, sessions_,
-                   make_policies(with, data.clock, limiter_, seen)},
-          dispatcher_{service_, to_dispatch_settings(with)} {
-        seen.log.set_audit_log([&users = data.users](const tollgate::activity& done) { return users.record(done); });
+          service_{to_service_settings(settings, urls, services), data.users, data.store, sessions_,
+                   make_policies(settings, data.clock, limiter_, observer)},
+          dispatcher_{service_, to_dispatch_settings(settings)} {
+        observer.log.set_audit_log([&users = data.users](const tollgate::activity& activity) { return users.record(activity); });
     }
 
     [[nodiscard]] service_type& service() noexcept { return service_; }

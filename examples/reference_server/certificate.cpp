@@ -33,56 +33,56 @@ using bio_ptr = std::unique_ptr<BIO, freed_by<BIO_free>>;
 using extension_ptr = std::unique_ptr<X509_EXTENSION, freed_by<X509_EXTENSION_free>>;
 
 constexpr long day_seconds = 24 * 60 * 60;
-constexpr long lifetime_days = 397;  // browsers accept no longer ones
+constexpr long lifetime_days = 397;  // browsers refuse a longer lifetime
 constexpr long renewal_days = 30;
 
-run_error openssl_error(const std::string& what) {
+run_error openssl_error(const std::string& message) {
     char text[256];
     ERR_error_string_n(ERR_get_error(), text, sizeof text);
-    return run_error{what + ": " + text};
+    return run_error{message + ": " + text};
 }
 
-void require(bool done, const std::string& what) {
-    if (!done) throw openssl_error(what);
+void require(bool done, const std::string& message) {
+    if (!done) throw openssl_error(message);
 }
 
 void add_extension(X509* to, int id, const char* value) {
     X509V3_CTX context;
     X509V3_set_ctx_nodb(&context);
     X509V3_set_ctx(&context, to, to, nullptr, nullptr, 0);
-    const extension_ptr made{X509V3_EXT_conf_nid(nullptr, &context, id, value)};
-    require(made && X509_add_ext(to, made.get(), -1) == 1, "cannot create a certificate");
+    const extension_ptr extension{X509V3_EXT_conf_nid(nullptr, &context, id, value)};
+    require(extension && X509_add_ext(to, extension.get(), -1) == 1, "cannot create a certificate");
 }
 
-void set_random_serial(X509* of) {
+void set_random_serial(X509* certificate) {
     unsigned char bytes[16];  // CA/Browser Forum: at least 64 random bits
     require(RAND_bytes(bytes, sizeof bytes) == 1, "no random bytes");
     bytes[0] &= 0x7f;  // positive
     const std::unique_ptr<BIGNUM, freed_by<BN_free>> number{BN_bin2bn(bytes, sizeof bytes, nullptr)};
-    require(number && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(of)) != nullptr,
+    require(number && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr,
             "cannot create a certificate");
 }
 
 certificate_ptr make_certificate(EVP_PKEY* key) {
-    certificate_ptr made{X509_new()};
-    require(made && X509_set_version(made.get(), X509_VERSION_3) == 1, "cannot create a certificate");
-    set_random_serial(made.get());
-    X509_gmtime_adj(X509_getm_notBefore(made.get()), -day_seconds);  // a client's clock may be behind
-    X509_gmtime_adj(X509_getm_notAfter(made.get()), lifetime_days * day_seconds);
-    X509_NAME* name = X509_get_subject_name(made.get());
+    certificate_ptr certificate{X509_new()};
+    require(certificate && X509_set_version(certificate.get(), X509_VERSION_3) == 1, "cannot create a certificate");
+    set_random_serial(certificate.get());
+    X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -day_seconds);  // a client's clock may be behind
+    X509_gmtime_adj(X509_getm_notAfter(certificate.get()), lifetime_days * day_seconds);
+    X509_NAME* name = X509_get_subject_name(certificate.get());
     const auto* common_name = reinterpret_cast<const unsigned char*>("localhost");
     require(X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, common_name, -1, -1, 0) == 1 &&
-                X509_set_issuer_name(made.get(), name) == 1 && X509_set_pubkey(made.get(), key) == 1,
+                X509_set_issuer_name(certificate.get(), name) == 1 && X509_set_pubkey(certificate.get(), key) == 1,
             "cannot create a certificate");
     // A client that trusts this file uses it as its own issuer, which requires CA:TRUE; the path length does not permit further
     // certificate authorities.
-    add_extension(made.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
-    add_extension(made.get(), NID_key_usage, "critical,digitalSignature,keyCertSign");
-    add_extension(made.get(), NID_ext_key_usage, "serverAuth");
-    add_extension(made.get(), NID_subject_key_identifier, "hash");
-    add_extension(made.get(), NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1,IP:::1");
-    require(X509_sign(made.get(), key, EVP_sha256()) != 0, "cannot sign a certificate");
-    return made;
+    add_extension(certificate.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
+    add_extension(certificate.get(), NID_key_usage, "critical,digitalSignature,keyCertSign");
+    add_extension(certificate.get(), NID_ext_key_usage, "serverAuth");
+    add_extension(certificate.get(), NID_subject_key_identifier, "hash");
+    add_extension(certificate.get(), NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1,IP:::1");
+    require(X509_sign(certificate.get(), key, EVP_sha256()) != 0, "cannot sign a certificate");
+    return certificate;
 }
 
 template <class Write>

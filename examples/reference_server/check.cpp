@@ -29,47 +29,47 @@ ordered_json check_report::finish() const {
     return parts_;
 }
 
-ordered_json check_certificate(const settings& with) {
-    if (with.plain) return nullptr;
-    const bool given = !with.tls_cert.empty();
+ordered_json check_certificate(const settings& settings) {
+    if (settings.plain) return nullptr;
+    const bool configured = !settings.tls_cert.empty();
     const certificate_files files =
-        given ? certificate_files{with.tls_cert, with.tls_key} : self_signed_files(with.data);
+        configured ? certificate_files{settings.tls_cert, settings.tls_key} : self_signed_files(settings.data);
     // `serve` creates a self-signed certificate if there is none, and replaces one that is no longer valid.
-    if (!given && !std::filesystem::exists(files.certificate)) return {{"file", files.certificate.string()}, {"made", false}};
+    if (!configured && !std::filesystem::exists(files.certificate)) return {{"file", files.certificate.string()}, {"made", false}};
     const auto expires_at = expiry_of(files);
     const auto read = tollgate::server::check_tls({.certificate_file = files.certificate.string(),
                                                    .key_file = files.key.string(),
-                                                   .ticket_key_file = with.tls_ticket_keys.string()});
+                                                   .ticket_key_file = settings.tls_ticket_keys.string()});
     if (!read) throw run_error{read.error().message};
     return {{"file", files.certificate.string()}, {"expires_at", expires_at}};
 }
 
-ordered_json check_secret_keys(const settings& with) {
-    if (with.secret_key_file.empty()) return nullptr;
-    static_cast<void>(read_secret_keys(with.secret_key_file));
-    return {{"file", with.secret_key_file.string()}};
+ordered_json check_secret_keys(const settings& settings) {
+    if (settings.secret_key_file.empty()) return nullptr;
+    static_cast<void>(read_secret_keys(settings.secret_key_file));
+    return {{"file", settings.secret_key_file.string()}};
 }
 
-void check_keys_of(const settings& with, const std::vector<std::string>& secrets) {
+void check_keys_of(const settings& settings, const std::vector<std::string>& secrets) {
     if (secrets.empty()) return;
-    const auto keys = read_secret_keys(with.secret_key_file);
+    const auto keys = read_secret_keys(settings.secret_key_file);
     // Without its webhook a secret cannot be decrypted; what matters is whether its key is known.
     for (const std::string& each : secrets)
         if (const auto tried = keys.decrypt(each, {}); !tried && tried.error().kind == tollgate::error_kind::unavailable)
             throw run_error{"--secret-key-file: " + tried.error().cause + "."};
 }
 
-ordered_json check_limits(const settings& with) {
-    if (with.limits_url.empty()) return "memory";
+ordered_json check_limits(const settings& settings) {
+    if (settings.limits_url.empty()) return "memory";
 #if defined(TOLLGATE_WITH_REDIS)
-    std::string why;
-    tollgate::redis_limiter_settings wanted;
-    wanted.connections_max = 1;
-    wanted.authorities_file = with.limits_ca.string();
-    wanted.on_state = [&why](bool, std::string_view what) { why = what; };
-    auto opened = tollgate::redis_limiter::open(with.limits_url, wanted);
+    std::string reason;
+    tollgate::redis_limiter_settings redis_settings;
+    redis_settings.connections_max = 1;
+    redis_settings.authorities_file = settings.limits_ca.string();
+    redis_settings.on_state = [&reason](bool, std::string_view state) { reason = state; };
+    auto opened = tollgate::redis_limiter::open(settings.limits_url, redis_settings);
     if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().message};
-    if (!opened->try_now()) throw run_error{why.empty() ? "Redis does not respond." : why + "."};
+    if (!opened->try_now()) throw run_error{reason.empty() ? "Redis does not respond." : reason + "."};
 #endif
     return "redis";
 }

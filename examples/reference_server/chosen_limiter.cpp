@@ -26,20 +26,21 @@ struct chosen_limiter::shared_windows {
     tollgate::redis_limiter windows;
 };
 
-chosen_limiter::chosen_limiter(const settings& with, const request_log& log) {
-    if (with.limits_url.empty()) {
+chosen_limiter::chosen_limiter(const settings& settings, const request_log& log) {
+    if (settings.limits_url.empty()) {
         here_.emplace();
         return;
     }
-    tollgate::redis_limiter_settings wanted;
-    wanted.lease = with.limit_lease;
+    tollgate::redis_limiter_settings redis_settings;
+    redis_settings.lease = settings.limit_lease;
     // One for each worker: a call without a connection is counted in this process.
-    wanted.connections_max = (std::max)(wanted.connections_max, std::size_t{to_server_settings(with).worker_threads});
-    wanted.authorities_file = with.limits_ca.string();
-    wanted.on_state = [&log](bool up, std::string_view why) {
-        log.on_notice(std::string{why} + (up ? "; limits are shared again" : "; until it is back, this node counts limits by itself"));
+    redis_settings.connections_max =
+        (std::max)(redis_settings.connections_max, std::size_t{to_server_settings(settings).worker_threads});
+    redis_settings.authorities_file = settings.limits_ca.string();
+    redis_settings.on_state = [&log](bool up, std::string_view event) {
+        log.on_notice(std::string{event} + (up ? "; limits are shared again" : "; until it is back, this node counts limits by itself"));
     };
-    auto opened = tollgate::redis_limiter::open(with.limits_url, wanted);
+    auto opened = tollgate::redis_limiter::open(settings.limits_url, redis_settings);
     if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().message};
     shared_ = std::make_unique<shared_windows>(shared_windows{*std::move(opened)});
     shared_->windows.try_now();

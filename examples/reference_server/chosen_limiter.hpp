@@ -21,7 +21,7 @@ public:
 
     /// Connects to Redis at once, so that the log says whether it is reachable; the server starts in either case. The
     /// log must outlive it. Throws `usage_error` if the authorities cannot be read.
-    chosen_limiter(const settings& with, const request_log& log);
+    chosen_limiter(const settings& settings, const request_log& log);
     chosen_limiter(const chosen_limiter&) = delete;
     chosen_limiter& operator=(const chosen_limiter&) = delete;
     ~chosen_limiter();

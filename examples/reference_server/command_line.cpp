@@ -45,8 +45,8 @@ std::optional<tollgate::user_id> read_optional_user(const std::string& text) {
     return read_id<tollgate::user_id>("--user", text);
 }
 
-void require_password_stdin(bool given) {
-    if (!given)
+void require_password_stdin(bool present) {
+    if (!present)
         throw usage_error{"--password-stdin is required: a password on the command line could be seen by others."};
 }
 
@@ -119,14 +119,14 @@ struct register_app_flags {
 register_app read_register_app(const register_app_flags& flags) {
     if (flags.is_public && flags.is_resource_server)
         throw usage_error{"--resource-server: a public client cannot keep the secret that a resource server needs."};
-    tollgate::application_request wanted{
+    tollgate::application_request request{
         read_id<tollgate::user_id>("--user", flags.user), flags.name, flags.website, flags.description, {}};
-    std::copy_if(flags.redirect_urls.begin(), flags.redirect_urls.end(), std::back_inserter(wanted.redirect_urls),
+    std::copy_if(flags.redirect_urls.begin(), flags.redirect_urls.end(), std::back_inserter(request.redirect_urls),
                  [](const std::string& each) { return !each.empty(); });
-    if (flags.is_public) wanted.type = tollgate::client_type::public_client;
-    if (flags.is_resource_server) wanted.type = tollgate::client_type::resource_server;
-    const auto faults = tollgate::faults_of(wanted);
-    if (faults.empty()) return {std::move(wanted)};
+    if (flags.is_public) request.type = tollgate::client_type::public_client;
+    if (flags.is_resource_server) request.type = tollgate::client_type::resource_server;
+    const auto faults = tollgate::faults_of(request);
+    if (faults.empty()) return {std::move(request)};
     std::string flag{"--"};
     for (char c : faults.front().field) flag += c == '_' ? '-' : c;
     throw usage_error{flag + ": " + std::string{faults.front().message}};
@@ -136,158 +136,159 @@ emit_event read_emit_event(const std::string& service, const std::string& accoun
                            const std::pair<std::string, string_view>& payload, const tollgate::service_catalog& services) {
     const auto& [data, data_flag] = payload;
     const auto at = read_service(service, services);
-    const tollgate::service& of = *services.find(service);
-    if (!of.has_event(name)) {
+    const tollgate::service& found = *services.find(service);
+    if (!found.has_event(name)) {
         std::string known;
-        for (const std::string& each : of.events) known.append(known.empty() ? "" : ", ").append(each);
+        for (const std::string& each : found.events) known.append(known.empty() ? "" : ", ").append(each);
         throw misfit("--event", name, "one of " + known);
     }
-    emit_event wanted{{.account = {at, read_id<tollgate::account_id>("--account", account)},
+    emit_event parsed{{.account = {at, read_id<tollgate::account_id>("--account", account)},
                        .name = name,
                        .data = data,
                        .at = tollgate::system_clock{}.now()}};
-    if (const auto good = tollgate::check_event(wanted.happened, services); !good)
+    if (const auto good = tollgate::check_event(parsed.happened, services); !good)
         throw usage_error{good.error().message.starts_with("data ")
                               ? std::string{data_flag} + good.error().message.substr(4)
                               : "--" + good.error().message};
-    return wanted;
+    return parsed;
 }
 
-void declare_serve(declared_command& made) {
-    made.makes([] { return serve{}; }, true);
+void declare_serve(declared_command& declared) {
+    declared.makes([] { return serve{}; }, true);
 }
 
-void declare_add_user(declared_command& made) {
-    const auto& login = made.text("--login", "LOGIN", "The name that the user signs in with; unique.");
+void declare_add_user(declared_command& declared) {
+    const auto& login = declared.text("--login", "LOGIN", "The name that the user signs in with; unique.");
     const auto& password_stdin =
-        made.toggle("--password-stdin", "Read the password from one line of stdin (required).");
-    const auto& currency = made.text("--currency", "CODE", "ISO 4217 code of the balance.", "EUR");
-    const auto& balance = made.text("--balance", "AMOUNT", "The balance, kept with exactly these digits.", "0");
-    made.makes([&] { return read_add_user(login, currency, balance, password_stdin); });
+        declared.toggle("--password-stdin", "Read the password from one line of stdin (required).");
+    const auto& currency = declared.text("--currency", "CODE", "ISO 4217 code of the balance.", "EUR");
+    const auto& balance = declared.text("--balance", "AMOUNT", "The balance, kept with exactly these digits.", "0");
+    declared.makes([&] { return read_add_user(login, currency, balance, password_stdin); });
 }
 
-void declare_list_users(declared_command& made) {
-    const auto& first = made.text("--first", "ID", "First user id to list; a list that is not complete ends with \"next\".", "1");
-    const auto& limit = made.text("--limit", "N", "Maximum number of users.", "1000");
-    made.makes([&] { return list_users{read_id<tollgate::user_id>("--first", first), read_limit(limit)}; });
+void declare_list_users(declared_command& declared) {
+    const auto& first = declared.text("--first", "ID", "First user id to list; a list that is not complete ends with \"next\".", "1");
+    const auto& limit = declared.text("--limit", "N", "Maximum number of users.", "1000");
+    declared.makes([&] { return list_users{read_id<tollgate::user_id>("--first", first), read_limit(limit)}; });
 }
 
-void declare_change_user(declared_command& made, change_user::change what) {
-    const auto& user = made.text("--id", "ID", "Id of the user.");
-    made.makes([&user, what] { return change_user{what, read_id<tollgate::user_id>("--id", user)}; });
+void declare_change_user(declared_command& declared, change_user::change change) {
+    const auto& user = declared.text("--id", "ID", "Id of the user.");
+    declared.makes([&user, change] { return change_user{change, read_id<tollgate::user_id>("--id", user)}; });
 }
 
-void declare_set_password(declared_command& made) {
-    const auto& user = made.text("--id", "ID", "Id of the user.");
+void declare_set_password(declared_command& declared) {
+    const auto& user = declared.text("--id", "ID", "Id of the user.");
     const auto& password_stdin =
-        made.toggle("--password-stdin", "Read the password from one line of stdin (required).");
-    made.makes([&] {
+        declared.toggle("--password-stdin", "Read the password from one line of stdin (required).");
+    declared.makes([&] {
         require_password_stdin(password_stdin);
         return set_password{read_id<tollgate::user_id>("--id", user)};
     });
 }
 
-void declare_set_quota(declared_command& made) {
-    const auto& user = made.text("--user", "ID", "Id of the user.");
-    const auto& per_day = made.text("--per-day", "N", "Requests per day.");
-    made.makes([&] { return read_set_quota(user, per_day); });
+void declare_set_quota(declared_command& declared) {
+    const auto& user = declared.text("--user", "ID", "Id of the user.");
+    const auto& per_day = declared.text("--per-day", "N", "Requests per day.");
+    declared.makes([&] { return read_set_quota(user, per_day); });
 }
 
-void declare_add_account(declared_command& made, const tollgate::service_catalog& services) {
-    const auto& user = made.text("--user", "ID", "Id of the user.");
-    const auto& service = made.text("--service", "SERVICE", "Service of the account.");
-    const auto& name = made.text("--name", "NAME", "Name of the account.");
-    const auto& admin = made.toggle("--admin", "The user is an administrator of the account.");
-    made.makes([&] { return read_add_account(user, service, name, admin, services); });
+void declare_add_account(declared_command& declared, const tollgate::service_catalog& services) {
+    const auto& user = declared.text("--user", "ID", "Id of the user.");
+    const auto& service = declared.text("--service", "SERVICE", "Service of the account.");
+    const auto& name = declared.text("--name", "NAME", "Name of the account.");
+    const auto& admin = declared.toggle("--admin", "The user is an administrator of the account.");
+    declared.makes([&] { return read_add_account(user, service, name, admin, services); });
 }
 
-void declare_create_token(declared_command& made, const tollgate::service_catalog& services) {
-    const auto& user = made.text("--user", "ID", "Id of the user.");
-    const auto& description = made.text("--description", "TEXT", "What the token is for.");
-    const auto& scopes = made.text("--scopes", "LIST", "Scopes of the token: user:balance,sitesmaker:read,...");
-    made.makes([&] { return read_create_token(user, description, scopes, services); });
+void declare_create_token(declared_command& declared, const tollgate::service_catalog& services) {
+    const auto& user = declared.text("--user", "ID", "Id of the user.");
+    const auto& description = declared.text("--description", "TEXT", "What the token is for.");
+    const auto& scopes = declared.text("--scopes", "LIST", "Scopes of the token: user:balance,sitesmaker:read,...");
+    declared.makes([&] { return read_create_token(user, description, scopes, services); });
 }
 
-void declare_list_tokens(declared_command& made) {
-    const auto& user = made.text("--user", "ID", "Id of the user.");
-    made.makes([&] { return list_tokens{read_id<tollgate::user_id>("--user", user)}; });
+void declare_list_tokens(declared_command& declared) {
+    const auto& user = declared.text("--user", "ID", "Id of the user.");
+    declared.makes([&] { return list_tokens{read_id<tollgate::user_id>("--user", user)}; });
 }
 
-void declare_revoke_token(declared_command& made) {
-    const auto& token = made.text("--id", "ID", "Id of the token.");
-    made.makes([&] { return revoke_token{read_id<tollgate::token_id>("--id", token)}; });
+void declare_revoke_token(declared_command& declared) {
+    const auto& token = declared.text("--id", "ID", "Id of the token.");
+    declared.makes([&] { return revoke_token{read_id<tollgate::token_id>("--id", token)}; });
 }
 
-void declare_register_app(declared_command& made) {
-    const auto& user = made.text("--user", "ID", "Id of the user.");
-    const auto& name = made.text("--name", "NAME", "Name that users see on the consent page.");
-    const auto& website = made.text("--website", "URL", "Website where users learn more.");
-    const auto& description = made.text("--description", "TEXT", "What the application does.", "");
-    const auto& redirect_urls = made.list("--redirect-url", "URL", "URL to which users return; may be repeated.");
-    const auto& is_public = made.toggle("--public", "A public client: it runs on its users' devices, and uses PKCE instead of a secret.");
+void declare_register_app(declared_command& declared) {
+    const auto& user = declared.text("--user", "ID", "Id of the user.");
+    const auto& name = declared.text("--name", "NAME", "Name that users see on the consent page.");
+    const auto& website = declared.text("--website", "URL", "Website where users learn more.");
+    const auto& description = declared.text("--description", "TEXT", "What the application does.", "");
+    const auto& redirect_urls = declared.list("--redirect-url", "URL", "URL to which users return; may be repeated.");
+    const auto& is_public =
+        declared.toggle("--public", "A public client: it runs on its users' devices, and uses PKCE instead of a secret.");
     const auto& is_resource_server =
-        made.toggle("--resource-server", "A resource server: a service of the operator that introspects access tokens.");
-    made.makes([&] {
+        declared.toggle("--resource-server", "A resource server: a service of the operator that introspects access tokens.");
+    declared.makes([&] {
         return read_register_app(
             {user, name, website, description, redirect_urls, is_public, is_resource_server});
     });
 }
 
-void declare_list_apps(declared_command& made) {
-    const auto& owner = made.text("--user", "ID", "Id of the user; default: all users.", "");
-    made.makes([&] { return list_apps{read_optional_user(owner)}; });
+void declare_list_apps(declared_command& declared) {
+    const auto& owner = declared.text("--user", "ID", "Id of the user; default: all users.", "");
+    declared.makes([&] { return list_apps{read_optional_user(owner)}; });
 }
 
-void declare_delete_app(declared_command& made) {
-    const auto& client_id = made.text("--client-id", "CLIENT", "Client ID of the application.");
-    made.makes([&] {
+void declare_delete_app(declared_command& declared) {
+    const auto& client_id = declared.text("--client-id", "CLIENT", "Client ID of the application.");
+    declared.makes([&] {
         const auto id = tollgate::client_id_text::from(client_id);
         if (!id) throw misfit("--client-id", client_id, "a client_id");
         return delete_app{*id};
     });
 }
 
-void declare_list_hooks(declared_command& made, const tollgate::service_catalog& services) {
-    const auto& service = made.text("--service", "SERVICE", "Service of the account.");
-    const auto& account = made.text("--account", "ID", "Id of the account.");
-    made.makes([&] {
+void declare_list_hooks(declared_command& declared, const tollgate::service_catalog& services) {
+    const auto& service = declared.text("--service", "SERVICE", "Service of the account.");
+    const auto& account = declared.text("--account", "ID", "Id of the account.");
+    declared.makes([&] {
         return list_hooks{{read_service(service, services), read_id<tollgate::account_id>("--account", account)}};
     });
 }
 
-void declare_enable_hook(declared_command& made) {
-    const auto& hook = made.text("--id", "ID", "Id of the webhook.");
-    made.makes([&] { return enable_hook{read_id<tollgate::hook_id>("--id", hook)}; });
+void declare_enable_hook(declared_command& declared) {
+    const auto& hook = declared.text("--id", "ID", "Id of the webhook.");
+    declared.makes([&] { return enable_hook{read_id<tollgate::hook_id>("--id", hook)}; });
 }
 
-void declare_list_deliveries(declared_command& made) {
-    const auto& hook = made.text("--hook", "ID", "Id of the webhook.");
-    const auto& limit = made.text("--limit", "N", "Maximum number of entries.", "100");
-    made.makes([&] { return list_deliveries{read_id<tollgate::hook_id>("--hook", hook), read_limit(limit)}; });
+void declare_list_deliveries(declared_command& declared) {
+    const auto& hook = declared.text("--hook", "ID", "Id of the webhook.");
+    const auto& limit = declared.text("--limit", "N", "Maximum number of entries.", "100");
+    declared.makes([&] { return list_deliveries{read_id<tollgate::hook_id>("--hook", hook), read_limit(limit)}; });
 }
 
-void declare_resend_delivery(declared_command& made) {
-    const auto& delivery = made.text("--id", "ID", "Id of the delivery.");
-    made.makes([&] { return resend_delivery{read_id<tollgate::delivery_id>("--id", delivery)}; });
+void declare_resend_delivery(declared_command& declared) {
+    const auto& delivery = declared.text("--id", "ID", "Id of the delivery.");
+    declared.makes([&] { return resend_delivery{read_id<tollgate::delivery_id>("--id", delivery)}; });
 }
 
-void declare_list_audit(declared_command& made) {
-    const auto& user = made.text("--user", "ID", "Id of the user; default: all users.", "");
-    const auto& limit = made.text("--limit", "N", "Maximum number of entries.", "100");
-    made.makes([&] { return list_audit{read_optional_user(user), read_limit(limit)}; });
+void declare_list_audit(declared_command& declared) {
+    const auto& user = declared.text("--user", "ID", "Id of the user; default: all users.", "");
+    const auto& limit = declared.text("--limit", "N", "Maximum number of entries.", "100");
+    declared.makes([&] { return list_audit{read_optional_user(user), read_limit(limit)}; });
 }
 
-void declare_migrate(declared_command& made) {
-    const auto& dry_run = made.toggle("--dry-run", "Only print what would be done.");
-    made.makes([&] { return migrate{dry_run}; });
+void declare_migrate(declared_command& declared) {
+    const auto& dry_run = declared.toggle("--dry-run", "Only print what would be done.");
+    declared.makes([&] { return migrate{dry_run}; });
 }
 
-void declare_emit_event(declared_command& made, const tollgate::service_catalog& services) {
-    const auto& service = made.text("--service", "SERVICE", "Service of the account.");
-    const auto& account = made.text("--account", "ID", "Id of the account whose webhooks receive the event.");
-    const auto& event = made.text("--event", "EVENT", "Name of the event: site.published, item.created, ...");
-    made.payload("One JSON value of any kind: the payload's data. (Deprecated: JSON as --data.)");
-    made.makes([&] { return read_emit_event(service, account, event, made.json_payload(), services); });
+void declare_emit_event(declared_command& declared, const tollgate::service_catalog& services) {
+    const auto& service = declared.text("--service", "SERVICE", "Service of the account.");
+    const auto& account = declared.text("--account", "ID", "Id of the account whose webhooks receive the event.");
+    const auto& event = declared.text("--event", "EVENT", "Name of the event: site.published, item.created, ...");
+    declared.payload("One JSON value of any kind: the payload's data. (Deprecated: JSON as --data.)");
+    declared.makes([&] { return read_emit_event(service, account, event, declared.json_payload(), services); });
 }
 
 /// Some error messages of CLI11 have several lines, and most have no full stop.
@@ -389,11 +390,11 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     if (count > 0) expect_flag_values(app, std::span{texts, static_cast<std::size_t>(count)}.subspan(1));
     if (!parse(app, count, texts)) return std::nullopt;
     const auto chosen = std::find_if(commands.begin(), commands.end(), [](const auto& each) { return each.chosen(); });
-    auto command = chosen->read();
-    const bool needs_no_store = std::holds_alternative<serve>(command.what) || std::holds_alternative<check>(command.what);
-    if (!needs_no_store && command.with.store_location().kind == location::kind::memory)
+    auto invoked = chosen->read();
+    const bool needs_no_store = std::holds_alternative<serve>(invoked.what) || std::holds_alternative<check>(invoked.what);
+    if (!needs_no_store && invoked.with.store_location().kind == location::kind::memory)
         throw usage_error{"--store: 'memory:' exists only in the serving process; other commands cannot use it."};
-    return command;
+    return invoked;
 }
 
 }  // namespace reference

@@ -100,7 +100,7 @@ struct resend_delivery {
 };
 
 struct emit_event {
-    tollgate::event happened;  ///< `at` is about when the command runs; the store knows better
+    tollgate::event happened;  ///< `at` is approximate; the time of the store replaces it
 };
 
 /// The newest first, at most so many.

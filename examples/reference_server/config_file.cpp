@@ -52,16 +52,16 @@ std::string read_file(const std::filesystem::path& file) {
     std::optional<std::string> text;
     try {
         text = read_small_file(file);
-    } catch (const run_error& why) {
-        throw usage_error{"--config: " + escape_controls(why.what())};
+    } catch (const run_error& error) {
+        throw usage_error{"--config: " + escape_controls(error.what())};
     }
     if (!text) throw usage_error{"--config: there is no file '" + escape_controls(file.string()) + "'."};
     return *std::move(text);
 }
 
 json parse_object(const std::filesystem::path& file) {
-    const auto refuse = [&file](const std::string& why) {
-        return usage_error{"--config: " + escape_controls(file.string()) + ": " + why};
+    const auto refuse = [&file](const std::string& reason) {
+        return usage_error{"--config: " + escape_controls(file.string()) + ": " + reason};
     };
     std::set<std::string> keys;
     std::string repeated;
@@ -85,7 +85,7 @@ json parse_object(const std::filesystem::path& file) {
 }  // namespace
 
 std::vector<given_flag> read_config_file(const std::filesystem::path& file) {
-    std::vector<given_flag> given;
+    std::vector<given_flag> flags;
     const json object = parse_object(file);
     for (const auto& [key, value] : object.items()) {
         const auto known =
@@ -94,9 +94,9 @@ std::vector<given_flag> read_config_file(const std::filesystem::path& file) {
         if (known == all_flags().end()) throw usage_error{named + "is not a setting."};
         auto texts = to_texts(known->type, value);
         if (!texts) throw usage_error{named + "must be " + std::string{to_text(known->type)} + "."};
-        given.push_back({known->name, std::move(*texts)});
+        flags.push_back({known->name, std::move(*texts)});
     }
-    return given;
+    return flags;
 }
 
 }  // namespace reference

@@ -15,8 +15,8 @@ namespace reference {
 
 namespace {
 
-run_error system_error(const std::string& what, const std::filesystem::path& path) {
-    return run_error{what + " '" + path.string() + "': " + std::strerror(errno) + "."};
+run_error system_error(const std::string& message, const std::filesystem::path& path) {
+    return run_error{message + " '" + path.string() + "': " + std::strerror(errno) + "."};
 }
 
 /// Closes what it holds.
@@ -100,10 +100,10 @@ std::optional<std::string> read_small_file(const std::filesystem::path& file) {
     std::string content;
     char piece[4096];
     while (true) {
-        const auto got = ::read(in.number(), piece, sizeof piece);
-        if (got == 0) return content;
-        if (got < 0 && errno != EINTR) throw system_error("cannot read", file);
-        if (got > 0) content.append(piece, static_cast<std::size_t>(got));
+        const auto count = ::read(in.number(), piece, sizeof piece);
+        if (count == 0) return content;
+        if (count < 0 && errno != EINTR) throw system_error("cannot read", file);
+        if (count > 0) content.append(piece, static_cast<std::size_t>(count));
         if (content.size() > bytes_max) throw run_error{"'" + file.string() + "' is too large."};
     }
 }
@@ -113,8 +113,8 @@ tollgate::secret_keys read_secret_keys(const std::filesystem::path& file) {
     std::optional<std::string> text;
     try {
         text = read_small_file(file);
-    } catch (const run_error& why) {
-        throw usage_error{std::string{"--secret-key-file: "} + why.what()};
+    } catch (const run_error& error) {
+        throw usage_error{std::string{"--secret-key-file: "} + error.what()};
     }
     if (!text) throw usage_error{"--secret-key-file: there is no file '" + file.string() + "'."};
     auto keys = tollgate::secret_keys::parse(*text);

@@ -77,8 +77,8 @@ public:
 
     /// Precondition: chosen().
     [[nodiscard]] invocation read() const {
-        auto what = read_();
-        return {read_settings(config_, given_flags()), std::move(what)};
+        auto parsed = read_();
+        return {read_settings(config_, given_flags()), std::move(parsed)};
     }
 
 private:
@@ -107,23 +107,23 @@ private:
     }
 
     [[nodiscard]] std::vector<given_flag> given_flags() const {
-        std::vector<given_flag> given;
+        std::vector<given_flag> flags;
         for (const shared_flag& each : shared_) {
             if (each.option->count() == 0) continue;
             const auto type = each.which->type;
             if (each.which->name == "data" && payload_ != nullptr && payload_->empty()) {
                 auto rest = split(each.texts).second;
                 if (rest.size() > 1) throw usage_error{"--data is given more than once in addition to the JSON."};
-                if (!rest.empty()) given.push_back({each.which->name, std::move(rest)});
+                if (!rest.empty()) flags.push_back({each.which->name, std::move(rest)});
                 continue;
             }
             if (each.texts.size() > 1 && type != flag_type::list)
                 throw usage_error{each.option->get_name() + " is given more than once."};
-            given.push_back({each.which->name, type == flag_type::toggle
+            flags.push_back({each.which->name, type == flag_type::toggle
                                                    ? std::vector<std::string>{each.toggle ? "true" : "false"}
                                                    : each.texts});
         }
-        return given;
+        return flags;
     }
 
     [[nodiscard]] const std::vector<std::string>& texts_of(std::string_view name) const {

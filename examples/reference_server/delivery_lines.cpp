@@ -12,9 +12,9 @@ using namespace tollgate;
 
 namespace {
 
-std::string words_of(const attempt& made) {
-    switch (made.end) {
-        case attempt_end::answered: return "answered " + std::to_string(made.status);
+std::string words_of(const attempt& attempt) {
+    switch (attempt.end) {
+        case attempt_end::answered: return "answered " + std::to_string(attempt.status);
         case attempt_end::no_address: return "no such host";
         case attempt_end::refused_address: return "resolves to an address that webhooks may not be sent to";
         case attempt_end::no_connection: return "no connection";
@@ -40,11 +40,11 @@ std::string failure_kind(const delivery_record& record) { return "webhook " + wo
 std::string delivery_line(const delivery_record& record, log_form form) {
     const auto url = http::url::parse(record.delivery.target_url);
     const std::string host = url ? url->origin() : "?";
-    const std::string why = escape_controls(record.why);
-    std::string made;
+    const std::string reason = escape_controls(record.why);
+    std::string line;
     const auto time = to_iso8601_milliseconds(system_clock{}.now());
     if (form == log_form::json) {
-        http::json_writer json{made};
+        http::json_writer json{line};
         json.begin_object();
         json.member("time").string(time);
         json.member("webhook").integer(record.delivery.hook.value());
@@ -53,20 +53,20 @@ std::string delivery_line(const delivery_record& record, log_form form) {
         json.member("attempt").integer(record.delivery.attempts_made + 1);
         json.member("duration_ms").integer(record.attempt.made.duration.count());
         json.member("failure").string(words_of(record.attempt.made));
-        json.member("cause").string(why);
+        json.member("cause").string(reason);
         json.member("then").string(next_step(record));
         json.member("trace_id").string(record.trace_id);
         json.end_object();
     } else {
-        made.append(time).append(" webhook ").append(std::to_string(record.delivery.hook.value())).append(" to ").append(host);
-        made.append(": ").append(words_of(record.attempt.made));
-        if (!why.empty()) made.append(" (").append(why).append(")");
-        made.append(", attempt ").append(std::to_string(record.delivery.attempts_made + 1)).append(" in ");
-        made.append(std::to_string(record.attempt.made.duration.count())).append("ms, ").append(next_step(record));
-        made.append(" webhook-id=").append(std::string_view{record.delivery.message_id});
-        made.append(" trace=").append(record.trace_id);
+        line.append(time).append(" webhook ").append(std::to_string(record.delivery.hook.value())).append(" to ").append(host);
+        line.append(": ").append(words_of(record.attempt.made));
+        if (!reason.empty()) line.append(" (").append(reason).append(")");
+        line.append(", attempt ").append(std::to_string(record.delivery.attempts_made + 1)).append(" in ");
+        line.append(std::to_string(record.attempt.made.duration.count())).append("ms, ").append(next_step(record));
+        line.append(" webhook-id=").append(std::string_view{record.delivery.message_id});
+        line.append(" trace=").append(record.trace_id);
     }
-    return made;
+    return line;
 }
 
 }  // namespace reference

@@ -21,9 +21,9 @@ std::string random_characters() {
     static_assert(characters.size() == 32);
     std::array<std::byte, Count> bytes;
     if (!tollgate::system_random{}.fill(bytes)) throw run_error{"the system returned no random bytes."};
-    std::string made;
-    for (const std::byte each : bytes) made += characters[std::to_integer<std::size_t>(each) % characters.size()];
-    return made;
+    std::string text;
+    for (const std::byte each : bytes) text += characters[std::to_integer<std::size_t>(each) % characters.size()];
+    return text;
 }
 
 /// The file has the demo as the ready line shows it, for people to read; those of other stores are below this name.
@@ -54,12 +54,12 @@ ordered_json to_json(const demo& shown) {
 std::vector<demo> read_demos(const std::filesystem::path& data) {
     const auto text = read_small_file(file_in(data));
     if (!text) return {};
-    std::vector<demo> kept;
+    std::vector<demo> demos;
     try {
         const auto file = ordered_json::parse(*text);
-        const auto take = [&kept](const ordered_json& written) {
-            if (kept.size() == kept_demos_max) return;
-            if (auto read = to_demo(written)) kept.push_back(*std::move(read));
+        const auto take = [&demos](const ordered_json& written) {
+            if (demos.size() == kept_demos_max) return;
+            if (auto read = to_demo(written)) demos.push_back(*std::move(read));
         };
         take(file);
         if (const auto others = file.find(elsewhere); others != file.end())
@@ -67,13 +67,13 @@ std::vector<demo> read_demos(const std::filesystem::path& data) {
     } catch (const nlohmann::json::exception&) {
         // A file in another form counts as missing.
     }
-    return kept;
+    return demos;
 }
 
-void write_demos(const std::filesystem::path& data, const std::vector<demo>& kept) {
-    auto file = to_json(kept.front());
-    for (std::size_t at = 1; at < (std::min)(kept.size(), kept_demos_max); ++at)
-        file[elsewhere].push_back(to_json(kept[at]));
+void write_demos(const std::filesystem::path& data, const std::vector<demo>& demos) {
+    auto file = to_json(demos.front());
+    for (std::size_t at = 1; at < (std::min)(demos.size(), kept_demos_max); ++at)
+        file[elsewhere].push_back(to_json(demos[at]));
     write_private_file(file_in(data), file.dump(2) + "\n");
 }
 

@@ -33,9 +33,9 @@ struct run_error : failure {
 
 /// The value, or a `run_error` with the cause, which only the operator sees.
 template <class T>
-T expect(tollgate::result<T> got, const std::string& what) {
-    if (!got) throw run_error{what + ": " + (got.error().cause.empty() ? got.error().message : got.error().cause)};
-    if constexpr (!std::is_void_v<T>) return *std::move(got);
+T expect(tollgate::result<T> result, const std::string& message) {
+    if (!result) throw run_error{message + ": " + (result.error().cause.empty() ? result.error().message : result.error().cause)};
+    if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
 }  // namespace reference

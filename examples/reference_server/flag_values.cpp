@@ -30,16 +30,16 @@ const CLI::App* find_command(const CLI::App& group, string_view name) {
 }  // namespace
 
 void expect_flag_values(const CLI::App& app, std::span<const char* const> texts) {
-    const CLI::App* command = &app;
+    const CLI::App* current = &app;
     for (std::size_t at = 0; at < texts.size(); ++at) {
         const string_view word = texts[at];
         if (!begins_like_a_flag(word)) {
-            if (const auto* deeper = find_command(*command, word)) command = deeper;
+            if (const auto* deeper = find_command(*current, word)) current = deeper;
             continue;
         }
         const auto equals = word.find('=');
         const std::string flag{word.substr(0, equals)};
-        const CLI::Option* known = command->get_option_no_throw(flag);
+        const CLI::Option* known = current->get_option_no_throw(flag);
         if (known == nullptr) continue;
         if (equals != string_view::npos) {
             const auto value = word.substr(equals + 1);

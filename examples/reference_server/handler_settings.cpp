@@ -23,8 +23,8 @@ std::string local_authority(listen_address listening, std::uint16_t port) {
 
 /// With public URLs the requests' hosts are known: those of the URLs, and the addresses that are listened on, for checks from
 /// this machine. `localhost` is one of them where a loopback address is.
-http::allowed_hosts to_allowed_hosts(const settings& with, const public_urls& urls) {
-    if (with.base_url.empty()) return {};
+http::allowed_hosts to_allowed_hosts(const settings& settings, const public_urls& urls) {
+    if (settings.base_url.empty()) return {};
     std::vector<std::string> hosts;
     for (const auto& url : {urls.base_url, urls.auth_url})
         if (const auto parsed = http::url::parse(url)) {
@@ -34,7 +34,7 @@ http::allowed_hosts to_allowed_hosts(const settings& with, const public_urls& ur
             hosts.push_back(std::move(authority));
         }
     hosts.insert(hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
-    for (const auto& each : with.listen) {
+    for (const auto& each : settings.listen) {
         if (each.is_unix()) continue;
         const auto text = each.address.to_text();
         hosts.push_back(each.address.is_v4() ? text : "[" + text + "]");
@@ -42,71 +42,71 @@ http::allowed_hosts to_allowed_hosts(const settings& with, const public_urls& ur
     return http::allowed_hosts{std::move(hosts)};
 }
 
-std::vector<std::string> to_cors_origins(const std::vector<std::string>& given) {
-    if (given.empty()) return {"*"};
-    if (given.front() == cors_off) return {};
-    return given;
+std::vector<std::string> to_cors_origins(const std::vector<std::string>& origins) {
+    if (origins.empty()) return {"*"};
+    if (origins.front() == cors_off) return {};
+    return origins;
 }
 
 }  // namespace
 
-tollgate::listen_address to_server_address(const listen_address& where) {
-    return {where.is_unix() ? to_text(where) : where.address.to_text(), where.port};
+tollgate::listen_address to_server_address(const listen_address& endpoint) {
+    return {endpoint.is_unix() ? to_text(endpoint) : endpoint.address.to_text(), endpoint.port};
 }
 
-server_settings to_server_settings(const settings& with) {
-    server_settings made;
-    const auto first = to_server_address(with.listen.front());
-    made.address = first.address;
-    made.port = first.port;
-    for (std::size_t i = 1; i < with.listen.size(); ++i) made.more_addresses.push_back(to_server_address(with.listen[i]));
-    if (!with.plain) {
-        made.tls = {.certificate_file = with.tls_cert.string(), .key_file = with.tls_key.string()};
-        if (with.tls_cert.empty()) {
-            const auto files = self_signed_certificate(with.data);
-            made.tls = {.certificate_file = files.certificate.string(), .key_file = files.key.string()};
+server_settings to_server_settings(const settings& settings) {
+    server_settings result;
+    const auto first = to_server_address(settings.listen.front());
+    result.address = first.address;
+    result.port = first.port;
+    for (std::size_t i = 1; i < settings.listen.size(); ++i) result.more_addresses.push_back(to_server_address(settings.listen[i]));
+    if (!settings.plain) {
+        result.tls = {.certificate_file = settings.tls_cert.string(), .key_file = settings.tls_key.string()};
+        if (settings.tls_cert.empty()) {
+            const auto files = self_signed_certificate(settings.data);
+            result.tls = {.certificate_file = files.certificate.string(), .key_file = files.key.string()};
         }
-        made.tls.ticket_key_file = with.tls_ticket_keys.string();
+        result.tls.ticket_key_file = settings.tls_ticket_keys.string();
     }
-    made.threads = with.threads;
+    result.threads = settings.threads;
     // Workers on a database mostly wait for it: more workers than connections would only wait for a connection.
-    if (with.store_location().kind == location::kind::postgres)
-        made.worker_threads = (std::max)(made.worker_threads, static_cast<unsigned>(with.store_connections / 2));
-    made.header_bytes_max = with.header_bytes_max;
-    made.body_bytes_max = with.body_bytes_max;
-    made.connections_max = with.connections_max;
+    if (settings.store_location().kind == location::kind::postgres)
+        result.worker_threads = (std::max)(result.worker_threads, static_cast<unsigned>(settings.store_connections / 2));
+    result.header_bytes_max = settings.header_bytes_max;
+    result.body_bytes_max = settings.body_bytes_max;
+    result.connections_max = settings.connections_max;
     // The connections of a trusted proxy, which are those of all clients, share its address.
-    if (!with.trusted_proxies.empty()) made.connections_per_address_max = with.connections_max;
-    made.header_timeout = made.handshake_timeout = with.header_timeout;  // one time-out for both
-    made.idle_timeout = with.idle_timeout;
-    return made;
+    if (!settings.trusted_proxies.empty()) result.connections_per_address_max = settings.connections_max;
+    result.header_timeout = result.handshake_timeout = settings.header_timeout;  // one time-out for both
+    result.idle_timeout = settings.idle_timeout;
+    return result;
 }
 
-public_urls to_public_urls(const settings& with, std::uint16_t port) {
-    const auto local = (with.plain ? "http://" : "https://") + local_authority(with.listen.front(), port);
-    return {with.base_url.empty() ? local + "/v1" : with.base_url, with.auth_url.empty() ? local : with.auth_url};
+public_urls to_public_urls(const settings& settings, std::uint16_t port) {
+    const auto local = (settings.plain ? "http://" : "https://") + local_authority(settings.listen.front(), port);
+    return {settings.base_url.empty() ? local + "/v1" : settings.base_url, settings.auth_url.empty() ? local : settings.auth_url};
 }
 
-account_service_settings to_service_settings(const settings& with, const public_urls& urls, const service_catalog& services) {
+account_service_settings to_service_settings(const settings& settings, const public_urls& urls, const service_catalog& services) {
     return {.base_url = urls.base_url,
             .auth_url = urls.auth_url,
             .services = services,
-            .anonymous_quota = with.anonymous_limit,
-            .user_quota = with.user_limit,
-            .trusted_proxies = with.trusted_proxies,
-            .client_named_by = with.client_named_by,
-            .allowed_hosts = to_allowed_hosts(with, urls),
-            .cors_origins = to_cors_origins(with.cors_origins),
-            .oauth = {.one_page_services = {"itemplatform"}, .access_token_lifetime = with.access_token_lifetime}};
+            .anonymous_quota = settings.anonymous_limit,
+            .user_quota = settings.user_limit,
+            .trusted_proxies = settings.trusted_proxies,
+            .client_named_by = settings.client_named_by,
+            .allowed_hosts = to_allowed_hosts(settings, urls),
+            .cors_origins = to_cors_origins(settings.cors_origins),
+            .oauth = {.one_page_services = {"itemplatform"}, .access_token_lifetime = settings.access_token_lifetime}};
 }
 
-hook_dispatch_settings to_dispatch_settings(const settings& with) {
-    hook_dispatch_settings made;
-    made.retry.waits = with.webhook_retry;
-    made.per_hook_minute_max = with.webhook_minute_limit;
-    return made;
+hook_dispatch_settings to_dispatch_settings(const settings& settings) {
+    hook_dispatch_settings result;
+    result.retry.waits = settings.webhook_retry;
+    result.per_hook_minute_max = settings.webhook_minute_limit;
+    return result;
 }
 
-public_targets to_target_rule(const settings& with) { return {.private_allowed = with.allow_private_targets}; }
+public_targets to_target_rule(const settings& settings) { return {.private_allowed = settings.allow_private_targets}; }
 
 }  // namespace reference

@@ -15,11 +15,11 @@ namespace reference {
 
 // The settings of each part, made from the flags.
 
-/// As the library takes it.
-[[nodiscard]] tollgate::listen_address to_server_address(const listen_address& where);
+/// Converts to the library's type.
+[[nodiscard]] tollgate::listen_address to_server_address(const listen_address& endpoint);
 
 /// Creates a self-signed certificate if none is given. Throws `run_error`.
-[[nodiscard]] tollgate::server_settings to_server_settings(const settings& with);
+[[nodiscard]] tollgate::server_settings to_server_settings(const settings& settings);
 
 /// The addresses that clients use, without a slash at the end.
 struct public_urls {
@@ -27,12 +27,12 @@ struct public_urls {
     std::string auth_url;
 };
 /// If not given, they are made from the first listener's address and `port`.
-[[nodiscard]] public_urls to_public_urls(const settings& with, std::uint16_t port);
+[[nodiscard]] public_urls to_public_urls(const settings& settings, std::uint16_t port);
 
-[[nodiscard]] tollgate::account_service_settings to_service_settings(const settings& with, const public_urls& urls,
+[[nodiscard]] tollgate::account_service_settings to_service_settings(const settings& settings, const public_urls& urls,
                                                                      const tollgate::service_catalog& services);
-[[nodiscard]] tollgate::hook_dispatch_settings to_dispatch_settings(const settings& with);
+[[nodiscard]] tollgate::hook_dispatch_settings to_dispatch_settings(const settings& settings);
 /// The same for creating a webhook and for connecting to it.
-[[nodiscard]] tollgate::public_targets to_target_rule(const settings& with);
+[[nodiscard]] tollgate::public_targets to_target_rule(const settings& settings);
 
 }  // namespace reference

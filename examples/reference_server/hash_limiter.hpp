@@ -40,8 +40,8 @@ public:
     /// The right to compute a hash, for its lifetime, if `admitted()`.
     class permit {
     public:
-        permit(hash_limiter& limiter, const client& of)
-            : limiter_{limiter}, range_{range_of(of.address)}, admitted_{limiter.acquire(range_, of)} {}
+        permit(hash_limiter& limiter, const client& requester)
+            : limiter_{limiter}, range_{range_of(requester.address)}, admitted_{limiter.acquire(range_, requester)} {}
         permit(const permit&) = delete;
         permit& operator=(const permit&) = delete;
         ~permit() {
@@ -76,14 +76,14 @@ private:
         return address.is_v4() ? value & ~std::uint64_t{0xff} : value & ~std::uint64_t{0xffff};
     }
 
-    [[nodiscard]] bool acquire(std::uint64_t range, const client& of) {
+    [[nodiscard]] bool acquire(std::uint64_t range, const client& requester) {
         std::unique_lock hold{mutex_};
         if (running_ < bounds_.running_max && queue_.empty()) {
-            admit(range, of.is_known_browser);
+            admit(range, requester.is_known_browser);
             return true;
         }
-        if (!make_queue_slot(range, of.is_known_browser)) return false;
-        const auto self = queue_.emplace(queue_.end(), range, of.is_known_browser);
+        if (!make_queue_slot(range, requester.is_known_browser)) return false;
+        const auto self = queue_.emplace(queue_.end(), range, requester.is_known_browser);
         self->changed.wait_for(hold, bounds_.queue_wait_max, [&] { return self->now != state::waiting; });
         const bool admitted = self->now == state::admitted;
         queue_.erase(self);

@@ -15,8 +15,8 @@ public:
 
     template <tollgate::http::handler H>
     void become(H& handler) {
-        made_.emplace(handler);
-        target_.store(&*made_, std::memory_order_release);
+        handler_.emplace(handler);
+        target_.store(&*handler_, std::memory_order_release);
     }
 
     void handle(const tollgate::http::request& request, tollgate::http::response& response) noexcept {
@@ -34,12 +34,12 @@ public:
     }
 
 private:
-    void pass_on(const auto& what, tollgate::http::response& response) noexcept {
-        if (const auto* target = target_.load(std::memory_order_acquire)) target->handle(what, response);
+    void pass_on(const auto& input, tollgate::http::response& response) noexcept {
+        if (const auto* target = target_.load(std::memory_order_acquire)) target->handle(input, response);
         else response.set_status(tollgate::http::status::service_unavailable);
     }
 
-    std::optional<tollgate::http::handler_ref> made_;
+    std::optional<tollgate::http::handler_ref> handler_;
     std::atomic<const tollgate::http::handler_ref*> target_ = nullptr;
 };
 

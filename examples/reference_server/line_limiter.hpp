@@ -43,14 +43,14 @@ public:
     void report(time_point now, Write&& write) {
         const std::lock_guard hold{mutex_};
         for (auto each = kinds_.begin(); each != kinds_.end();) {
-            auto& [kind, of] = *each;
-            if (now < of.since + period) {
+            auto& [kind, entry] = *each;
+            if (now < entry.since + period) {
                 ++each;
-            } else if (of.left_out == 0) {
+            } else if (entry.left_out == 0) {
                 each = kinds_.erase(each);
             } else {
-                write(std::string_view{kind}, of.left_out);
-                of = {now};
+                write(std::string_view{kind}, entry.left_out);
+                entry = {now};
                 ++each;
             }
         }

@@ -32,7 +32,7 @@ public:
 private:
     void run();
     void write_out(std::string_view lines) noexcept;
-    /// Whether the lines that are left are given up.
+    /// Whether the remaining lines are dropped.
     [[nodiscard]] bool is_over(bool reader_accepts) noexcept;
 
     int descriptor_;

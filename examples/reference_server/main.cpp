@@ -24,9 +24,9 @@ int main(int count, char** texts) {
         if (std::holds_alternative<reference::serve>(command->what)) reference::run_server(command->with, services);
         else reference::print_line(reference::administer(command->what, command->with));
         return EXIT_SUCCESS;
-    } catch (const reference::failure& why) {
-        reference::complain(why.what());
-        return why.exit_code();
+    } catch (const reference::failure& failure) {
+        reference::complain(failure.what());
+        return failure.exit_code();
     } catch (const std::exception& unexpected) {
         reference::complain(unexpected.what());
         return EXIT_FAILURE;

@@ -43,12 +43,12 @@ public:
     }
 
     /// For this process alone.
-    static tollgate::result<std::string> shared_key(std::string_view, std::string_view made) { return std::string{made}; }
+    static tollgate::result<std::string> shared_key(std::string_view, std::string_view proposed) { return std::string{proposed}; }
 
-    tollgate::result<void> record(const tollgate::activity& done) {
+    tollgate::result<void> record(const tollgate::activity& activity) {
         const std::lock_guard hold{activities_mutex_};
-        activities_.push_front(done);
-        const auto is_alike = [&](const tollgate::activity& each) { return each.user == done.user && each.kind == done.kind; };
+        activities_.push_front(activity);
+        const auto is_alike = [&](const tollgate::activity& each) { return each.user == activity.user && each.kind == activity.kind; };
         if (std::count_if(activities_.begin(), activities_.end(), is_alike) > std::ptrdiff_t{activities_per_kind_max})
             activities_.erase(std::find_if(activities_.rbegin(), activities_.rend(), is_alike).base() - 1);
         return {};
@@ -63,9 +63,9 @@ public:
 
     tollgate::result<bool> is_active(tollgate::user_id user) const { return users_.contains(user); }
 
-    tollgate::result<tollgate::user_id> add_user(new_user made) {
+    tollgate::result<tollgate::user_id> add_user(new_user user) {
         const tollgate::user_id id{static_cast<std::int64_t>(users_.size()) + 1};
-        users_.emplace(id, std::move(made));
+        users_.emplace(id, std::move(user));
         return id;
     }
 
@@ -115,7 +115,7 @@ private:
     };
 
     std::map<tollgate::user_id, new_user> users_;
-    mutable std::mutex hashes_mutex_;  // of what changes in users_ while it is being read
+    mutable std::mutex hashes_mutex_;  // guards what changes in users_ while it is being read
     std::vector<held_account> accounts_;
     mutable std::mutex activities_mutex_;
     std::deque<tollgate::activity> activities_;  // the newest first

@@ -28,7 +28,7 @@ struct observers {
         counts.on_attempt(record);
         log.on_attempt(record);
     }
-    void on_activity(const tollgate::activity& done) const noexcept { log.on_activity(done); }
+    void on_activity(const tollgate::activity& activity) const noexcept { log.on_activity(activity); }
 };
 
 static_assert(tollgate::delivery_observer<observers> && tollgate::activity_observer<observers>);

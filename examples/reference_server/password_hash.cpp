@@ -38,8 +38,8 @@ constexpr std::string_view prefix = "$scrypt$";
 using salt = std::array<unsigned char, salt_bytes>;
 using hash = std::array<unsigned char, hash_bytes>;
 
-bool derive(std::string_view password, const salt& with, const cost& at, hash& into) {
-    return EVP_PBE_scrypt(password.data(), password.size(), with.data(), with.size(), std::uint64_t{1} << at.log2_n,
+bool derive(std::string_view password, const salt& hash_salt, const cost& at, hash& into) {
+    return EVP_PBE_scrypt(password.data(), password.size(), hash_salt.data(), hash_salt.size(), std::uint64_t{1} << at.log2_n,
                           at.r, at.p, memory_bytes_max, into.data(), into.size()) == 1;
 }
 
@@ -85,7 +85,7 @@ std::optional<unsigned> parse_parameter(std::optional<std::string_view> text, st
 
 struct parsed_hash {
     cost at;
-    salt with;
+    salt hash_salt;
     hash expected;
 };
 
@@ -97,33 +97,33 @@ std::optional<parsed_hash> parse(std::string_view text) {
     const auto p = parse_parameter(take_until(text, '$'), "p=", 64);
     const auto encoded_salt = take_until(text, '$');
     if (!log2_n || !r || !p || !encoded_salt) return std::nullopt;
-    const auto with = decode<salt_bytes>(*encoded_salt);
+    const auto hash_salt = decode<salt_bytes>(*encoded_salt);
     const auto expected = decode<hash_bytes>(text);
-    if (!with || !expected) return std::nullopt;
-    return parsed_hash{{*log2_n, *r, *p}, *with, *expected};
+    if (!hash_salt || !expected) return std::nullopt;
+    return parsed_hash{{*log2_n, *r, *p}, *hash_salt, *expected};
 }
 
-std::string to_text(const parsed_hash& made) {
-    return std::string{prefix} + "ln=" + std::to_string(made.at.log2_n) + ",r=" + std::to_string(made.at.r) +
-           ",p=" + std::to_string(made.at.p) + "$" + encode(made.with) + "$" + encode(made.expected);
+std::string to_text(const parsed_hash& parts) {
+    return std::string{prefix} + "ln=" + std::to_string(parts.at.log2_n) + ",r=" + std::to_string(parts.at.r) +
+           ",p=" + std::to_string(parts.at.p) + "$" + encode(parts.hash_salt) + "$" + encode(parts.expected);
 }
 
 }  // namespace
 
 std::string hash_password(std::string_view password) {
-    parsed_hash made{};
-    if (RAND_bytes(made.with.data(), static_cast<int>(made.with.size())) != 1)
+    parsed_hash parts{};
+    if (RAND_bytes(parts.hash_salt.data(), static_cast<int>(parts.hash_salt.size())) != 1)
         throw run_error{"OpenSSL returned no random bytes."};
-    if (!derive(password, made.with, made.at, made.expected))
+    if (!derive(password, parts.hash_salt, parts.at, parts.expected))
         throw run_error{"scrypt failed: there may be too little memory."};
-    return to_text(made);
+    return to_text(parts);
 }
 
 password_check check_password(std::string_view password, std::string_view hash_text) {
     const auto parsed = parse(hash_text);
     if (!parsed || parsed->at.memory_bytes() > memory_bytes_max) return password_check::wrong;
     hash derived;
-    if (!derive(password, parsed->with, parsed->at, derived)) return password_check::failed;
+    if (!derive(password, parsed->hash_salt, parsed->at, derived)) return password_check::failed;
     const bool same = CRYPTO_memcmp(derived.data(), parsed->expected.data(), derived.size()) == 0;
     return same ? password_check::right : password_check::wrong;
 }

@@ -162,18 +162,18 @@ result<std::vector<account>> postgres_directory::accounts_of(user_id user, std::
     }
 }
 
-result<bool> postgres_directory::has_account(user_id user, const account_ref& wanted) {
-    if (!postgres::is_storable(wanted.service)) return false;
+result<bool> postgres_directory::has_account(user_id user, const account_ref& account) {
+    if (!postgres::is_storable(account.service)) return false;
     auto found = database_.query("SELECT true FROM directory_accounts WHERE id = $1 AND service = $2 AND user_id = $3",
-                                  wanted.account, wanted.service, user);
+                                  account.account, account.service, user);
     if (!found) return std::move(found).error();
     return found->count() > 0;
 }
 
-result<std::optional<user_id>> postgres_directory::owner_of(const account_ref& wanted) {
-    if (!postgres::is_storable(wanted.service)) return std::optional<user_id>{};
-    auto found = database_.query("SELECT user_id FROM directory_accounts WHERE id = $1 AND service = $2", wanted.account,
-                               wanted.service);
+result<std::optional<user_id>> postgres_directory::owner_of(const account_ref& account) {
+    if (!postgres::is_storable(account.service)) return std::optional<user_id>{};
+    auto found = database_.query("SELECT user_id FROM directory_accounts WHERE id = $1 AND service = $2", account.account,
+                               account.service);
     if (!found) return std::move(found).error();
     return sql::read_value<user_id>(*found);
 }
@@ -184,18 +184,18 @@ result<std::optional<user_id>> postgres_directory::owner_of(token_id token) {
     return sql::read_value<user_id>(*found);
 }
 
-result<void> postgres_directory::record(const activity& done) {
+result<void> postgres_directory::record(const activity& activity) {
     auto all = database_.make_batch();
     all.add("INSERT INTO directory_activities (kind, user_id, subject, client, at) VALUES ($1, $2, $3, $4, $5)",
-            to_text(done.kind), done.user, done.subject, client_text(done), done.at);
+            to_text(activity.kind), activity.user, activity.subject, client_text(activity), activity.at);
     all.add("DELETE FROM directory_activities WHERE user_id = $1 AND kind = $2 AND id <= (SELECT id FROM directory_activities "
             "WHERE user_id = $1 AND kind = $2 ORDER BY id DESC LIMIT 1 OFFSET $3)",
-            done.user, to_text(done.kind), static_cast<std::int64_t>(activities_per_kind_max));
+            activity.user, to_text(activity.kind), static_cast<std::int64_t>(activities_per_kind_max));
     all.add("DELETE FROM directory_activities WHERE id IN (SELECT id FROM directory_activities WHERE at < $1 "
             "ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)",
-            done.at - activity_lifetime, static_cast<std::int64_t>(activities_swept));
-    auto kept = database_.run(all);
-    if (!kept) return std::move(kept).error();
+            activity.at - activity_lifetime, static_cast<std::int64_t>(activities_swept));
+    auto recorded = database_.run(all);
+    if (!recorded) return std::move(recorded).error();
     return {};
 }
 
@@ -211,20 +211,20 @@ result<std::vector<activity>> postgres_directory::activities(std::optional<user_
     return sql::read_all<std::string, user_id, std::string, std::string, instant>(*found, to_activity);
 }
 
-result<user_id> postgres_directory::add_user(const new_user& made) {
+result<user_id> postgres_directory::add_user(const new_user& user) {
     auto done = database_.execute(
         "INSERT INTO directory_users (login, password_hash, currency, balance) VALUES ($1, $2, $3, $4) RETURNING id",
-        made.login, made.password_hash, made.currency, made.balance);
+        user.login, user.password_hash, user.currency, user.balance);
     if (!done) return std::move(done).error();
     const auto row = done->only<user_id>();
     if (!row) return row.error();
     return std::get<0>(*row);
 }
 
-result<std::string> postgres_directory::shared_key(std::string_view name, std::string_view made) {
+result<std::string> postgres_directory::shared_key(std::string_view name, std::string_view proposed) {
     auto done = database_.execute("INSERT INTO directory_keys AS keys (name, value) VALUES ($1, $2) "
                                  "ON CONFLICT (name) DO UPDATE SET value = keys.value RETURNING value",
-                                 name, made);
+                                 name, proposed);
     if (!done) return std::move(done).error();
     auto row = done->only<std::string>();
     if (!row) return std::move(row).error();

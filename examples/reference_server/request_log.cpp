@@ -52,7 +52,7 @@ std::string_view shown(std::string_view text, std::size_t bytes_max, std::string
 }
 
 /// As `shown`, for the id of a request, which the client may have chosen.
-std::string_view shown_id(const request_context& of, std::string& scratch) { return shown(of.id, of.id.size(), scratch); }
+std::string_view shown_id(const request_context& context, std::string& scratch) { return shown(context.id, context.id.size(), scratch); }
 
 void append_quoted(std::string& line, std::string_view text) {
     line += '"';
@@ -71,8 +71,8 @@ std::string to_milliseconds(std::chrono::nanoseconds duration) {
 }
 
 /// The kind of a failure, for one count: the first part of its cause, without the details.
-std::string kind_of(const error& why) {
-    const std::string_view cause = why.cause;
+std::string kind_of(const error& error) {
+    const std::string_view cause = error.cause;
     return escape_controls(cause.substr(0, (std::min)(cause.find_first_of(":0123456789"), std::size_t{80})));
 }
 
@@ -84,7 +84,7 @@ struct request_log::entry {
     std::string_view method;  // the first three as sent; empty if it was refused before it was a request
     std::string_view path;
     std::string_view agent;
-    const caller* who = nullptr;
+    const tollgate::caller* caller = nullptr;
     std::string_view reason;  // why it was refused
 };
 
@@ -119,43 +119,50 @@ void request_log::on_problem(const problem_record& record) const noexcept {
         std::string line, scratch;
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         const auto cause = escape_controls(record.error.cause);
-        const request_context* of = record.context;
+        const request_context* context = record.context;
         if (form_ == log_form::json) {
             http::json_writer json{line};
             json.begin_object();
             json.member("time").string(time);
             json.member("problem").string(cause);
-            if (of != nullptr) {
-                json.member("route").string(of->route);
-                json.member("request_id").string(shown_id(*of, scratch));
-                json.member("trace_id").string(of->trace_id);
+            if (context != nullptr) {
+                json.member("route").string(context->route);
+                json.member("request_id").string(shown_id(*context, scratch));
+                json.member("trace_id").string(context->trace_id);
             }
             json.end_object();
         } else {
             line.append(time).append(" problem: ").append(cause);
-            if (of != nullptr) line.append(" request=").append(shown_id(*of, scratch)).append(" trace=").append(of->trace_id);
+            if (context != nullptr)
+                line.append(" request=").append(shown_id(*context, scratch)).append(" trace=").append(context->trace_id);
         }
         out_.write(line + "\n");
     } catch (...) {
     }
 }
 
-void request_log::on_notice(std::string_view what) const noexcept {
+void request_log::on_notice(std::string_view message) const noexcept {
     try {
         std::string line;
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         if (form_ == log_form::json)
-            http::json_writer{line}.begin_object().member("time").string(time).member("notice").string(escape_controls(what)).end_object();
-        else line.append(time).append(" notice: ").append(escape_controls(what));
+            http::json_writer{line}
+                .begin_object()
+                .member("time")
+                .string(time)
+                .member("notice")
+                .string(escape_controls(message))
+                .end_object();
+        else line.append(time).append(" notice: ").append(escape_controls(message));
         out_.write(line + "\n");
     } catch (...) {
     }
 }
 
-void request_log::on_activity(const activity& done) const noexcept {
+void request_log::on_activity(const activity& activity) const noexcept {
     try {
         if (!record_) return;
-        if (const auto kept = record_(done); !kept) on_problem(kept.error());
+        if (const auto recorded = record_(activity); !recorded) on_problem(recorded.error());
     } catch (...) {
         on_notice("an activity was not recorded: out of memory");
     }
@@ -187,65 +194,65 @@ void request_log::append_counts(std::string& lines, line_limiter::time_point now
     });
 }
 
-void request_log::write(const entry& of) const {
+void request_log::write(const entry& record) const {
     thread_local std::string line;  // keeps its memory from request to request
     line.clear();
-    if (form_ == log_form::json) append_json(of, line);
-    else append_text(of, line);
+    if (form_ == log_form::json) append_json(record, line);
+    else append_text(record, line);
     line += '\n';
     out_.write(line);
 }
 
-void request_log::append_text(const entry& of, std::string& line) {
+void request_log::append_text(const entry& record, std::string& line) {
     std::string scratch;
-    line.append(to_iso8601_milliseconds(of.context.at)).append(" ");
-    if (of.reason.empty()) {
-        line.append(shown(of.method, method_bytes_max, scratch)).append(" ");
-        line.append(of.context.route.empty() ? std::string_view{"-"} : of.context.route).append(" ");
+    line.append(to_iso8601_milliseconds(record.context.at)).append(" ");
+    if (record.reason.empty()) {
+        line.append(shown(record.method, method_bytes_max, scratch)).append(" ");
+        line.append(record.context.route.empty() ? std::string_view{"-"} : record.context.route).append(" ");
     } else {
         line.append("refused ");
     }
-    line.append(std::to_string(to_number(of.status))).append(" ").append(to_milliseconds(of.context.duration)).append("ms");
-    line.append(" client=").append(of.context.client.to_text());
-    if (of.who != nullptr) {
-        line.append(" user=").append(std::to_string(of.who->user.value()));
-        if (of.who->token) line.append(" token=").append(std::to_string(of.who->token->value()));
-        if (of.who->application) line.append(" application=").append(std::to_string(of.who->application->value()));
+    line.append(std::to_string(to_number(record.status))).append(" ").append(to_milliseconds(record.context.duration)).append("ms");
+    line.append(" client=").append(record.context.client.to_text());
+    if (record.caller != nullptr) {
+        line.append(" user=").append(std::to_string(record.caller->user.value()));
+        if (record.caller->token) line.append(" token=").append(std::to_string(record.caller->token->value()));
+        if (record.caller->application) line.append(" application=").append(std::to_string(record.caller->application->value()));
     }
-    line.append(" request=").append(shown_id(of.context, scratch)).append(" trace=").append(of.context.trace_id);
-    if (!of.reason.empty()) {
+    line.append(" request=").append(shown_id(record.context, scratch)).append(" trace=").append(record.context.trace_id);
+    if (!record.reason.empty()) {
         line.append(" reason=");
-        append_quoted(line, of.reason);
+        append_quoted(line, record.reason);
         return;
     }
-    line.append(" path=").append(shown(of.path, path_bytes_max, scratch)).append(" agent=");
-    append_quoted(line, shown(of.agent, agent_bytes_max, scratch));
+    line.append(" path=").append(shown(record.path, path_bytes_max, scratch)).append(" agent=");
+    append_quoted(line, shown(record.agent, agent_bytes_max, scratch));
 }
 
-void request_log::append_json(const entry& of, std::string& line) {
+void request_log::append_json(const entry& record, std::string& line) {
     std::string scratch;
     http::json_writer json{line};
     json.begin_object();
-    json.member("time").string(to_iso8601_milliseconds(of.context.at));
-    if (of.reason.empty()) {
-        json.member("method").string(shown(of.method, method_bytes_max, scratch));
-        json.member("route").string(of.context.route);
+    json.member("time").string(to_iso8601_milliseconds(record.context.at));
+    if (record.reason.empty()) {
+        json.member("method").string(shown(record.method, method_bytes_max, scratch));
+        json.member("route").string(record.context.route);
     }
-    json.member("status").integer(to_number(of.status));
-    json.member("duration_ms").value(to_milliseconds(of.context.duration));
-    json.member("client").string(of.context.client.to_text());
-    if (of.who != nullptr) {
-        json.member("user").integer(of.who->user.value());
-        if (of.who->token) json.member("token").integer(of.who->token->value());
-        if (of.who->application) json.member("application").integer(of.who->application->value());
+    json.member("status").integer(to_number(record.status));
+    json.member("duration_ms").value(to_milliseconds(record.context.duration));
+    json.member("client").string(record.context.client.to_text());
+    if (record.caller != nullptr) {
+        json.member("user").integer(record.caller->user.value());
+        if (record.caller->token) json.member("token").integer(record.caller->token->value());
+        if (record.caller->application) json.member("application").integer(record.caller->application->value());
     }
-    json.member("request_id").string(shown_id(of.context, scratch));
-    json.member("trace_id").string(of.context.trace_id);
-    if (of.reason.empty()) {
-        json.member("path").string(shown(of.path, path_bytes_max, scratch));
-        json.member("agent").string(shown(of.agent, agent_bytes_max, scratch));
+    json.member("request_id").string(shown_id(record.context, scratch));
+    json.member("trace_id").string(record.context.trace_id);
+    if (record.reason.empty()) {
+        json.member("path").string(shown(record.path, path_bytes_max, scratch));
+        json.member("agent").string(shown(record.agent, agent_bytes_max, scratch));
     } else {
-        json.member("reason").string(of.reason);
+        json.member("reason").string(record.reason);
     }
     json.end_object();
 }

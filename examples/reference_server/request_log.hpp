@@ -28,19 +28,19 @@ public:
     void on_problem(const tollgate::problem_record& record) const noexcept;
     void on_attempt(const tollgate::delivery_record& record) const noexcept;
     /// A message for the operator that does not belong to a request: written also with `log_form::off`.
-    void on_notice(std::string_view what) const noexcept;
+    void on_notice(std::string_view message) const noexcept;
     /// Writes to the audit log; only a failure to do so is a line.
-    void on_activity(const tollgate::activity& done) const noexcept;
+    void on_activity(const tollgate::activity& activity) const noexcept;
     /// Sets where activities are stored. Call it before requests are served.
     void set_audit_log(std::function<tollgate::result<void>(const tollgate::activity&)> record) { record_ = std::move(record); }
 
 private:
     struct entry;
-    void write(const entry& of) const;
+    void write(const entry& record) const;
     /// Appends a line for each kind of failure of which lines were omitted.
     void append_counts(std::string& lines, line_limiter::time_point now) const;
-    static void append_text(const entry& of, std::string& line);
-    static void append_json(const entry& of, std::string& line);
+    static void append_text(const entry& record, std::string& line);
+    static void append_json(const entry& record, std::string& line);
 
     log_form form_;
     std::function<tollgate::result<void>(const tollgate::activity&)> record_;

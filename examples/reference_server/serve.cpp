@@ -27,31 +27,33 @@ constexpr rlim_t other_descriptors = 4096 + 256;
 void allow_descriptors(std::size_t connections) {
     rlimit allowed{};
     if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0) return;
-    const rlim_t wanted = connections + other_descriptors;
-    if (allowed.rlim_cur >= wanted) return;
-    allowed.rlim_cur = (std::min)(wanted, allowed.rlim_max);
+    const rlim_t needed = connections + other_descriptors;
+    if (allowed.rlim_cur >= needed) return;
+    allowed.rlim_cur = (std::min)(needed, allowed.rlim_max);
     ::setrlimit(RLIMIT_NOFILE, &allowed);
-    if (allowed.rlim_cur < wanted)
+    if (allowed.rlim_cur < needed)
         complain("--max-connections: the system allows only " + std::to_string(allowed.rlim_cur) +
                  " open files.");
 }
 
 /// On any error with the new certificates, the old ones remain in use.
-void reload_certificates(server& running, const settings& with, const request_log& log) {
-    const auto report = [&log](std::string_view why) { log.on_notice("SIGHUP: the old certificate remains in use: " + std::string{why}); };
+void reload_certificates(server& running, const settings& settings, const request_log& log) {
+    const auto report = [&log](std::string_view reason) {
+        log.on_notice("SIGHUP: the old certificate remains in use: " + std::string{reason});
+    };
     try {
-        if (with.tls_cert.empty()) (void)self_signed_certificate(with.data);  // renews it in time
+        if (settings.tls_cert.empty()) (void)self_signed_certificate(settings.data);  // renews it in time
         const auto read = running.reload_certificates();
         if (!read) report(read.error().message);
-    } catch (const run_error& why) {
-        report(why.what());
+    } catch (const run_error& error) {
+        report(error.what());
     }
 }
 
-/// The URLs are those of the first listener, unless they were given; a port that was given is known.
-bool urls_tell_ports(const settings& with) {
-    const bool given = !with.base_url.empty() && !with.auth_url.empty();
-    return with.listen.size() == 1 && !(given && with.listen.front().port == 0);
+/// The URLs are those of the first listener, unless they are configured; a configured port is known.
+bool urls_tell_ports(const settings& settings) {
+    const bool configured = !settings.base_url.empty() && !settings.auth_url.empty();
+    return settings.listen.size() == 1 && !(configured && settings.listen.front().port == 0);
 }
 
 std::string to_text(const tollgate::listen_address& real) {
@@ -61,13 +63,13 @@ std::string to_text(const tollgate::listen_address& real) {
 
 }  // namespace
 
-void print_ready(const server& running, const settings& with, const public_urls& urls,
+void print_ready(const server& running, const settings& settings, const public_urls& urls,
                  const std::optional<demo>& shown, const std::optional<listen_address>& admin) {
     nlohmann::ordered_json line{{"ready", true},
                                 {"api", urls.base_url},
                                 {"auth", urls.auth_url},
                                 {"pid", static_cast<std::int64_t>(::getpid())}};
-    if (!urls_tell_ports(with))
+    if (!urls_tell_ports(settings))
         for (const auto& each : running.endpoints()) line["listen"].push_back(to_text(each));
     if (admin) line["admin"] = to_text(*admin);
     if (shown) line["demo"] = to_json(*shown);
@@ -75,37 +77,37 @@ void print_ready(const server& running, const settings& with, const public_urls&
 }
 
 /// An unusable certificate is a configuration error, like an invalid listen address.
-void expect_started(const result<void>& started, const settings& with) {
+void expect_started(const result<void>& started, const settings& settings) {
     if (started) return;
-    const error& why = started.error();
-    if (why.kind == error_kind::invalid && !(with.tls_cert.empty() && with.tls_ticket_keys.empty()))
-        throw usage_error{"--tls-cert, --tls-key, --tls-ticket-keys: " + why.message};
-    throw run_error{why.message};
+    const error& error = started.error();
+    if (error.kind == error_kind::invalid && !(settings.tls_cert.empty() && settings.tls_ticket_keys.empty()))
+        throw usage_error{"--tls-cert, --tls-key, --tls-ticket-keys: " + error.message};
+    throw run_error{error.message};
 }
 
-void wait_for_stop_signal(server& running, const settings& with, const signals& stop_signals, const service_manager& manager,
+void wait_for_stop_signal(server& running, const settings& settings, const signals& stop_signals, const service_manager& manager,
                           const request_log& log) {
     const auto interval = manager.watchdog_interval();
     for (;;) {
         const auto number = interval ? stop_signals.wait(*interval) : stop_signals.wait();
         if (!number) manager.notify("WATCHDOG=1");
         else if (*number != SIGHUP) break;
-        else if (!with.plain) reload_certificates(running, with, log);
+        else if (!settings.plain) reload_certificates(running, settings, log);
     }
     manager.notify("STOPPING=1");
     stop_signals.let_the_next_one_end_the_process();
 }
 
-void run_server(const settings& with, const service_catalog& services) {
+void run_server(const settings& settings, const service_catalog& services) {
     const signals stop_signals;
-    allow_descriptors(with.connections_max);
-    make_private_directory(with.data);
-    switch (with.store_location().kind) {
-        case location::kind::memory: return serve_on_memory(with, services, stop_signals);
-        case location::kind::sqlite: return serve_on_sqlite(with, services, stop_signals);
+    allow_descriptors(settings.connections_max);
+    make_private_directory(settings.data);
+    switch (settings.store_location().kind) {
+        case location::kind::memory: return serve_on_memory(settings, services, stop_signals);
+        case location::kind::sqlite: return serve_on_sqlite(settings, services, stop_signals);
         case location::kind::postgres:
 #if defined(TOLLGATE_WITH_POSTGRES)
-            return serve_on_postgres(with, services, stop_signals);
+            return serve_on_postgres(settings, services, stop_signals);
 #else
             break;  // no such setting is read
 #endif

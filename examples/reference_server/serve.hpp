@@ -18,14 +18,14 @@ namespace reference {
 
 /// Serves until SIGTERM or SIGINT, and then until requests in flight are finished. Prints the ready line once connections
 /// are accepted; reads certificates again on SIGHUP. Throws `run_error`.
-void run_server(const settings& with, const tollgate::service_catalog& services);
+void run_server(const settings& settings, const tollgate::service_catalog& services);
 
 // `run_server` with each kind of store. Each is in a separate file, because each compiles every handler for its store.
 
-void serve_on_memory(const settings& with, const tollgate::service_catalog& services, const signals& stop_signals);
-void serve_on_sqlite(const settings& with, const tollgate::service_catalog& services, const signals& stop_signals);
+void serve_on_memory(const settings& settings, const tollgate::service_catalog& services, const signals& stop_signals);
+void serve_on_sqlite(const settings& settings, const tollgate::service_catalog& services, const signals& stop_signals);
 /// Only in a build with libpq.
-void serve_on_postgres(const settings& with, const tollgate::service_catalog& services, const signals& stop_signals);
+void serve_on_postgres(const settings& settings, const tollgate::service_catalog& services, const signals& stop_signals);
 
 // The parts of `serve_from` that do not depend on the store.
 
@@ -33,14 +33,14 @@ void serve_on_postgres(const settings& with, const tollgate::service_catalog& se
 inline constexpr tollgate::seconds stop_patience{10};
 
 /// The ready line. If its URLs do not show every listener's port, it also lists the listeners.
-void print_ready(const tollgate::server& running, const settings& with, const public_urls& urls,
+void print_ready(const tollgate::server& running, const settings& settings, const public_urls& urls,
                  const std::optional<demo>& shown, const std::optional<listen_address>& admin);
 
 /// Throws `usage_error` or `run_error`, depending on why the server did not start.
-void expect_started(const tollgate::result<void>& started, const settings& with);
+void expect_started(const tollgate::result<void>& started, const settings& settings);
 
 /// Returns at the signal to stop; until then it reads certificates again on each SIGHUP, and notifies the watchdog.
-void wait_for_stop_signal(tollgate::server& running, const settings& with, const signals& stop_signals, const service_manager& manager,
+void wait_for_stop_signal(tollgate::server& running, const settings& settings, const signals& stop_signals, const service_manager& manager,
                           const request_log& log);
 
 }  // namespace reference

@@ -59,59 +59,59 @@ void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::
 
 /// Serves until the signal to stop, and then until requests in flight are finished.
 template <class Directory, class Store, class Clock>
-void serve_from(const stored_data<Directory, Store, Clock>& data, const std::optional<demo>& shown, const settings& with,
+void serve_from(const stored_data<Directory, Store, Clock>& data, const std::optional<demo>& shown, const settings& settings,
                 const tollgate::service_catalog& services, const signals& stop_signals) {
     const service_manager manager;  // before threads, which read the environment
-    request_log log{with.log};
+    request_log log{settings.log};
     tollgate::metrics counts;
-    observers seen{log, counts};
-    std::optional<assembly<Directory, Store, Clock>> made;
+    observers observer{log, counts};
+    std::optional<assembly<Directory, Store, Clock>> assembled;
     late_handler handler;
-    auto how = to_server_settings(with);
-    how.listening_sockets = manager.sockets();
-    how.on_warning = [&log](std::string_view message) { log.on_notice(message); };
-    tollgate::server running{handler, std::move(how)};
+    auto server_settings = to_server_settings(settings);
+    server_settings.listening_sockets = manager.sockets();
+    server_settings.on_warning = [&log](std::string_view message) { log.on_notice(message); };
+    tollgate::server running{handler, std::move(server_settings)};
 
     const auto assemble = [&](std::uint16_t port) {
-        auto urls = to_public_urls(with, port);
-        made.emplace(with, urls, services, data, seen);
-        handler.become(made->service());
+        auto urls = to_public_urls(settings, port);
+        assembled.emplace(settings, urls, services, data, observer);
+        handler.become(assembled->service());
         return urls;
     };
     // With port 0 the URLs are known when the server listens.
-    const auto port = with.listen.front().port;
+    const auto port = settings.listen.front().port;
     public_urls urls;
     if (port != 0) urls = assemble(port);
-    expect_started(running.start(), with);
+    expect_started(running.start(), settings);
     if (port == 0) urls = assemble(running.port());
-    expect(made->dispatcher().start(), "cannot deliver webhooks");
+    expect(assembled->dispatcher().start(), "cannot deliver webhooks");
 
     tollgate::health checks{{.on_change = [&log](std::string_view name, const tollgate::result<void>& now) {
         if (!now) log.on_notice("not ready: " + std::string{name} + ": " + now.error().cause);
         else log.on_notice("ready: " + std::string{name});
     }}};
     std::optional<admin_listener> admin;
-    if (with.admin_listen) {
-        watch(counts, checks, running, data, made->limiter());
-        admin.emplace(*with.admin_listen, counts, checks);
+    if (settings.admin_listen) {
+        watch(counts, checks, running, data, assembled->limiter());
+        admin.emplace(*settings.admin_listen, counts, checks);
         admin->start();
         expect(checks.start(), "cannot check the store");
     }
-    print_ready(running, with, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
+    print_ready(running, settings, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");
-    wait_for_stop_signal(running, with, stop_signals, manager, log);
+    wait_for_stop_signal(running, settings, stop_signals, manager, log);
     std::thread answering{[&running] { running.stop(stop_patience); }};  // in parallel with deliveries: both share the time-out
-    made->dispatcher().stop(stop_patience);
+    assembled->dispatcher().stop(stop_patience);
     answering.join();
 }
 
 /// The demo that an earlier start in this data directory recorded for this store, if it is still valid; otherwise a new
 /// one, of the same user if they still exist.
 template <class Directory, class Store, class Clock>
-demo kept_demo(const stored_data<Directory, Store, Clock>& data, const settings& with,
+demo kept_demo(const stored_data<Directory, Store, Clock>& data, const settings& settings,
                const tollgate::service_catalog& services) {
-    const directory_lock alone{with.data};
-    auto written = read_demos(with.data);
+    const directory_lock alone{settings.data};
+    auto written = read_demos(settings.data);
     const auto alive = std::find_if(written.begin(), written.end(), [&](const demo& each) {
         return expect(data.users.find_login(each.login), "cannot look for the demo user") && is_alive(each, data.store);
     });
@@ -119,16 +119,16 @@ demo kept_demo(const stored_data<Directory, Store, Clock>& data, const settings&
     if (alive != written.end()) {
         std::rotate(written.begin(), alive, alive + 1);
     } else {
-        const auto ours = std::find_if(written.begin(), written.end(),
-                                       [&](const demo& each) { return is_user_of(each, data.users); });
+        const auto same_user = std::find_if(written.begin(), written.end(),
+                                            [&](const demo& each) { return is_user_of(each, data.users); });
         std::optional<std::string> login;
-        if (ours != written.end()) {
-            login = ours->login;
-            written.erase(ours);
+        if (same_user != written.end()) {
+            login = same_user->login;
+            written.erase(same_user);
         }
         written.insert(written.begin(), renew_demo(data.users, data.store, services, login, data.clock.now()));
     }
-    write_demos(with.data, written);
+    write_demos(settings.data, written);
     return written.front();
 }
 

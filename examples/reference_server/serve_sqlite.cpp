@@ -10,17 +10,17 @@
 
 namespace reference {
 
-void serve_on_sqlite(const settings& with, const tollgate::service_catalog& services, const signals& stop_signals) {
-    const auto file = with.store_location().file;
-    tollgate::sqlite_settings kept_as;
-    kept_as.owner_query = sqlite_directory::owner_query;
-    kept_as.hook_secret_keys = read_secret_keys(with.secret_key_file);
+void serve_on_sqlite(const settings& settings, const tollgate::service_catalog& services, const signals& stop_signals) {
+    const auto file = settings.store_location().file;
+    tollgate::sqlite_settings store_settings;
+    store_settings.owner_query = sqlite_directory::owner_query;
+    store_settings.hook_secret_keys = read_secret_keys(settings.secret_key_file);
     auto users = expect(sqlite_directory::open(file), "--store: cannot open the database");
-    auto store = expect(tollgate::sqlite_store::open(file.string(), kept_as), "--store: cannot open the database");
+    auto store = expect(tollgate::sqlite_store::open(file.string(), store_settings), "--store: cannot open the database");
     const stored_data data{users, store, tollgate::system_clock{}};
     std::optional<demo> shown;
-    if (with.demo) shown = kept_demo(data, with, services);
-    serve_from(data, shown, with, services, stop_signals);
+    if (settings.demo) shown = kept_demo(data, settings, services);
+    serve_from(data, shown, settings, services, stop_signals);
 }
 
 }  // namespace reference

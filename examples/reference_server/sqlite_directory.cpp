@@ -103,20 +103,20 @@ result<std::vector<account>> sqlite_directory::accounts_of(user_id user, std::st
     });
 }
 
-result<bool> sqlite_directory::has_account(user_id user, const account_ref& wanted) {
+result<bool> sqlite_directory::has_account(user_id user, const account_ref& account) {
     return database_.read([&](sqlite::database& on) -> result<bool> {
         auto found = sql::read_value<bool>(
-            on.prepare("SELECT 1 FROM directory_accounts WHERE service = ? AND id = ? AND user_id = ?", wanted.service,
-                       wanted.account, user));
+            on.prepare("SELECT 1 FROM directory_accounts WHERE service = ? AND id = ? AND user_id = ?", account.service,
+                       account.account, user));
         if (!found) return std::move(found).error();
         return found->has_value();
     });
 }
 
-result<std::optional<user_id>> sqlite_directory::owner_of(const account_ref& wanted) {
+result<std::optional<user_id>> sqlite_directory::owner_of(const account_ref& account) {
     return database_.read([&](sqlite::database& on) {
         return sql::read_value<user_id>(on.prepare("SELECT user_id FROM directory_accounts WHERE service = ? AND id = ?",
-                                                   wanted.service, wanted.account));
+                                                   account.service, account.account));
     });
 }
 
@@ -126,20 +126,20 @@ result<std::optional<user_id>> sqlite_directory::owner_of(token_id token) {
     });
 }
 
-result<void> sqlite_directory::record(const activity& done) {
+result<void> sqlite_directory::record(const activity& activity) {
     return database_.transact([&](sqlite::database& on) -> result<void> {
-        if (auto kept = on.run("INSERT INTO directory_activities (kind, user_id, subject, client, at) VALUES (?, ?, ?, ?, ?)",
-                               to_text(done.kind), done.user, done.subject, client_text(done), done.at);
-            !kept)
-            return kept;
+        if (auto inserted = on.run("INSERT INTO directory_activities (kind, user_id, subject, client, at) VALUES (?, ?, ?, ?, ?)",
+                                   to_text(activity.kind), activity.user, activity.subject, client_text(activity), activity.at);
+            !inserted)
+            return inserted;
         if (auto swept = on.run("DELETE FROM directory_activities WHERE user_id = ?1 AND kind = ?2 AND id <= (SELECT id FROM "
                                 "directory_activities WHERE user_id = ?1 AND kind = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)",
-                                done.user, to_text(done.kind), static_cast<std::int64_t>(activities_per_kind_max));
+                                activity.user, to_text(activity.kind), static_cast<std::int64_t>(activities_per_kind_max));
             !swept)
             return swept;
         return on.run("DELETE FROM directory_activities WHERE id IN (SELECT id FROM directory_activities WHERE at < ? "
                       "ORDER BY at LIMIT ?)",
-                      done.at - activity_lifetime, static_cast<std::int64_t>(activities_swept));
+                      activity.at - activity_lifetime, static_cast<std::int64_t>(activities_swept));
     });
 }
 
@@ -156,23 +156,23 @@ result<std::vector<activity>> sqlite_directory::activities(std::optional<user_id
     });
 }
 
-result<user_id> sqlite_directory::add_user(const new_user& made) {
+result<user_id> sqlite_directory::add_user(const new_user& user) {
     return database_.write([&](sqlite::database& on) -> result<user_id> {
         auto done =
             on.run("INSERT INTO directory_users (login, password_hash, currency, balance) VALUES (?, ?, ?, ?)",
-                   made.login, made.password_hash, made.currency, made.balance);
+                   user.login, user.password_hash, user.currency, user.balance);
         if (!done) return std::move(done).error();
         return user_id{on.last_insert_id()};
     });
 }
 
-result<std::string> sqlite_directory::shared_key(std::string_view name, std::string_view made) {
+result<std::string> sqlite_directory::shared_key(std::string_view name, std::string_view proposed) {
     return database_.write([&](sqlite::database& on) -> result<std::string> {
-        auto kept = sql::read_value<std::string>(on.prepare(
+        auto stored = sql::read_value<std::string>(on.prepare(
             "INSERT INTO directory_keys (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value RETURNING value",
-            name, made));
-        if (!kept) return std::move(kept).error();
-        return std::move(*kept).value();
+            name, proposed));
+        if (!stored) return std::move(stored).error();
+        return std::move(*stored).value();
     });
 }
 

@@ -32,32 +32,32 @@ public:
     /// Creates the tables if they do not exist, and brings older ones up to date.
     static tollgate::result<sqlite_directory> open(const std::filesystem::path& file);
 
-    /// What `quota_of` and `balance_of` ask, for the store in the same file to ask with each credential
+    /// The query of `quota_of` and `balance_of`, which the store in the same file runs with each credential
     /// (`sqlite_settings::owner_query`).
     static constexpr const char* owner_query =
         "SELECT requests_per_day, 86400, balance, currency FROM directory_users WHERE id = ? AND NOT disabled";
 
-    /// How far the tables are, without changing them.
+    /// The version of the tables, without changing them.
     static tollgate::result<tollgate::schema_status> check_schema(const std::filesystem::path& file);
 
     // The contract `user_directory`.
     tollgate::result<tollgate::balance> balance_of(tollgate::user_id user);
     tollgate::result<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
     tollgate::result<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
-    tollgate::result<bool> has_account(tollgate::user_id user, const tollgate::account_ref& wanted);
+    tollgate::result<bool> has_account(tollgate::user_id user, const tollgate::account_ref& account);
 
     /// Whether the user exists and is not disabled: an optional function of `password_source`.
     tollgate::result<bool> is_active(tollgate::user_id user);
 
     /// The owner of the account; none if there is no such account.
-    tollgate::result<std::optional<tollgate::user_id>> owner_of(const tollgate::account_ref& wanted);
+    tollgate::result<std::optional<tollgate::user_id>> owner_of(const tollgate::account_ref& account);
 
     /// error_kind::conflict if the login is in use.
-    tollgate::result<tollgate::user_id> add_user(const new_user& made);
+    tollgate::result<tollgate::user_id> add_user(const new_user& user);
     /// None when there is no such login, or its user is disabled.
     tollgate::result<std::optional<known_login>> find_login(std::string_view login);
-    /// The key of this name, the same for all nodes and starts: `made` if there is none yet.
-    tollgate::result<std::string> shared_key(std::string_view name, std::string_view made);
+    /// The key of this name, the same for all nodes and starts: `proposed` if there is none yet.
+    tollgate::result<std::string> shared_key(std::string_view name, std::string_view proposed);
     /// Users from this id on, disabled ones too, by id, at most `rows_max`.
     tollgate::result<std::vector<user_record>> users_from(tollgate::user_id first, std::size_t rows_max);
     tollgate::result<void> set_disabled(tollgate::user_id user, bool disabled);
@@ -69,7 +69,7 @@ public:
     tollgate::result<std::optional<tollgate::account_ref>> account_of_delivery(tollgate::delivery_id delivery);
 
     /// Adds an entry to the audit log, and removes entries beyond its bounds.
-    tollgate::result<void> record(const tollgate::activity& done);
+    tollgate::result<void> record(const tollgate::activity& activity);
     /// Newest first, at most `rows_max`; without a user, of all.
     tollgate::result<std::vector<tollgate::activity>> activities(std::optional<tollgate::user_id> user, std::size_t rows_max);
     /// The contract `activity_source`.
@@ -104,7 +104,7 @@ private:
 
     explicit sqlite_directory(tollgate::sqlite_database opened);
 
-    /// not_found for a user who is not there.
+    /// not_found for a user who does not exist.
     tollgate::result<user_row> find_user(tollgate::user_id user);
 
     tollgate::sqlite_database database_;

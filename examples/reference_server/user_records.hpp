@@ -17,7 +17,7 @@
 
 namespace reference {
 
-/// What a database knows the directory's tables by.
+/// The component under which a database stores the version of the directory's tables.
 inline constexpr std::string_view directory_component = "reference_directory";
 
 /// What is needed to create a user.
@@ -46,7 +46,7 @@ struct user_record {
 }
 
 /// Bounds of the audit log.
-inline constexpr std::size_t activities_per_kind_max = 200;  // of one user: what a program repeats displaces nothing else
+inline constexpr std::size_t activities_per_kind_max = 200;  // of one user: an activity that a program repeats displaces no other kind
 inline constexpr std::chrono::days activity_lifetime{400};  // a year, and time to look back at it
 inline constexpr std::size_t activities_swept = 4;          // of all users, with each new one: more than it adds
 
