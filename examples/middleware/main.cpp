@@ -119,7 +119,7 @@ int main() {
     account_service service{{.base_url = "https://api.example.com/v1", .services = {{"shop", {"order.paid"}}}}, users, store};
     robots_file robots;
     http::site site{http::mounted(service), http::mounted("/robots.txt", robots)};
-    with_site_fields stack{site};  // what the server, or another host, is given
+    with_site_fields stack{site};  // the handler for the server or another host
     // [/stack]
     static_assert(http::resumable_handler<decltype(stack)> && decltype(stack)::blocking);
 

@@ -107,20 +107,20 @@ struct kernel_random {
 class span_writer {
 public:
     void on_request(const request_record& record) const noexcept {
-        const request_context& of = record.context;
-        const auto begin = std::chrono::nanoseconds{of.at.time_since_epoch()};
+        const request_context& context = record.context;
+        const auto begin = std::chrono::nanoseconds{context.at.time_since_epoch()};
         try {
             std::string line;
             http::json_writer json{line};
             json.begin_object();
-            json.member("traceId").string(of.trace_id);
-            json.member("spanId").string(of.span_id);
-            if (!of.parent_span_id.empty()) json.member("parentSpanId").string(of.parent_span_id);
-            json.member("name").string(std::string{to_text(record.request.method)} + " " + std::string{of.route});
+            json.member("traceId").string(context.trace_id);
+            json.member("spanId").string(context.span_id);
+            if (!context.parent_span_id.empty()) json.member("parentSpanId").string(context.parent_span_id);
+            json.member("name").string(std::string{to_text(record.request.method)} + " " + std::string{context.route});
             json.member("startTimeUnixNano").string(std::to_string(begin.count()));
-            json.member("endTimeUnixNano").string(std::to_string((begin + of.duration).count()));
+            json.member("endTimeUnixNano").string(std::to_string((begin + context.duration).count()));
             json.member("http.response.status_code").integer(to_number(record.response.status()));
-            json.member("request.id").string(of.id);
+            json.member("request.id").string(context.id);
             json.end_object();
             std::cout << line.append("\n");
         } catch (const std::exception&) {
@@ -148,7 +148,7 @@ int main() {
                         .with_target_rule(partner_only{})
                         .with_clock(set_clock{&now})
                         .with_random(kernel_random{})
-                        .with_observer(std::ref(spans));  // held elsewhere, for a dispatcher to share
+                        .with_observer(std::ref(spans));  // by reference, so that a dispatcher can share it
     account_api api{settings, users, store, std::move(policies), account_routes()};
     // [/policies]
 

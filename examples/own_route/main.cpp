@@ -38,11 +38,11 @@ auto shop_routes() {
     return route_table{
         on_get<"/{service}/{account}/invoices/{invoice}">(
             read_of_service,
-            [](api_call& call, const service& at, account_id of, invoice_id which) -> result<void> {
-                if (auto theirs = require_account(call.users(), call.caller().user, {at.name, of}); !theirs) return theirs;
+            [](api_call& call, const service& service, account_id account, invoice_id invoice) -> result<void> {
+                if (auto allowed = require_account(call.users(), call.caller().user, {service.name, account}); !allowed) return allowed;
                 auto json = call.json();
                 json.begin_object();
-                json.member("id").integer(which.value());
+                json.member("id").integer(invoice.value());
                 json.member("total").number("99.90");
                 json.end_object();
                 return {};
@@ -59,9 +59,9 @@ auto list_route() {
     return route_table{
         on_get<"/{service}/{account}/invoices?{page}&{status}">(
             read_of_service,
-            [](api_call& call, const service& at, account_id of, const std::optional<std::int64_t>& page,
+            [](api_call& call, const service& service, account_id account, const std::optional<std::int64_t>& page,
                const std::optional<std::string>& status) -> result<void> {
-                if (auto theirs = require_account(call.users(), call.caller().user, {at.name, of}); !theirs) return theirs;
+                if (auto allowed = require_account(call.users(), call.caller().user, {service.name, account}); !allowed) return allowed;
                 if (status && *status != "paid" && *status != "open") return invalid("status is neither paid nor open.");
                 call.json().begin_object().member("page").integer(page.value_or(1)).end_object();
                 return {};
@@ -76,9 +76,9 @@ auto refund_route() {
     return route_table{
         on_post<"/shop/{account}/refunds">(
             needs_scope("shop:refund"),
-            [](api_call& call, account_id of) -> result<void> {
-                const account_ref account{*service_name::from("shop"), of};
-                if (auto theirs = require_account(call.users(), call.caller().user, account); !theirs) return theirs;
+            [](api_call& call, account_id account) -> result<void> {
+                const account_ref ref{*service_name::from("shop"), account};
+                if (auto allowed = require_account(call.users(), call.caller().user, ref); !allowed) return allowed;
                 const auto body = http::parse_json_object(call.request().body);
                 if (!body) return body.error();  // 400: no JSON object
                 const auto* order = body->find("order");
@@ -102,13 +102,13 @@ auto payment_route(event_sink auto& outbox) {
     return route_table{
         on_post<"/{service}/{account}/invoices/{invoice}/payments">(
             write_of_service,
-            [&outbox](api_call& call, const service& at, account_id of, invoice_id which) -> result<void> {
-                const account_ref account{at.name, of};
-                if (auto theirs = require_account(call.users(), call.caller().user, account); !theirs) return theirs;
+            [&outbox](api_call& call, const service& service, account_id account, invoice_id invoice) -> result<void> {
+                const account_ref ref{service.name, account};
+                if (auto allowed = require_account(call.users(), call.caller().user, ref); !allowed) return allowed;
                 const auto deliveries = publish(outbox, call.settings().services,
-                                                {.account = account,
+                                                {.account = ref,
                                                  .name = "order.paid",
-                                                 .data = R"({"invoice": )" + std::to_string(which.value()) + "}",
+                                                 .data = R"({"invoice": )" + std::to_string(invoice.value()) + "}",
                                                  .at = call.now()},
                                                 call.now());
                 if (!deliveries) return deliveries.error();

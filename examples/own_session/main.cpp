@@ -110,19 +110,19 @@ struct sent {
     std::optional<std::string> form = std::nullopt;
 };
 
-http::response send(auto& site, const sent& what) {
+http::response send(auto& site, const sent& message) {
     http::request request;
-    request.method = what.form ? http::method::post : http::method::get;
-    request.target = http::target::from(what.target);
+    request.method = message.form ? http::method::post : http::method::get;
+    request.target = http::target::from(message.target);
     request.fields.add("User-Agent", "own_session");
-    request.fields.add(what.field, what.value);
-    if (what.form) {
+    request.fields.add(message.field, message.value);
+    if (message.form) {
         request.fields.add("Content-Type", "application/x-www-form-urlencoded");
-        request.body = *what.form;
+        request.body = *message.form;
     }
     http::response response;
     site.handle(request, response);
-    std::cout << (what.form ? "POST " : "GET ") << what.target.substr(0, what.target.find('?')) << ": "
+    std::cout << (message.form ? "POST " : "GET ") << message.target.substr(0, message.target.find('?')) << ": "
               << http::to_number(response.status()) << '\n';
     return response;
 }

@@ -22,7 +22,7 @@ struct hook_row {
         std::string text;
         instant valid_until;
     };
-    new_hook made;
+    new_hook hook;
     std::vector<old_secret> old_secrets{};  // most recently replaced first
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};
@@ -37,19 +37,19 @@ public:
     explicit delivery_tables(std::map<hook_id, hook_row>& hooks) : hooks_{hooks} {}
 
     std::size_t append_event(const event& happened, const message_seed& seed, instant now) {
-        const auto what = std::make_shared<const event>(happened);
+        const auto stored = std::make_shared<const event>(happened);
         std::size_t count = 0;
         for (const auto& [id, to] : hooks_) {
-            if (to.made.account != happened.account || to.made.event != happened.name || to.disabled) continue;
-            deliveries_.emplace(++last_delivery_, delivery_row{id, what, message_id_of(seed, id), now, now});
+            if (to.hook.account != happened.account || to.hook.event != happened.name || to.disabled) continue;
+            deliveries_.emplace(++last_delivery_, delivery_row{id, stored, message_id_of(seed, id), now, now});
             ++count;
         }
         return count;
     }
 
     void append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now) {
-        const auto what = std::make_shared<const event>(happened);
-        deliveries_.emplace(++last_delivery_, delivery_row{to, what, message_id_of(seed, to), now, now});
+        const auto stored = std::make_shared<const event>(happened);
+        deliveries_.emplace(++last_delivery_, delivery_row{to, stored, message_id_of(seed, to), now, now});
     }
 
     // [due]
@@ -57,7 +57,7 @@ public:
         std::vector<std::pair<instant, due_hook>> waiting;
         for (const auto& [id, to] : hooks_)
             if (const auto first = first_time_of(id))
-                waiting.push_back({std::max(*first, to.queued_at), {id, to.made.account, to.made.target_url}});
+                waiting.push_back({std::max(*first, to.queued_at), {id, to.hook.account, to.hook.target_url}});
         std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
         due_hook_page page;
         for (const auto& [at, each] : waiting) {
@@ -75,20 +75,20 @@ public:
         for (const lease_request& each : requests) {
             const auto to = hooks_.find(each.hook);
             if (to == hooks_.end()) continue;
-            std::size_t in_force = leases_of(delivery_host(to->second.made.target_url), time.now), given = 0;
+            std::size_t in_force = leases_of(delivery_host(to->second.hook.target_url), time.now), leased_here = 0;
             while (const auto next = next_due(each.hook, time.now)) {
                 delivery_row& row = deliveries_.at(*next);
                 if (to->second.disabled) {
                     hold(row, time.now);
                     continue;
                 }
-                if (given == each.deliveries_max || in_force >= each.host_leases_max) break;
+                if (leased_here == each.deliveries_max || in_force >= each.host_leases_max) break;
                 row.at = time.until;
                 row.leased = row.lease_open = true;
                 row.resend_requested = false;
                 ++row.lease_number;
                 leased.push_back(describe(*next, row, to->second, time.now));
-                ++given;
+                ++leased_here;
                 ++in_force;
             }
             to->second.queued_at = in_force >= each.host_leases_max ? each.full_host_retry_at : time.now;
@@ -103,24 +103,24 @@ public:
         return results;
     }
 
-    std::vector<delivery> deliveries_of(hook_id of, std::size_t rows_max, std::optional<delivery_id> before,
+    std::vector<delivery> deliveries_of(hook_id hook, std::size_t rows_max, std::optional<delivery_id> before,
                                         std::optional<delivery_state> state) const {
         std::vector<delivery> found;
         for (auto each = deliveries_.rbegin(); each != deliveries_.rend() && found.size() < rows_max; ++each) {
             const auto& [id, row] = *each;
-            if (row.hook != of || (before && id >= before->value()) || (state && row.state != *state)) continue;
-            found.push_back({delivery_id{id}, of, row.what->name, row.message_id, row.created_at, row.state,
+            if (row.hook != hook || (before && id >= before->value()) || (state && row.state != *state)) continue;
+            found.push_back({delivery_id{id}, hook, row.what->name, row.message_id, row.created_at, row.state,
                              row.attempts_made,
                              row.state == delivery_state::waiting ? std::optional{row.at} : std::nullopt});
         }
         return found;
     }
 
-    std::vector<recorded_attempt> attempts_of(hook_id of, std::size_t rows_max, std::optional<delivery_id> made_for) const {
+    std::vector<recorded_attempt> attempts_of(hook_id hook, std::size_t rows_max, std::optional<delivery_id> delivery) const {
         std::vector<recorded_attempt> found;
         for (auto each = attempts_.rbegin(); each != attempts_.rend() && found.size() < rows_max; ++each) {
             const auto& row = deliveries_.at(each->first.value());
-            if (row.hook != of || (made_for && *made_for != each->first)) continue;
+            if (row.hook != hook || (delivery && *delivery != each->first)) continue;
             found.push_back({each->first, row.what->name, row.message_id, each->second});
         }
         return found;
@@ -131,7 +131,7 @@ public:
         if (found == deliveries_.end()) return false;
         delivery_row& row = found->second;
         const hook_row& to = hooks_.at(row.hook);
-        if (to.made.account != account) return false;
+        if (to.hook.account != account) return false;
         if (to.disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
         row.attempts_made = 0;
         if (row.leased && row.at > now) row.resend_requested = true;  // again, when this attempt is completed
@@ -139,10 +139,10 @@ public:
         return true;
     }
 
-    std::size_t resend_given_up(hook_id of, instant since, std::size_t rows_max, instant now) {
+    std::size_t resend_given_up(hook_id hook, instant since, std::size_t rows_max, instant now) {
         std::size_t count = 0;
         for (auto& [id, row] : deliveries_) {
-            if (row.hook != of || row.state != delivery_state::given_up || row.created_at < since) continue;
+            if (row.hook != hook || row.state != delivery_state::given_up || row.created_at < since) continue;
             if (count == rows_max) break;
             row.attempts_made = 0;
             wait_until(row, now);
@@ -188,7 +188,7 @@ private:
         std::shared_ptr<const event> what;
         public_id message_id;
         instant created_at;
-        instant at;  // when it is due, its lease ends, or it ended
+        instant at;  // the time at which it is due, its lease ends, or it ended
         delivery_state state = delivery_state::waiting;
         bool leased = false;
         bool lease_open = false;  // neither completed nor leased again
@@ -198,9 +198,9 @@ private:
     };
     using rows = std::map<std::int64_t, delivery_row>;
 
-    void remove(rows::iterator which) {
-        std::erase_if(attempts_, [&](const auto& each) { return each.first.value() == which->first; });
-        deliveries_.erase(which);
+    void remove(rows::iterator row) {
+        std::erase_if(attempts_, [&](const auto& each) { return each.first.value() == row->first; });
+        deliveries_.erase(row);
     }
     static void wait_until(delivery_row& row, instant at) {
         row.state = delivery_state::waiting;
@@ -212,17 +212,17 @@ private:
         row.state = delivery_state::held;
     }
 
-    std::optional<instant> first_time_of(hook_id of) const {
+    std::optional<instant> first_time_of(hook_id hook) const {
         std::optional<instant> first;
         for (const auto& [id, row] : deliveries_)
-            if (row.hook == of && row.state == delivery_state::waiting && (!first || row.at < *first)) first = row.at;
+            if (row.hook == hook && row.state == delivery_state::waiting && (!first || row.at < *first)) first = row.at;
         return first;
     }
     /// The earliest due first, and of those the oldest. An expired lease is ignored.
-    std::optional<std::int64_t> next_due(hook_id of, instant now) const {
+    std::optional<std::int64_t> next_due(hook_id hook, instant now) const {
         std::optional<std::int64_t> next;
         for (const auto& [id, row] : deliveries_)
-            if (row.hook == of && row.state == delivery_state::waiting && row.at <= now &&
+            if (row.hook == hook && row.state == delivery_state::waiting && row.at <= now &&
                 (!next || row.at < deliveries_.at(*next).at))
                 next = id;
         return next;
@@ -231,17 +231,17 @@ private:
         std::size_t count = 0;
         for (const auto& [id, row] : deliveries_)
             if (row.state == delivery_state::waiting && row.leased && row.at > now &&
-                delivery_host(hooks_.at(row.hook).made.target_url) == host)
+                delivery_host(hooks_.at(row.hook).hook.target_url) == host)
                 ++count;
         return count;
     }
     static due_delivery describe(std::int64_t id, const delivery_row& row, const hook_row& to, instant now) {
-        due_delivery made{.lease = {delivery_id{id}, row.lease_number}, .hook = row.hook, .what = row.what,
-                          .message_id = row.message_id, .type = to.made.type, .target_url = to.made.target_url,
-                          .secret = to.made.secret, .attempts_made = row.attempts_made};
+        due_delivery described{.lease = {delivery_id{id}, row.lease_number}, .hook = row.hook, .what = row.what,
+                               .message_id = row.message_id, .type = to.hook.type, .target_url = to.hook.target_url,
+                               .secret = to.hook.secret, .attempts_made = row.attempts_made};
         for (const auto& each : to.old_secrets)
-            if (now < each.valid_until) made.previous_secrets.push_back(each.text);
-        return made;
+            if (now < each.valid_until) described.previous_secrets.push_back(each.text);
+        return described;
     }
 
     // [complete]

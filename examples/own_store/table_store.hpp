@@ -31,16 +31,16 @@ public:
 
     // token_store
     result<std::optional<token_credential>> find_personal_token(std::string_view username);
-    result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max);
+    result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max);
     result<std::vector<personal_token>> personal_tokens_of(user_id user);
     result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed);
     result<bool> revoke_personal_token(token_id id);
     result<std::optional<token_credential>> find_access_token(const digest& token);
-    result<void> create_access_token(const new_access_token& made);
+    result<void> create_access_token(const new_access_token& token);
     result<bool> revoke_access_token(const digest& token);
 
     // application_store
-    result<application_id> create_application(const new_application& made, std::size_t applications_per_user_max);
+    result<application_id> create_application(const new_application& registered, std::size_t applications_per_user_max);
     result<std::optional<application>> find_application(std::string_view client_id);
     result<std::vector<application>> applications_of(user_id owner);
     result<bool> update_application(user_id owner, application_id id, const application_change& changed);
@@ -50,13 +50,13 @@ public:
 
     // grant_store
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id application);
-    result<code_result> create_code(const new_authorization_code& made);
-    result<redeemed_code> redeem_code(const code_redemption& shown);
-    result<refreshed_token> refresh_access_token(const token_refresh& shown);
+    result<code_result> create_code(const new_authorization_code& code);
+    result<redeemed_code> redeem_code(const code_redemption& redemption);
+    result<refreshed_token> refresh_access_token(const token_refresh& refresh);
     result<void> revoke_oauth_token(application_id application, const digest& token);
     result<std::optional<oauth_token>> find_oauth_token(const digest& token);
-    result<bool> create_owner_token(const new_access_token& made);
-    result<void> create_device_code(const new_device_code& made);
+    result<bool> create_owner_token(const new_access_token& token);
+    result<void> create_device_code(const new_device_code& code);
     result<std::optional<device_code>> find_device_code(const digest& code);
     result<bool> answer_device_code(const digest& user_code, device_code_state answer);
     result<std::vector<grant>> grants_of(user_id user);
@@ -64,7 +64,7 @@ public:
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max);
 
     // hook_store
-    result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max);
+    result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max);
     result<std::vector<hook>> hooks_of(const account_ref& account);
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id);
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
@@ -79,35 +79,35 @@ public:
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max);
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
-    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
+    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
                                                 std::optional<delivery_id> before,
                                                 std::optional<delivery_state> state);
-    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of, std::size_t rows_max,
-                                                      std::optional<delivery_id> made_for);
+    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                      std::optional<delivery_id> delivery);
     result<bool> resend(const account_ref& account, delivery_id id, instant now);
-    result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max,
+    result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
                                         instant now);
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now);
     result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max);
 
     // session_store
-    result<void> create_session(const stored_session& made);
+    result<void> create_session(const stored_session& session);
     result<std::optional<stored_session>> find_session(const digest& cookie);
     result<void> touch_session(const digest& cookie, instant now);
     result<bool> end_session(const digest& cookie);
     result<std::vector<stored_session>> sessions_of(user_id user);
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& kept);
+    result<void> end_sessions_of(user_id user, const std::optional<digest>& except);
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max);
 
 private:
     using digest_bytes = std::array<std::uint8_t, digest::size_bytes>;
 
     struct access_row {
-        new_access_token made;
-        std::optional<std::int64_t> refresh_token;  // the number of the one that it was issued with
+        new_access_token token;
+        std::optional<std::int64_t> refresh_token;  // the id of the one that it was issued with
     };
     struct refresh_row {
-        std::int64_t id = 0;  // stays where its use replaces the token
+        std::int64_t id = 0;  // remains when its use replaces the token
         user_id user;
         application_id application;
         scope_set scopes;
@@ -121,10 +121,10 @@ private:
     };
     struct device_row {
         digest user_digest;
-        device_code found;
+        device_code code;
     };
     struct code_row {
-        new_authorization_code made;
+        new_authorization_code code;
         std::optional<std::int64_t> refresh_token;  // made from it when it was redeemed
     };
 

@@ -14,17 +14,17 @@ result<std::optional<token_credential>> table_store::find_personal_token(std::st
     return std::optional<token_credential>{};
 }
 
-result<token_id> table_store::create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) {
+result<token_id> table_store::create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) {
     const std::lock_guard transaction{mutex_};
     // counted in the transaction that inserts, so that parallel calls cannot exceed the bound
-    std::size_t there = 0;
+    std::size_t count = 0;
     for (const auto& [id, row] : personal_tokens_) {
-        if (row.username == made.username) return error{error_kind::conflict, "The username is taken.", {}};
-        if (row.user == made.user) ++there;
+        if (row.username == token.username) return error{error_kind::conflict, "The username is taken.", {}};
+        if (row.user == token.user) ++count;
     }
-    if (there >= tokens_per_user_max) return invalid("You have as many personal tokens as you may.");
+    if (count >= tokens_per_user_max) return invalid("You have as many personal tokens as you may.");
     const auto id = token_id{++last_token_};
-    personal_tokens_.emplace(id, made);
+    personal_tokens_.emplace(id, token);
     return id;
 }
 // [/tokens]
@@ -58,13 +58,13 @@ result<std::optional<token_credential>> table_store::find_access_token(const dig
     const std::lock_guard transaction{mutex_};
     const auto found = access_tokens_.find(token.bytes());
     if (found == access_tokens_.end()) return std::optional<token_credential>{};
-    const auto& row = found->second.made;
+    const auto& row = found->second.token;
     return std::optional{token_credential{row.user, row.token_digest, row.scopes, row.expires_at, row.application}};
 }
 
-result<void> table_store::create_access_token(const new_access_token& made) {
+result<void> table_store::create_access_token(const new_access_token& token) {
     const std::lock_guard transaction{mutex_};
-    if (!access_tokens_.emplace(made.token_digest.bytes(), access_row{made, {}}).second)
+    if (!access_tokens_.emplace(token.token_digest.bytes(), access_row{token, {}}).second)
         return error{error_kind::conflict, "The token exists.", {}};
     return {};
 }
@@ -74,9 +74,9 @@ result<bool> table_store::revoke_access_token(const digest& token) {
     return access_tokens_.erase(token.bytes()) != 0;
 }
 
-result<void> table_store::create_session(const stored_session& made) {
+result<void> table_store::create_session(const stored_session& session) {
     const std::lock_guard transaction{mutex_};
-    if (!sessions_.emplace(made.cookie_digest.bytes(), made).second)
+    if (!sessions_.emplace(session.cookie_digest.bytes(), session).second)
         return error{error_kind::conflict, "The session exists.", {}};
     return {};
 }
@@ -109,10 +109,10 @@ result<std::vector<stored_session>> table_store::sessions_of(user_id user) {
     return found;
 }
 
-result<void> table_store::end_sessions_of(user_id user, const std::optional<digest>& kept) {
+result<void> table_store::end_sessions_of(user_id user, const std::optional<digest>& except) {
     const std::lock_guard transaction{mutex_};
     std::erase_if(sessions_, [&](const auto& each) {
-        return each.second.user == user && each.second.cookie_digest != kept;
+        return each.second.user == user && each.second.cookie_digest != except;
     });
     return {};
 }

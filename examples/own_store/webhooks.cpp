@@ -5,19 +5,19 @@
 
 hook_row* table_store::find_hook(const account_ref& account, hook_id id) {
     const auto found = hooks_.find(id);
-    return found == hooks_.end() || found->second.made.account != account ? nullptr : &found->second;
+    return found == hooks_.end() || found->second.hook.account != account ? nullptr : &found->second;
 }
 
 // [hooks]
-result<hook_id> table_store::create_hook(const new_hook& made, std::size_t hooks_per_event_max) {
+result<hook_id> table_store::create_hook(const new_hook& hook, std::size_t hooks_per_event_max) {
     const std::lock_guard transaction{mutex_};
     // counted in the transaction that inserts, so that parallel calls cannot exceed the bound
-    std::size_t there = 0;
+    std::size_t count = 0;
     for (const auto& [id, row] : hooks_)
-        if (row.made.account == made.account && row.made.event == made.event) ++there;
-    if (there >= hooks_per_event_max) return invalid("event has as many webhooks as it may have.");
+        if (row.hook.account == hook.account && row.hook.event == hook.event) ++count;
+    if (count >= hooks_per_event_max) return invalid("event has as many webhooks as it may have.");
     const auto id = hook_id{++last_hook_};
-    hooks_.emplace(id, hook_row{made});
+    hooks_.emplace(id, hook_row{hook});
     return id;
 }
 // [/hooks]
@@ -26,8 +26,8 @@ result<std::vector<hook>> table_store::hooks_of(const account_ref& account) {
     const std::lock_guard transaction{mutex_};
     std::vector<hook> found;
     for (const auto& [id, row] : hooks_)
-        if (const new_hook& made = row.made; made.account == account)
-            found.push_back({id, made.account, made.event, made.source, made.type, made.target_url, made.created_at,
+        if (const new_hook& stored = row.hook; stored.account == account)
+            found.push_back({id, stored.account, stored.event, stored.source, stored.type, stored.target_url, stored.created_at,
                              row.disabled, row.failing_since});
     return found;
 }
@@ -35,8 +35,8 @@ result<std::vector<hook>> table_store::hooks_of(const account_ref& account) {
 result<std::optional<account_ref>> table_store::account_of_hook(const service_name& service, hook_id id) {
     const std::lock_guard transaction{mutex_};
     const auto found = hooks_.find(id);
-    if (found == hooks_.end() || found->second.made.account.service != service) return std::optional<account_ref>{};
-    return std::optional{found->second.made.account};
+    if (found == hooks_.end() || found->second.hook.account.service != service) return std::optional<account_ref>{};
+    return std::optional{found->second.hook.account};
 }
 
 result<bool> table_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
@@ -44,9 +44,9 @@ result<bool> table_store::replace_hook_secret(const account_ref& account, hook_i
     const std::lock_guard transaction{mutex_};
     hook_row* const found = find_hook(account, id);
     if (found == nullptr) return false;
-    found->old_secrets.insert(found->old_secrets.begin(), {found->made.secret, old_valid_until});
+    found->old_secrets.insert(found->old_secrets.begin(), {found->hook.secret, old_valid_until});
     if (found->old_secrets.size() > limits::previous_secrets_max) found->old_secrets.pop_back();
-    found->made.secret = secret;
+    found->hook.secret = secret;
     return true;
 }
 
@@ -55,13 +55,13 @@ result<bool> table_store::update_hook(const account_ref& account, hook_id id, co
     const std::lock_guard transaction{mutex_};
     hook_row* const found = find_hook(account, id);
     if (found == nullptr) return false;
-    std::size_t there = 0;
+    std::size_t count = 0;
     for (const auto& [other, row] : hooks_)
-        if (row.made.account == account && row.made.event == changed.event && other != id) ++there;
-    if (changed.event != found->made.event && there >= hooks_per_event_max)
+        if (row.hook.account == account && row.hook.event == changed.event && other != id) ++count;
+    if (changed.event != found->hook.event && count >= hooks_per_event_max)
         return invalid("event has as many webhooks as it may have.");
-    found->made.event = changed.event;
-    found->made.target_url = changed.target_url;
+    found->hook.event = changed.event;
+    found->hook.target_url = changed.target_url;
     return true;
 }
 
@@ -102,19 +102,19 @@ result<std::vector<completion>> table_store::complete(std::span<const attempt_re
     return deliveries_.complete(ended, now);
 }
 
-result<std::vector<delivery>> table_store::deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
+result<std::vector<delivery>> table_store::deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
                                                          std::optional<delivery_id> before,
                                                          std::optional<delivery_state> state) {
     const std::lock_guard transaction{mutex_};
-    if (find_hook(account, of) == nullptr) return std::vector<delivery>{};
-    return deliveries_.deliveries_of(of, rows_max, before, state);
+    if (find_hook(account, hook) == nullptr) return std::vector<delivery>{};
+    return deliveries_.deliveries_of(hook, rows_max, before, state);
 }
 
-result<std::vector<recorded_attempt>> table_store::attempts_of(const account_ref& account, hook_id of, std::size_t rows_max,
-                                                               std::optional<delivery_id> made_for) {
+result<std::vector<recorded_attempt>> table_store::attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                               std::optional<delivery_id> delivery) {
     const std::lock_guard transaction{mutex_};
-    if (find_hook(account, of) == nullptr) return std::vector<recorded_attempt>{};
-    return deliveries_.attempts_of(of, rows_max, made_for);
+    if (find_hook(account, hook) == nullptr) return std::vector<recorded_attempt>{};
+    return deliveries_.attempts_of(hook, rows_max, delivery);
 }
 
 result<bool> table_store::resend(const account_ref& account, delivery_id id, instant now) {
@@ -122,13 +122,13 @@ result<bool> table_store::resend(const account_ref& account, delivery_id id, ins
     return deliveries_.resend(account, id, now);
 }
 
-result<std::size_t> table_store::resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max,
+result<std::size_t> table_store::resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
                                                  instant now) {
     const std::lock_guard transaction{mutex_};
-    const hook_row* const found = find_hook(account, of);
+    const hook_row* const found = find_hook(account, hook);
     if (found == nullptr) return std::size_t{0};
     if (found->disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
-    return deliveries_.resend_given_up(of, since, rows_max, now);
+    return deliveries_.resend_given_up(hook, since, rows_max, now);
 }
 
 result<bool> table_store::enable_hook(const account_ref& account, hook_id id, instant now) {

@@ -75,7 +75,7 @@ const account_ref corner_shop{*service_name::from("sitesmaker"), account_id{1}};
 enum class ending { commits, changes_its_mind, dies };
 
 // [publish]
-void publish_site(shop_database& shop, const service_catalog& services, int site, ending how) {
+void publish_site(shop_database& shop, const service_catalog& services, int site, ending outcome) {
     shop_transaction change{shop};
     shop.run("UPDATE sites SET published = 1 WHERE id = " + std::to_string(site));
 
@@ -88,14 +88,14 @@ void publish_site(shop_database& shop, const service_catalog& services, int site
     if (const auto deliveries = publish(outbox, services, happened, now); !deliveries)
         throw std::runtime_error{deliveries.error().message};  // the site is not published either
 
-    if (how == ending::changes_its_mind) return;
-    if (how == ending::dies) ::_exit(1);
+    if (outcome == ending::changes_its_mind) return;
+    if (outcome == ending::dies) ::_exit(1);
     change.commit();  // from here on the event will be delivered
 }
 // [/publish]
 
-void expect(bool holds, const char* what) {
-    if (!holds) throw std::runtime_error{what};
+void expect(bool holds, const char* message) {
+    if (!holds) throw std::runtime_error{message};
 }
 
 void prepare(const std::string& path) {
@@ -161,8 +161,8 @@ int main() {
     int code = EXIT_SUCCESS;
     try {
         run(directory + "/shop.db");
-    } catch (const std::exception& why) {
-        std::cerr << why.what() << '\n';
+    } catch (const std::exception& error) {
+        std::cerr << error.what() << '\n';
         code = EXIT_FAILURE;
     }
     std::filesystem::remove_all(directory);

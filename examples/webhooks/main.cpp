@@ -34,7 +34,7 @@ public:
 
     std::string wait_for_one() {
         std::unique_lock hold{mutex_};
-        came_.wait_for(hold, std::chrono::seconds{10}, [this] { return !last_.empty(); });
+        arrived_.wait_for(hold, std::chrono::seconds{10}, [this] { return !last_.empty(); });
         return last_;
     }
 
@@ -42,16 +42,16 @@ private:
     // [once]
     void remember(std::string id, std::string body) noexcept {
         const std::lock_guard hold{mutex_};
-        if (!seen_.insert(std::move(id)).second) return;  // a duplicate: delivery is at least once
+        if (!received_ids_.insert(std::move(id)).second) return;  // a duplicate: delivery is at least once
         last_ = std::move(body);
-        came_.notify_all();
+        arrived_.notify_all();
     }
     // [/once]
 
     const std::string secret_;
     std::mutex mutex_;
-    std::condition_variable came_;
-    std::unordered_set<std::string> seen_;
+    std::condition_variable arrived_;
+    std::unordered_set<std::string> received_ids_;
     std::string last_;
 };
 
@@ -83,14 +83,14 @@ int main() {
     listener other{make_hook_secret(random)};
     server listening{other, {.port = 0, .threads = 1}};
     if (!listening.start()) return 1;
-    const auto made = store.create_hook({.account = account,
-                                         .event = "order.paid",
-                                         .type = std::string{default_hook_type},
-                                         .target_url = "http://127.0.0.1:" + std::to_string(listening.port()) + "/in",
-                                         .secret = make_hook_secret(random),
-                                         .created_at = system_clock{}.now()},
-                                        limits::hooks_per_event_max);
-    if (!made) return 1;
+    const auto created = store.create_hook({.account = account,
+                                            .event = "order.paid",
+                                            .type = std::string{default_hook_type},
+                                            .target_url = "http://127.0.0.1:" + std::to_string(listening.port()) + "/in",
+                                            .secret = make_hook_secret(random),
+                                            .created_at = system_clock{}.now()},
+                                           limits::hooks_per_event_max);
+    if (!created) return 1;
 
     // [dispatch]
     account_service service{{.base_url = "https://api.example.com/v1", .services = {{"shop", {"order.paid"}}}}, users, store,
