@@ -2,10 +2,10 @@
 //
 //     handle_cost COUNT [USERS [THREADS]]
 //
-// Prints JSON: nanoseconds of CPU and allocations of one of COUNT calls. `run` counts its instructions from outside. With USERS,
-// each call has the token of one of so many users, in random order: the more there are, the less of them is in the caches of the
+// Prints JSON: nanoseconds of CPU and allocations per call, of COUNT calls. `run` counts the instructions with callgrind. With
+// USERS, each call has the token of a random one of so many users: the more users, the fewer of them are in the caches of the
 // processor and of the library. With THREADS, so many threads make COUNT calls each at the same time, and `calls_per_second` is
-// what they make together by the clock.
+// their total per second of elapsed time.
 
 #include "common/account_service.hpp"
 #include "common/fixed_answer.hpp"
@@ -39,7 +39,7 @@ std::atomic<long> allocations = 0;
 
 }  // namespace
 
-// Every way to the heap is counted, so OpenSSL's and SQLite's too, which do not use operator new.
+// Every allocation is counted, also those of OpenSSL and SQLite, which do not use operator new.
 extern "C" void* malloc(std::size_t bytes) {
     allocations.fetch_add(1, std::memory_order_relaxed);
     return __libc_malloc(bytes);
@@ -61,7 +61,7 @@ double cpu_nanoseconds() {
     return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-/// A caller with a connection of its own, as an I/O thread of a server has.
+/// A caller with its own request and response, like a connection of a server.
 template <class Api>
 class caller {
 public:
@@ -71,10 +71,10 @@ public:
                  "\r\n\r\n"} {
         tollgate::http::request_parser parser;
         parser.start();
-        if (parser.step(bytes_, asked_) != tollgate::http::parse_step::complete) std::abort();
+        if (parser.step(bytes_, request_) != tollgate::http::parse_step::complete) std::abort();
     }
 
-    /// The nanoseconds of CPU that so many calls took.
+    /// Makes `times` calls. Returns their nanoseconds of CPU.
     double ask(long times) {
         // The texts of a batch are fetched before its time is taken: a server finds them in the buffer that it has just filled.
         std::array<std::string, 64> batch;
@@ -87,12 +87,12 @@ public:
             for (long i = 0; i < size; ++i) {
                 answer_.clear();
                 if (sets_token_) {
-                    asked_.fields.clear();
-                    asked_.fields.add("Host", "127.0.0.1");
-                    asked_.fields.add("User-Agent", "benchmark");
-                    asked_.fields.add("Authorization", batch[static_cast<std::size_t>(i)]);
+                    request_.fields.clear();
+                    request_.fields.add("Host", "127.0.0.1");
+                    request_.fields.add("User-Agent", "benchmark");
+                    request_.fields.add("Authorization", batch[static_cast<std::size_t>(i)]);
                 }
-                api_.handle(asked_, answer_);
+                api_.handle(request_, answer_);
             }
             nanoseconds += cpu_nanoseconds() - before;
             done += size;
@@ -106,7 +106,7 @@ private:
     Api& api_;
     const std::vector<std::string>& tokens_;
     const bool sets_token_;
-    tollgate::http::request asked_;
+    tollgate::http::request request_;
     tollgate::http::response answer_;
     std::minstd_rand random_;
     std::uniform_int_distribution<std::size_t> any_token_;
@@ -137,19 +137,19 @@ int main(int argc, char** argv) {
         return 1;
     }
     const long allocations_before = allocations;
-    const auto began = std::chrono::steady_clock::now();
+    const auto start = std::chrono::steady_clock::now();
     double nanoseconds = 0;
     if (thread_count == 1) {
         nanoseconds = first.ask(count);
     } else {
         std::vector<std::thread> threads;
-        std::vector<double> took(static_cast<std::size_t>(thread_count));
-        for (std::size_t i = 0; i < took.size(); ++i)
-            threads.emplace_back([&, i] { took[i] = caller{api, tokens, sets_token, static_cast<unsigned>(i) + 2}.ask(count); });
+        std::vector<double> durations(static_cast<std::size_t>(thread_count));
+        for (std::size_t i = 0; i < durations.size(); ++i)
+            threads.emplace_back([&, i] { durations[i] = caller{api, tokens, sets_token, static_cast<unsigned>(i) + 2}.ask(count); });
         for (auto& each : threads) each.join();
-        for (const double each : took) nanoseconds += each;
+        for (const double each : durations) nanoseconds += each;
     }
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     const auto calls = static_cast<double>(count * thread_count);
     std::printf("{\"nanoseconds\": %.1f, \"allocations\": %.3f, \"calls_per_second\": %.0f}\n", nanoseconds / calls,
                 static_cast<double>(allocations - allocations_before) / calls, calls / passed.count());

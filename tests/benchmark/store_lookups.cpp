@@ -1,10 +1,9 @@
-// What a PostgreSQL store's verbs take that look something up, by how much there is in it: one line of JSON.
+// The latency of look-ups in a PostgreSQL store, by the number of its rows: one line of JSON.
 //
 //     store_lookups CONNECTION_STRING ROWS
 //
-// Of ROWS personal tokens, as many access tokens and a tenth as many hooks the ones asked for are chosen at random;
-// their names are those that `run` has given them. One caller, nothing remembered, microseconds. Of 0 it only makes the
-// tables.
+// The store has ROWS personal tokens, as many access tokens and a tenth as many hooks, with the names that `run` creates them
+// with; each look-up is of a random one. One caller, no cache, microseconds. With ROWS 0 it only creates the tables.
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/system_sources.hpp>
@@ -25,28 +24,28 @@ using namespace tollgate;
 namespace {
 
 const service_name the_service = *service_name::from("sitesmaker");
-std::mt19937_64 chance{1};  // NOLINT: the same choices each time
+std::mt19937_64 chance{1};  // NOLINT: the same choices in each run
 
 std::int64_t one_of(std::int64_t count) { return std::uniform_int_distribution<std::int64_t>{1, count}(chance); }
 
-/// Calls it 2,000 times, 200 of them to warm up. `call` says whether it found what is there.
+/// Calls it 2,000 times, 200 of them to warm up. `call` returns whether it found the row.
 template <class Call>
 void tell(const char* name, bool first, const Call& call) {
     constexpr int warm = 200, count = 2000;
-    std::vector<double> took;
+    std::vector<double> durations;
     for (int i = 0; i < warm + count; ++i) {
-        const auto began = std::chrono::steady_clock::now();
+        const auto start = std::chrono::steady_clock::now();
         const bool right = call();
-        const std::chrono::duration<double, std::micro> passed = std::chrono::steady_clock::now() - began;
+        const std::chrono::duration<double, std::micro> passed = std::chrono::steady_clock::now() - start;
         if (!right) {
             std::fprintf(stderr, "%s: not what is there\n", name);
             std::exit(1);
         }
-        if (i >= warm) took.push_back(passed.count());
+        if (i >= warm) durations.push_back(passed.count());
     }
-    std::sort(took.begin(), took.end());
-    std::printf("%s\"%s_median\": %.1f, \"%s_p99\": %.1f", first ? "{" : ", ", name, took[count / 2], name,
-                took[count * 99 / 100]);
+    std::sort(durations.begin(), durations.end());
+    std::printf("%s\"%s_median\": %.1f, \"%s_p99\": %.1f", first ? "{" : ", ", name, durations[count / 2], name,
+                durations[count * 99 / 100]);
 }
 
 }  // namespace
@@ -77,8 +76,8 @@ int main(int argc, char** argv) {
         std::memcpy(seed.data(), &++number, sizeof number);
         const auto now = system_clock{}.now();
         const account_ref account{the_service, account_id{one_of(rows / 10)}};
-        const auto made = store.append_event({account, "site.created", "1", now}, seed, now);
-        return made && *made == 1;
+        const auto appended = store.append_event({account, "site.created", "1", now}, seed, now);
+        return appended && *appended == 1;
     });
     std::puts("}");
 }

@@ -1,11 +1,11 @@
-// What the dispatcher costs, and how long webhooks take: one line of JSON.
+// The cost of the dispatcher and the latency of webhooks: one line of JSON.
 //
 //     webhook_deliveries [CONNECTION_STRING]
 //
 // In memory and on SQLite, or on the PostgreSQL that the argument names.
 //
-// The receiver is another process, on other addresses of the loopback network, each of which counts as a host of its own.
-// It notes when each webhook came in memory that both share.
+// The receiver is another process, on other addresses of the loopback network, each of which counts as a separate host.
+// It records the arrival of each webhook in memory that both processes share.
 
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/postgres.hpp>
@@ -45,43 +45,43 @@ constexpr std::size_t arrivals_max = 1'000'000;
 
 struct shared_notes {
     std::atomic<std::uint64_t> arrived;
-    std::atomic<std::uint32_t> microseconds[arrivals_max];  // from the time that a webhook's data says to its arrival
+    std::atomic<std::uint32_t> microseconds[arrivals_max];  // from the time in a webhook's data to its arrival
 };
 
 std::int64_t monotonic_nanoseconds() {
     return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
-[[noreturn]] void fail(const char* what) {
-    std::perror(what);
+[[noreturn]] void fail(const char* message) {
+    std::perror(message);
     std::exit(1);
 }
 
 int listen_at(std::uint16_t& port) {
-    const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_ANY);
-    socklen_t bytes = sizeof at;
-    if (::bind(made, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 || ::listen(made, 8192) != 0) fail("listen");
-    ::getsockname(made, reinterpret_cast<sockaddr*>(&at), &bytes);
-    port = ntohs(at.sin_port);
-    return made;
+    const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_ANY);
+    socklen_t bytes = sizeof address;
+    if (::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || ::listen(listener, 8192) != 0) fail("listen");
+    ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &bytes);
+    port = ntohs(address.sin_port);
+    return listener;
 }
 
-/// Answers every request with 200, on connections that stay.
+/// Answers every request with 200, on persistent connections.
 [[noreturn]] void receive(int listener, shared_notes& notes) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     constexpr std::string_view answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     const int epoll = ::epoll_create1(0);
     const auto watch = [epoll](int socket) {
-        epoll_event wanted{};
-        wanted.events = EPOLLIN;
-        wanted.data.fd = socket;
-        ::epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &wanted);
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.fd = socket;
+        ::epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event);
     };
     watch(listener);
-    std::unordered_map<int, std::string> seen;
+    std::unordered_map<int, std::string> received;
     std::vector<char> bytes(64 * 1024);
     for (;;) {
         epoll_event ready[256];
@@ -94,14 +94,14 @@ int listen_at(std::uint16_t& port) {
                     watch(one);
                 continue;
             }
-            const auto got = ::recv(socket, bytes.data(), bytes.size(), 0);
-            if (got <= 0) {
+            const auto bytes_read = ::recv(socket, bytes.data(), bytes.size(), 0);
+            if (bytes_read <= 0) {
                 ::close(socket);
-                seen.erase(socket);
+                received.erase(socket);
                 continue;
             }
-            std::string& text = seen[socket];
-            text.append(bytes.data(), static_cast<std::size_t>(got));
+            std::string& text = received[socket];
+            text.append(bytes.data(), static_cast<std::size_t>(bytes_read));
             for (;;) {
                 const auto head = text.find("\r\n\r\n");
                 if (head == std::string::npos) break;
@@ -122,8 +122,8 @@ int listen_at(std::uint16_t& port) {
 double cpu_seconds() {
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);
-    const auto of = [](const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; };
-    return of(used.ru_utime) + of(used.ru_stime);
+    const auto seconds_of = [](const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; };
+    return seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
 }
 
 double resident_megabytes() {
@@ -133,7 +133,7 @@ double resident_megabytes() {
     return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e6;
 }
 
-double seconds_since(std::int64_t began) { return static_cast<double>(monotonic_nanoseconds() - began) / 1e9; }
+double seconds_since(std::int64_t start) { return static_cast<double>(monotonic_nanoseconds() - start) / 1e9; }
 
 const service_name shop = *service_name::from("sitesmaker");
 
@@ -153,10 +153,10 @@ public:
         message_seed seed{};
         const std::uint64_t number = ++published_;
         std::memcpy(seed.data(), &number, sizeof number);
-        const auto made = to.append_event({{shop, account_id{account}}, "site.created",
-                                           std::to_string(monotonic_nanoseconds()), now()}, seed, now());
-        if (!made) {
-            std::fprintf(stderr, "append: %s\n", made.error().cause.c_str());
+        const auto appended = to.append_event({{shop, account_id{account}}, "site.created",
+                                               std::to_string(monotonic_nanoseconds()), now()}, seed, now());
+        if (!appended) {
+            std::fprintf(stderr, "append: %s\n", appended.error().cause.c_str());
             std::exit(1);
         }
     }
@@ -165,14 +165,14 @@ public:
 
     void begin_counting() { notes_.arrived = 0; }
     bool wait_for(std::uint64_t count, double patience_seconds = 120) {
-        const auto began = monotonic_nanoseconds();
+        const auto start = monotonic_nanoseconds();
         while (notes_.arrived < count) {
-            if (seconds_since(began) > patience_seconds) return false;
+            if (seconds_since(start) > patience_seconds) return false;
             std::this_thread::sleep_for(std::chrono::milliseconds{1});
         }
         return true;
     }
-    /// Milliseconds, of what has arrived.
+    /// A quantile of the latencies so far, in milliseconds.
     double latency(double part) {
         std::vector<std::uint32_t> all(notes_.microseconds, notes_.microseconds + notes_.arrived);
         std::sort(all.begin(), all.end());
@@ -190,71 +190,71 @@ struct figure {
     double value;
 };
 
-void deliveries(bench& with, std::vector<figure>& told) {
+void deliveries(bench& fixture, std::vector<figure>& figures) {
     constexpr std::uint64_t count = 100'000;
     constexpr int hosts = 16;
     memory_store store;
-    for (int i = 0; i < hosts; ++i) with.listen_to(store, i + 1, "127.0.1." + std::to_string(i + 1));
-    auto began = monotonic_nanoseconds();
-    for (std::uint64_t i = 0; i < count; ++i) with.publish(store, static_cast<std::int64_t>(i % hosts) + 1);
-    told.push_back({"memory_events_per_second", static_cast<double>(count) / seconds_since(began)});
-    told.push_back({"due_megabytes", resident_megabytes()});
-    with.begin_counting();
+    for (int i = 0; i < hosts; ++i) fixture.listen_to(store, i + 1, "127.0.1." + std::to_string(i + 1));
+    auto start = monotonic_nanoseconds();
+    for (std::uint64_t i = 0; i < count; ++i) fixture.publish(store, static_cast<std::int64_t>(i % hosts) + 1);
+    figures.push_back({"memory_events_per_second", static_cast<double>(count) / seconds_since(start)});
+    figures.push_back({"due_megabytes", resident_megabytes()});
+    fixture.begin_counting();
     hook_dispatcher dispatcher{store, {}, bench::policies()};
     const double cpu = cpu_seconds();
-    began = monotonic_nanoseconds();
-    if (!dispatcher.start() || !with.wait_for(count)) fail("deliveries");
-    told.push_back({"deliveries_per_second", static_cast<double>(count) / seconds_since(began)});
+    start = monotonic_nanoseconds();
+    if (!dispatcher.start() || !fixture.wait_for(count)) fail("deliveries");
+    figures.push_back({"deliveries_per_second", static_cast<double>(count) / seconds_since(start)});
     dispatcher.stop();
-    told.push_back({"deliveries_per_cpu_second", static_cast<double>(count) / (cpu_seconds() - cpu)});
-    told.push_back({"delivered_megabytes", resident_megabytes()});
+    figures.push_back({"deliveries_per_cpu_second", static_cast<double>(count) / (cpu_seconds() - cpu)});
+    figures.push_back({"delivered_megabytes", resident_megabytes()});
 }
 
-/// From where it is published, the dispatcher itself if nowhere else, to the receiver.
+/// From publishing, in the store `elsewhere` or else by the dispatcher itself, to the receiver.
 template <class Store>
-void arrivals(bench& with, Store& store, Store* elsewhere, const char* median, const char* p99,
-              std::vector<figure>& told) {
+void arrivals(bench& fixture, Store& store, Store* elsewhere, const char* median, const char* p99,
+              std::vector<figure>& figures) {
     constexpr int count = 1000;
-    if (elsewhere == nullptr) with.listen_to(store, 1, "127.0.2.1");
+    if (elsewhere == nullptr) fixture.listen_to(store, 1, "127.0.2.1");
     hook_dispatcher dispatcher{store, {}, bench::policies()};
     if (!dispatcher.start()) fail("start");
-    if (elsewhere != nullptr) std::this_thread::sleep_for(std::chrono::milliseconds{300});  // until it hears of others
-    with.begin_counting();
+    if (elsewhere != nullptr) std::this_thread::sleep_for(std::chrono::milliseconds{300});  // until it listens for changes
+    fixture.begin_counting();
     for (int i = 0; i < count; ++i) {
-        if (elsewhere != nullptr) with.publish(*elsewhere, 1);
-        else with.publish(dispatcher, 1);
+        if (elsewhere != nullptr) fixture.publish(*elsewhere, 1);
+        else fixture.publish(dispatcher, 1);
         std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
-    if (!with.wait_for(count)) fail("arrivals");
+    if (!fixture.wait_for(count)) fail("arrivals");
     dispatcher.stop();
-    told.push_back({median, with.latency(0.5)});
-    told.push_back({p99, with.latency(0.99)});
+    figures.push_back({median, fixture.latency(0.5)});
+    figures.push_back({p99, fixture.latency(0.99)});
 }
 
-void beside_hanging(bench& with, std::vector<figure>& told) {
+void beside_hanging(bench& fixture, std::vector<figure>& figures) {
     constexpr int hanging = 1000, healthy = 2000;
     memory_store store;
     for (int i = 0; i < hanging; ++i)
-        with.listen_to(store, i + 2, "127.7." + std::to_string(i / 200) + "." + std::to_string(i % 200 + 1), true);
-    with.listen_to(store, 1, "127.0.3.1");
+        fixture.listen_to(store, i + 2, "127.7." + std::to_string(i / 200) + "." + std::to_string(i % 200 + 1), true);
+    fixture.listen_to(store, 1, "127.0.3.1");
     hook_dispatcher dispatcher{store, {}, bench::policies()};
     if (!dispatcher.start()) fail("start");
-    with.begin_counting();
-    for (int round = 0; round < 3; ++round)  // each has more to come than it may have at once
-        for (int i = 0; i < hanging; ++i) with.publish(dispatcher, i + 2);
+    fixture.begin_counting();
+    for (int round = 0; round < 3; ++round)  // more for each than it may have in flight
+        for (int i = 0; i < hanging; ++i) fixture.publish(dispatcher, i + 2);
     for (int i = 0; i < healthy; ++i) {
-        with.publish(dispatcher, 1);
+        fixture.publish(dispatcher, 1);
         std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
-    if (!with.wait_for(healthy)) fail("beside_hanging");
-    told.push_back({"beside_1000_hanging_median_ms", with.latency(0.5)});
-    told.push_back({"beside_1000_hanging_p99_ms", with.latency(0.99)});
-    told.push_back({"beside_1000_hanging_megabytes", resident_megabytes()});
+    if (!fixture.wait_for(healthy)) fail("beside_hanging");
+    figures.push_back({"beside_1000_hanging_median_ms", fixture.latency(0.5)});
+    figures.push_back({"beside_1000_hanging_p99_ms", fixture.latency(0.99)});
+    figures.push_back({"beside_1000_hanging_megabytes", resident_megabytes()});
     dispatcher.stop(milliseconds{0});
 }
 
 template <class Store>
-void on_disk(bench& with, std::vector<figure>& told) {
+void on_disk(bench& fixture, std::vector<figure>& figures) {
     if constexpr (outbox<Store>) {
         const auto directory = std::filesystem::temp_directory_path() / ("tollgate-webhooks-" + std::to_string(::getpid()));
         std::filesystem::create_directories(directory);
@@ -262,53 +262,53 @@ void on_disk(bench& with, std::vector<figure>& told) {
             auto opened = Store::open((directory / "one.db").string());
             if (!opened) fail("sqlite");
             Store& store = *opened;
-            with.listen_to(store, 9, "127.0.4.1");
+            fixture.listen_to(store, 9, "127.0.4.1");
             constexpr int count = 2000;
-            const auto began = monotonic_nanoseconds();
-            for (int i = 0; i < count; ++i) with.publish(store, 9);
-            told.push_back({"sqlite_events_per_second", count / seconds_since(began)});
-            with.begin_counting();
+            const auto start = monotonic_nanoseconds();
+            for (int i = 0; i < count; ++i) fixture.publish(store, 9);
+            figures.push_back({"sqlite_events_per_second", count / seconds_since(start)});
+            fixture.begin_counting();
             hook_dispatcher dispatcher{store, {}, bench::policies()};
             const double cpu = cpu_seconds();
             const auto sending = monotonic_nanoseconds();
-            if (!dispatcher.start() || !with.wait_for(count)) fail("deliveries from disk");
-            told.push_back({"sqlite_deliveries_per_second", count / seconds_since(sending)});
+            if (!dispatcher.start() || !fixture.wait_for(count)) fail("deliveries from disk");
+            figures.push_back({"sqlite_deliveries_per_second", count / seconds_since(sending)});
             dispatcher.stop();
-            told.push_back({"sqlite_deliveries_per_cpu_second", count / (cpu_seconds() - cpu)});
-            arrivals(with, store, static_cast<Store*>(nullptr), "sqlite_arrival_median_ms", "sqlite_arrival_p99_ms", told);
+            figures.push_back({"sqlite_deliveries_per_cpu_second", count / (cpu_seconds() - cpu)});
+            arrivals(fixture, store, static_cast<Store*>(nullptr), "sqlite_arrival_median_ms", "sqlite_arrival_p99_ms", figures);
         }
         std::filesystem::remove_all(directory);
     }
 }
 
-void on_postgres(bench& with, const std::string& database, std::vector<figure>& told) {
+void on_postgres(bench& fixture, const std::string& database, std::vector<figure>& figures) {
     postgres_store store{database};
-    postgres_store another{database};  // of another node: only the database is between them
+    postgres_store another{database};  // of another node: they share only the database
     constexpr int hosts = 16, publishers = 8, count = 4000;
-    for (int i = 0; i < hosts; ++i) with.listen_to(store, 100 + i, "127.0.5." + std::to_string(i + 1));
-    auto began = monotonic_nanoseconds();
-    for (int i = 0; i < count / 4; ++i) with.publish(store, 100 + i % hosts);
-    told.push_back({"events_per_second", count / 4 / seconds_since(began)});
-    began = monotonic_nanoseconds();
+    for (int i = 0; i < hosts; ++i) fixture.listen_to(store, 100 + i, "127.0.5." + std::to_string(i + 1));
+    auto start = monotonic_nanoseconds();
+    for (int i = 0; i < count / 4; ++i) fixture.publish(store, 100 + i % hosts);
+    figures.push_back({"events_per_second", count / 4 / seconds_since(start)});
+    start = monotonic_nanoseconds();
     std::vector<std::thread> threads;
     for (int each = 0; each < publishers; ++each)
         threads.emplace_back([&, each] {
-            for (int i = 0; i < count / publishers; ++i) with.publish(store, 100 + (each + i) % hosts);
+            for (int i = 0; i < count / publishers; ++i) fixture.publish(store, 100 + (each + i) % hosts);
         });
     for (auto& each : threads) each.join();
-    told.push_back({"parallel_events_per_second", count / seconds_since(began)});
+    figures.push_back({"parallel_events_per_second", count / seconds_since(start)});
 
-    with.begin_counting();
+    fixture.begin_counting();
     hook_dispatcher dispatcher{store, {}, bench::policies()};
     const double cpu = cpu_seconds();
-    began = monotonic_nanoseconds();
-    if (!dispatcher.start() || !with.wait_for(count + count / 4)) fail("deliveries on PostgreSQL");
-    told.push_back({"deliveries_per_second", (count + count / 4) / seconds_since(began)});
+    start = monotonic_nanoseconds();
+    if (!dispatcher.start() || !fixture.wait_for(count + count / 4)) fail("deliveries on PostgreSQL");
+    figures.push_back({"deliveries_per_second", (count + count / 4) / seconds_since(start)});
     dispatcher.stop();
-    told.push_back({"deliveries_per_cpu_second", (count + count / 4) / (cpu_seconds() - cpu)});
+    figures.push_back({"deliveries_per_cpu_second", (count + count / 4) / (cpu_seconds() - cpu)});
 
-    arrivals(with, store, static_cast<postgres_store*>(nullptr), "arrival_median_ms", "arrival_p99_ms", told);
-    arrivals(with, store, &another, "node_to_node_median_ms", "node_to_node_p99_ms", told);
+    arrivals(fixture, store, static_cast<postgres_store*>(nullptr), "arrival_median_ms", "arrival_p99_ms", figures);
+    arrivals(fixture, store, &another, "node_to_node_median_ms", "node_to_node_p99_ms", figures);
 }
 
 }  // namespace
@@ -323,29 +323,29 @@ int main(int argc, char** argv) {
         ::mmap(nullptr, sizeof(shared_notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     std::uint16_t port = 0, dead_port = 0;
     const int listener = listen_at(port);
-    const int nobody = listen_at(dead_port);  // the kernel takes connections, and nobody ever reads from them
+    const int nobody = listen_at(dead_port);  // the kernel accepts connections, and no process reads from them
     const pid_t receiver = ::fork();
     if (receiver == 0) receive(listener, *notes);
     ::close(listener);
 
-    bench with{*notes, port, dead_port};
-    std::vector<figure> told;
+    bench fixture{*notes, port, dead_port};
+    std::vector<figure> figures;
     if (argc > 1) {
-        on_postgres(with, argv[1], told);
+        on_postgres(fixture, argv[1], figures);
     } else {
-        deliveries(with, told);
+        deliveries(fixture, figures);
         {
             memory_store store;
-            arrivals(with, store, static_cast<memory_store*>(nullptr), "arrival_median_ms", "arrival_p99_ms", told);
+            arrivals(fixture, store, static_cast<memory_store*>(nullptr), "arrival_median_ms", "arrival_p99_ms", figures);
         }
-        beside_hanging(with, told);
-        on_disk<sqlite_store>(with, told);
+        beside_hanging(fixture, figures);
+        on_disk<sqlite_store>(fixture, figures);
     }
     ::kill(receiver, SIGKILL);
     ::waitpid(receiver, nullptr, 0);
     ::close(nobody);
 
     std::printf("{");
-    for (std::size_t i = 0; i < told.size(); ++i) std::printf("%s\"%s\": %.3f", i == 0 ? "" : ", ", told[i].name, told[i].value);
+    for (std::size_t i = 0; i < figures.size(); ++i) std::printf("%s\"%s\": %.3f", i == 0 ? "" : ", ", figures[i].name, figures[i].value);
     std::printf("}\n");
 }

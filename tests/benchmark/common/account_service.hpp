@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-/// The whole API with one user in it, as every program here that measures it serves it.
+/// The whole API with one user, for all programs that measure it.
 namespace benchmark {
 
 inline constexpr tollgate::user_id the_user{1};
@@ -36,12 +36,12 @@ struct one_user {
 static_assert(tollgate::user_directory<one_user>);
 
 inline tollgate::api_settings settings() {
-    tollgate::api_settings made;
-    made.base_url = "http://127.0.0.1/v1";
-    made.auth_url = "http://127.0.0.1";
-    if (!made.services.add("sitesmaker", {"site.created", "site.published", "site.deleted"}))
+    tollgate::api_settings result;
+    result.base_url = "http://127.0.0.1/v1";
+    result.auth_url = "http://127.0.0.1";
+    if (!result.services.add("sitesmaker", {"site.created", "site.published", "site.deleted"}))
         throw std::logic_error{"the service catalog refuses its usual content"};
-    return made;
+    return result;
 }
 
 /// A new personal token of a user, as the value of an Authorization field.
@@ -53,14 +53,14 @@ std::string add_token(Store& store, tollgate::user_id user = the_user) {
     if (!random.fill(name_bytes) || !random.fill(secret_bytes)) throw std::runtime_error{"no random bytes"};
     const auto username = tollgate::make_public_id(tollgate::public_id_kind::username, name_bytes);
     const auto secret = tollgate::make_secret(tollgate::secret_kind::personal_token, secret_bytes);
-    const auto made = store.create_personal_token({.user = user,
-                                                   .username = username,
-                                                   .secret_digest = tollgate::digest_of(secret.view()),
-                                                   .description = "benchmark",
-                                                   .scopes = *tollgate::scope_set::parse("user:balance"),
-                                                   .created_at = tollgate::system_clock{}.now()},
-                                                  tollgate::limits::personal_tokens_per_user_max);
-    if (!made) throw std::runtime_error{"the store takes no token"};
+    const auto created = store.create_personal_token({.user = user,
+                                                      .username = username,
+                                                      .secret_digest = tollgate::digest_of(secret.view()),
+                                                      .description = "benchmark",
+                                                      .scopes = *tollgate::scope_set::parse("user:balance"),
+                                                      .created_at = tollgate::system_clock{}.now()},
+                                                     tollgate::limits::personal_tokens_per_user_max);
+    if (!created) throw std::runtime_error{"the store takes no token"};
 
     const std::string pair = std::string{username.view()} + ":" + std::string{secret.view()};
     std::string encoded(pair.size() * 2, '\0');

@@ -67,5 +67,5 @@ def measure() -> list[BuildCost]:
                 sizes[title] = _stripped_bytes(program)
         reference = seconds["RESTinio's hello world"]
         return [BuildCost(title, statistics.median(seconds[title]),
-                          statistics.median(ours / other for ours, other in zip(seconds[title], reference)),
+                          statistics.median(each / base for each, base in zip(seconds[title], reference)),
                           peaks[title], sizes[title]) for title in commands]

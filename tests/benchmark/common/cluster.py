@@ -334,6 +334,6 @@ def events_table(parts: Parts) -> str:
          ["the same, by 8 threads", report.count(measured["parallel_events_per_second"])],
          ["deliveries a second", report.count(measured["deliveries_per_second"])],
          ["deliveries a CPU second of the node", report.count(measured["deliveries_per_cpu_second"])],
-         *([f"publish to arrival, {where}: {part}", report.milliseconds(measured[f"{name}_{figure}_ms"])]
-           for where, name in (("on one node", "arrival"), ("by another node", "node_to_node"))
+         *([f"publish to arrival, {location}: {part}", report.milliseconds(measured[f"{name}_{figure}_ms"])]
+           for location, name in (("on one node", "arrival"), ("by another node", "node_to_node"))
            for part, figure in (("median", "median"), ("p99", "p99")))])

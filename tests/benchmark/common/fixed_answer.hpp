@@ -14,8 +14,8 @@ namespace benchmark {
 inline constexpr std::string_view content_type = "application/json";
 inline constexpr std::string_view body = R"({"id":1,"balance":1234.56,"currency":"EUR"})";
 
-/// The whole message of a contender that has nothing to compute. The Date is a constant of the usual length: the limit
-/// of what a server can reach does not read a clock.
+/// The whole message of a contender that computes nothing. The Date is a constant of the usual length, so that the
+/// fastest possible server does not read a clock.
 inline constexpr std::string_view message =
     "HTTP/1.1 200 OK\r\n"
     "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"

@@ -9,8 +9,8 @@
 
 namespace benchmark {
 
-/// The least that an honest HTTP/1.1 server without bodies does: find where each request ends, and answer all that came
-/// in one read with one write. Shared by the raw epoll server and the plain Asio one, so that they differ in I/O alone.
+/// The minimum that an HTTP/1.1 server without bodies must do: find the end of each request, and respond to all requests of
+/// one read with one write. Shared by the raw epoll server and the plain Asio one, so that they differ in I/O only.
 class fixed_batch {
 public:
     [[nodiscard]] char* free_space() noexcept { return received_.data() + size_; }

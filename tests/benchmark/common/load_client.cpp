@@ -1,12 +1,12 @@
-// The loads that wrk cannot make: a counted number of requests, many idle connections, many TLS handshakes.
+// The loads that wrk does not support: a fixed number of requests, many idle connections, many TLS handshakes.
 //
 //     load_client PLAIN_OR_TLS PORT AUTHORIZATION rounds CONNECTIONS ROUNDS
 //     load_client PLAIN_OR_TLS PORT AUTHORIZATION idle CONNECTIONS
 //     load_client PLAIN_OR_TLS PORT AUTHORIZATION handshakes MILLISECONDS
 //     load_client PLAIN_OR_TLS PORT AUTHORIZATION latency REQUESTS
 //
-// Prints one number, how many requests were answered; `idle` then holds its connections until its input ends; `latency`,
-// which asks one after the other on one connection, prints the median and the 99th percentile in microseconds instead.
+// Prints the number of requests that got a response. `idle` then holds its connections until its input ends. `latency` sends
+// one request after the other on one connection, and prints the median and the 99th percentile in microseconds instead.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -30,8 +30,8 @@
 
 namespace {
 
-[[noreturn]] void fail(const char* what) {
-    std::perror(what);
+[[noreturn]] void fail(const char* message) {
+    std::perror(message);
     std::exit(1);
 }
 
@@ -42,13 +42,13 @@ unsigned to_number(std::string_view text) {
 }
 
 SSL_CTX* client_context() {
-    // The certificate is self-signed and made for this run: what is measured is the server's work, which is the same.
-    static SSL_CTX* const made = [] {
+    // The certificate is self-signed, and not verified: that does not change the work of the server.
+    static SSL_CTX* const shared = [] {
         SSL_CTX* context = SSL_CTX_new(TLS_client_method());
         SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
         return context;
     }();
-    return made;
+    return shared;
 }
 
 /// A blocking connection. Every wait is bounded, and a failure ends the program: a lost request would falsify counts.
@@ -88,22 +88,22 @@ public:
         if (sent != size) fail("send");
     }
 
-    /// Reads one response with a Content-Length, and nothing behind it: there is one request in flight.
+    /// Reads one response with a Content-Length. No bytes follow it, because there is one request in flight.
     void receive() {
-        std::string got;
-        std::size_t wanted = std::string::npos;
-        while (got.size() < wanted) {
+        std::string received;
+        std::size_t expected_bytes = std::string::npos;
+        while (received.size() < expected_bytes) {
             char bytes[4096];
             const auto count = tls_ != nullptr ? SSL_read(tls_, bytes, sizeof bytes)
                                                : static_cast<int>(recv(socket_, bytes, sizeof bytes, 0));
             if (count <= 0) fail("receive");
-            got.append(bytes, static_cast<std::size_t>(count));
-            const auto end = got.find("\r\n\r\n");
-            if (wanted == std::string::npos && end != std::string::npos)
-                wanted = end + 4 + body_bytes(got.substr(0, end));
+            received.append(bytes, static_cast<std::size_t>(count));
+            const auto end = received.find("\r\n\r\n");
+            if (expected_bytes == std::string::npos && end != std::string::npos)
+                expected_bytes = end + 4 + body_bytes(received.substr(0, end));
         }
-        if (!got.starts_with("HTTP/1.1 200 ")) {
-            std::fprintf(stderr, "not answered with 200: %s\n", got.c_str());
+        if (!received.starts_with("HTTP/1.1 200 ")) {
+            std::fprintf(stderr, "not answered with 200: %s\n", received.c_str());
             std::exit(1);
         }
     }
@@ -150,7 +150,7 @@ unsigned hold_idle(const target& at, unsigned connections) {
     std::printf("%u\n", connections);
     std::fflush(stdout);
     while (std::getchar() != EOF) {}
-    std::exit(0);  // the kernel closes them at once; thousands of polite goodbyes would only take time
+    std::exit(0);  // the kernel closes them at once; closing thousands of connections properly would only take time
 }
 
 unsigned shake_hands(const target& at, std::chrono::milliseconds for_time) {
@@ -164,19 +164,19 @@ unsigned shake_hands(const target& at, std::chrono::milliseconds for_time) {
     return done;
 }
 
-/// With a pause after each, in which the server goes to sleep, as it does at a low load.
+/// With a pause after each request, in which the server becomes idle, as at a low load.
 int tell_latency(const target& at, unsigned requests) {
-    std::vector<double> took(requests);
+    std::vector<double> durations(requests);
     auto c = at.open();
-    for (double& each : took) {
-        const auto began = std::chrono::steady_clock::now();
+    for (double& each : durations) {
+        const auto start = std::chrono::steady_clock::now();
         c.send(at.request);
         c.receive();
-        each = std::chrono::duration<double, std::micro>{std::chrono::steady_clock::now() - began}.count();
+        each = std::chrono::duration<double, std::micro>{std::chrono::steady_clock::now() - start}.count();
         usleep(200);
     }
-    std::sort(took.begin(), took.end());
-    std::printf("%.1f %.1f\n", took[took.size() / 2], took[took.size() * 99 / 100]);
+    std::sort(durations.begin(), durations.end());
+    std::printf("%.1f %.1f\n", durations[durations.size() / 2], durations[durations.size() * 99 / 100]);
     return 0;
 }
 

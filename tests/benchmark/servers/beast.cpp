@@ -1,4 +1,4 @@
-// Boost.Beast as its own examples show it: an asynchronous session a connection, with its parser, messages, serializer.
+// Boost.Beast as in its own examples: an asynchronous session for each connection, with its parser, messages and serializer.
 
 #include "../common/fixed_answer.hpp"
 
@@ -22,28 +22,28 @@ public:
     explicit session(tcp::socket&& socket) : stream_{std::move(socket)} {}
 
     void receive() {
-        asked_ = {};
-        http::async_read(stream_, buffer_, asked_, [self = shared_from_this()](beast::error_code failed, std::size_t) {
+        request_ = {};
+        http::async_read(stream_, buffer_, request_, [self = shared_from_this()](beast::error_code failed, std::size_t) {
             if (!failed) self->answer();
         });
     }
 
 private:
     void answer() {
-        answer_ = {http::status::ok, asked_.version()};
-        answer_.set(http::field::content_type, {benchmark::content_type.data(), benchmark::content_type.size()});
-        answer_.keep_alive(asked_.keep_alive());
-        answer_.body().assign(benchmark::body);
-        answer_.prepare_payload();
-        http::async_write(stream_, answer_, [self = shared_from_this()](beast::error_code failed, std::size_t) {
-            if (!failed && self->answer_.keep_alive()) self->receive();
+        response_ = {http::status::ok, request_.version()};
+        response_.set(http::field::content_type, {benchmark::content_type.data(), benchmark::content_type.size()});
+        response_.keep_alive(request_.keep_alive());
+        response_.body().assign(benchmark::body);
+        response_.prepare_payload();
+        http::async_write(stream_, response_, [self = shared_from_this()](beast::error_code failed, std::size_t) {
+            if (!failed && self->response_.keep_alive()) self->receive();
         });
     }
 
     beast::tcp_stream stream_;
     beast::flat_buffer buffer_;
-    http::request<http::string_body> asked_;
-    http::response<http::string_body> answer_;
+    http::request<http::string_body> request_;
+    http::response<http::string_body> response_;
 };
 
 void accept(tcp::acceptor& from) {

@@ -1,4 +1,4 @@
-// cpp-httplib serves a connection with a blocking thread of its own: its pool holds one for each of the load.
+// cpp-httplib uses a blocking thread for each connection: its pool has one for each connection of the load.
 
 #include "../common/fixed_answer.hpp"
 

@@ -1,4 +1,4 @@
-// Pistache with one worker thread beside the one that accepts.
+// Pistache with one worker thread in addition to the accepting one.
 
 #include "../common/fixed_answer.hpp"
 

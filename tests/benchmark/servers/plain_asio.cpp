@@ -1,4 +1,4 @@
-// What the raw epoll server does, through Asio; with a certificate and a key, over asio::ssl::stream.
+// The same as the raw epoll server, with Asio; with a certificate and a key, over asio::ssl::stream.
 
 #include "../common/fixed_batch.hpp"
 
@@ -51,10 +51,10 @@ void receive(std::unique_ptr<connection<Stream>> on) {
 void start(plain_stream&& socket, asio::ssl::context* tls) {
     socket.set_option(asio::ip::tcp::no_delay{true});
     if (tls == nullptr) return receive(std::make_unique<connection<plain_stream>>(std::move(socket)));
-    auto made = std::make_unique<connection<tls_stream>>(tls_stream{std::move(socket), *tls});
-    auto& stream = made->stream;
-    stream.async_handshake(asio::ssl::stream_base::server, [made = std::move(made)](asio::error_code failed) mutable {
-        if (!failed) receive(std::move(made));
+    auto accepted = std::make_unique<connection<tls_stream>>(tls_stream{std::move(socket), *tls});
+    auto& stream = accepted->stream;
+    stream.async_handshake(asio::ssl::stream_base::server, [accepted = std::move(accepted)](asio::error_code failed) mutable {
+        if (!failed) receive(std::move(accepted));
     });
 }
 

@@ -1,4 +1,4 @@
-// The limit: one thread, level-triggered epoll, one read and one write for whatever came.
+// The limit: one thread, level-triggered epoll, one read and one write for all requests of that read.
 
 #include "../common/fixed_batch.hpp"
 
@@ -36,7 +36,7 @@ struct connection {
     benchmark::fixed_batch batch;
 };
 
-/// False when the connection is over. A peer that does not take its answers is cut off: nothing is kept for it.
+/// False if the connection must be closed: also if the peer does not read its responses, which are not queued.
 bool serve(connection& from) {
     const auto count = read(from.socket, from.batch.free_space(), from.batch.free_bytes());
     if (count <= 0) return false;
@@ -53,11 +53,11 @@ int main(int argc, char** argv) {
     const int poller = epoll_create1(0);
     std::unordered_map<int, std::unique_ptr<connection>> connections;
 
-    const auto watch = [&](int socket, void* as) {
-        epoll_event wanted{};
-        wanted.events = EPOLLIN;
-        wanted.data.ptr = as;
-        epoll_ctl(poller, EPOLL_CTL_ADD, socket, &wanted);
+    const auto watch = [&](int socket, void* data) {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.ptr = data;
+        epoll_ctl(poller, EPOLL_CTL_ADD, socket, &event);
     };
     watch(listener, nullptr);
 
@@ -77,10 +77,10 @@ int main(int argc, char** argv) {
             if (accepted < 0) continue;
             const int on = 1;
             setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-            auto made = std::make_unique_for_overwrite<connection>();
-            made->socket = accepted;
-            watch(accepted, made.get());
-            connections[accepted] = std::move(made);
+            auto added = std::make_unique_for_overwrite<connection>();
+            added->socket = accepted;
+            watch(accepted, added.get());
+            connections[accepted] = std::move(added);
         }
     }
 }

@@ -1,4 +1,4 @@
-// RESTinio with its single-threaded traits, which leave out every lock.
+// RESTinio with its single-threaded traits, which use no locks.
 
 #include "../common/fixed_answer.hpp"
 
@@ -13,8 +13,8 @@ int main(int argc, char** argv) {
                       .address("127.0.0.1")
                       .max_pipelined_requests(16)
                       .socket_options_setter([](auto& options) { options.set_option(asio::ip::tcp::no_delay{true}); })
-                      .request_handler([](const auto& asked) {
-                          return asked->create_response()
+                      .request_handler([](const auto& request) {
+                          return request->create_response()
                               .append_header_date_field()
                               .append_header(restinio::http_field::content_type, std::string{benchmark::content_type})
                               .set_body(std::string{benchmark::body})

@@ -1,4 +1,4 @@
-// Our server with a handler that computes nothing; with a certificate and a key, over TLS.
+// Tollgate's server with a handler that computes nothing; with a certificate and a key, over TLS.
 
 #include "../common/serve.hpp"
 

@@ -1,10 +1,10 @@
-// The whole API as one of several nodes serves it: users, store and windows where the arguments say.
+// The whole API as one of several nodes serves it, with the users, store and windows that the arguments name.
 //
 //     tollgate_node PORT STORE REMEMBERED WINDOWS LEASE [DIGESTS]
 //
-// STORE is `memory:`, `sqlite:FILE` or a connection string of PostgreSQL, where users are then, too, as the reference server
-// keeps them; DIGESTS is a file with the username and the digest of a token of each user in turn, for `memory:`; REMEMBERED is how many credentials are remembered beside it, 0 for none; WINDOWS is
-// `memory:` or a URL of Redis, LEASE its lease.
+// STORE is `memory:`, `sqlite:FILE` or a connection string of PostgreSQL. The databases also contain the users, as in the
+// reference server. DIGESTS is a file for `memory:`: each line has the username and the digest of the token of one user.
+// REMEMBERED is the number of cached credentials, 0 for none. WINDOWS is `memory:` or a URL of Redis, LEASE its lease.
 
 #include "../common/account_service.hpp"
 #include "../common/serve.hpp"
@@ -35,28 +35,28 @@
 
 namespace {
 
-/// What it says, or the end.
+/// The value; an error ends the process.
 template <class T>
-T expect(tollgate::result<T> said) {
-    if (said) return *std::move(said);
-    std::fprintf(stderr, "%s %s\n", said.error().message.c_str(), said.error().cause.c_str());
+T expect(tollgate::result<T> result) {
+    if (result) return *std::move(result);
+    std::fprintf(stderr, "%s %s\n", result.error().message.c_str(), result.error().cause.c_str());
     std::exit(1);
 }
 
-/// Windows here or in Redis, in one type, as the reference server has them.
+/// Windows in this process or in Redis, in one type, as in the reference server.
 class chosen_windows {
 public:
     static constexpr bool blocking = true;
 
-    chosen_windows(std::string_view where, std::uint32_t lease) {
-        if (where == "memory:") {
+    chosen_windows(std::string_view location, std::uint32_t lease) {
+        if (location == "memory:") {
             here_.emplace();
             return;
         }
         tollgate::redis_limiter_settings settings;
         settings.lease = lease;
-        settings.when_down = tollgate::without_redis::refuse;  // a figure that Redis had no part in fails, instead
-        shared_.emplace(expect(tollgate::redis_limiter::open(where, settings)));
+        settings.when_down = tollgate::without_redis::refuse;  // without Redis the measurement fails
+        shared_.emplace(expect(tollgate::redis_limiter::open(location, settings)));
     }
 
     [[nodiscard]] bool may_block() const noexcept { return shared_.has_value(); }
@@ -128,11 +128,11 @@ int serve_from_memory(chosen_windows& windows, const char* digests, int argc, ch
 
 int serve_from_postgres(const std::string& to, std::size_t remembered, chosen_windows& windows, int argc, char** argv) {
     auto users = expect(reference::postgres_directory::open(to, 8));
-    tollgate::postgres_settings kept_as;
-    kept_as.callers_clock = nullptr;
-    kept_as.cached_credentials_max = remembered;
-    kept_as.owner_query = reference::postgres_directory::owner_query;
-    tollgate::postgres_store store{to, kept_as};
+    tollgate::postgres_settings store_settings;
+    store_settings.callers_clock = nullptr;
+    store_settings.cached_credentials_max = remembered;
+    store_settings.owner_query = reference::postgres_directory::owner_query;
+    tollgate::postgres_store store{to, store_settings};
 
     const auto user = expect(users.add_user({.login = "node" + std::to_string(::getpid()),
                                              .password_hash = "none",

@@ -1,4 +1,4 @@
-// The whole API on SQLite, in a file in the directory that the driver made for this run.
+// The whole API on SQLite, in a file in the directory that the driver created for this run.
 
 #include "../common/account_service.hpp"
 #include "../common/serve.hpp"
