@@ -62,7 +62,7 @@ inline constexpr std::string_view return_to_name = "return_to";
 class session_cookie {
 public:
     /// Throws std::invalid_argument if auth_url is not an absolute http or https URL, or the name is not a token.
-    TOLLGATE_DECL explicit session_cookie(const session_settings& with);
+    TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
 
     /// The well-formed session cookie of this request, if any. A view of the request.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> read(const http::request& request) const noexcept;
@@ -93,8 +93,8 @@ private:
 /// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
 class browser_cookie {
 public:
-    /// Uses the key and the lifetime of `with`.
-    TOLLGATE_DECL browser_cookie(const session_settings& with, std::string_view session_cookie_name, bool secure);
+    /// Uses the key and the lifetime of `settings`.
+    TOLLGATE_DECL browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure);
 
     /// The browser's number if it has signed in with this login before; otherwise 0.
     [[nodiscard]] TOLLGATE_DECL std::uint64_t find(const http::request& request, std::string_view login) const;
@@ -184,20 +184,20 @@ public:
         if (!*checked) return sign_in_response{};
         throttle_.succeed(key, now);
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
-        auto begun = begin_session({(*checked)->user, std::string{attempt.login}, {}}, request, attempt.client, now);
-        if (!begun) return std::move(begun).error();
+        auto started = begin_session({(*checked)->user, std::string{attempt.login}, {}}, request, attempt.client, now);
+        if (!started) return std::move(started).error();
         // A change of the password ends the sessions of its user, perhaps just before this one began.
         if constexpr (knows_versions) {
             auto version = passwords_->password_version(attempt.login);
             if (!version || *version != (*checked)->version) {
-                (void)store_->end_session(digest_of(begun->cookie));
+                (void)store_->end_session(digest_of(started->cookie));
                 return version ? unavailable("the password was changed while it was checked") : std::move(version).error();
             }
         }
-        if (!cookie_.set(begun->cookie, response)) return internal_error("the session cookie is malformed");
+        if (!cookie_.set(started->cookie, response)) return internal_error("the session cookie is malformed");
         std::array<std::byte, 16> random;
         if (key.browser == 0 && random_.fill(random)) browsers_.set(random, attempt.login, response);
-        return sign_in_response{sign_in_result::signed_in, std::move(begun->who), {}};
+        return sign_in_response{sign_in_result::signed_in, std::move(started->signed_in), {}};
     }
 
     /// Ends the session of the request and removes its cookie.
@@ -208,8 +208,8 @@ public:
     }
 
     /// The contract `session_manager`. Sessions that are over are not listed.
-    [[nodiscard]] result<std::vector<listed_session>> sessions_of(const http::request& request, const session& who, instant now) {
-        auto found = store_->sessions_of(who.user);
+    [[nodiscard]] result<std::vector<listed_session>> sessions_of(const http::request& request, const session& session, instant now) {
+        auto found = store_->sessions_of(session.user);
         if (!found) return std::move(found).error();
         const auto cookie = cookie_.read(request);
         const auto current = cookie ? std::optional{digest_of(*cookie)} : std::nullopt;
@@ -220,28 +220,28 @@ public:
                                   std::move(each.signed_in_from), std::move(each.user_agent), each.cookie_digest == current});
         return listed;
     }
-    [[nodiscard]] result<bool> end_session(const session& who, std::string_view id) {
-        const auto found = store_->sessions_of(who.user);
+    [[nodiscard]] result<bool> end_session(const session& session, std::string_view id) {
+        const auto found = store_->sessions_of(session.user);
         if (!found) return found.error();
         for (const stored_session& each : *found)
             if (listed_id_of(each.cookie_digest) == id) return store_->end_session(each.cookie_digest);
         return false;
     }
-    [[nodiscard]] result<void> end_other_sessions(const http::request& request, const session& who) {
+    [[nodiscard]] result<void> end_other_sessions(const http::request& request, const session& session) {
         const auto cookie = cookie_.read(request);
-        return store_->end_sessions_of(who.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt);
+        return store_->end_sessions_of(session.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt);
     }
 
     /// The contract `password_changer`.
-    [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& who,
-                                                                 const password_change& wanted, instant now,
+    [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& session,
+                                                                 const password_change& change, instant now,
                                                                  http::response& response)
         requires password_store<Passwords>
     {
         using enum password_change_response::outcome;
-        if (wanted.current.size() > limits::password_bytes_max) return password_change_response{refused, {}};
-        const sign_in_attempt attempt{who.login, wanted.current, wanted.client};
-        const sign_in_key key{who.login, wanted.client, browsers_.find(request, who.login)};
+        if (change.current.size() > limits::password_bytes_max) return password_change_response{refused, {}};
+        const sign_in_attempt attempt{session.login, change.current, change.client};
+        const sign_in_key key{session.login, change.client, browsers_.find(request, session.login)};
         if (const auto wait = throttle_.begin(key, now)) return password_change_response{throttled, *wait};
         auto checked = check(attempt, true);
         if (!checked) {
@@ -249,20 +249,20 @@ public:
             return std::move(checked).error();
         }
         // The login may belong to somebody else by now.
-        if (!*checked || (*checked)->user != who.user) return password_change_response{refused, {}};
+        if (!*checked || (*checked)->user != session.user) return password_change_response{refused, {}};
         throttle_.succeed(key, now);
         // The new session begins first, so that it ends, too, if the password is changed again. Its cookie is sent last.
-        auto begun = begin_session({who.user, who.login, {}}, request, wanted.client, now);
-        if (!begun) return std::move(begun).error();
-        const auto kept = digest_of(begun->cookie);
-        if (auto set = passwords_->set_password(**checked, wanted.wanted); !set) {
-            (void)store_->end_session(kept);
+        auto started = begin_session({session.user, session.login, {}}, request, change.client, now);
+        if (!started) return std::move(started).error();
+        const auto cookie_digest = digest_of(started->cookie);
+        if (auto set = passwords_->set_password(**checked, change.wanted); !set) {
+            (void)store_->end_session(cookie_digest);
             if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
             return std::move(set).error();
         }
         // The current session, too: someone who knows its cookie must not stay.
-        if (auto ended = store_->end_sessions_of(who.user, kept); !ended) return std::move(ended).error();
-        if (!cookie_.set(begun->cookie, response)) return internal_error("the session cookie is malformed");
+        if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) return std::move(ended).error();
+        if (!cookie_.set(started->cookie, response)) return internal_error("the session cookie is malformed");
         return password_change_response{changed, {}};
     }
 
@@ -274,9 +274,9 @@ private:
 
     /// What is stored of a User-Agent: all stores take visible ASCII.
     [[nodiscard]] static std::string stored_user_agent(const http::request& request) {
-        std::string kept{request.fields.find(http::field_id::user_agent).substr(0, limits::session_user_agent_bytes_max)};
-        std::replace_if(kept.begin(), kept.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-        return kept;
+        std::string user_agent{request.fields.find(http::field_id::user_agent).substr(0, limits::session_user_agent_bytes_max)};
+        std::replace_if(user_agent.begin(), user_agent.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        return user_agent;
     }
 
     [[nodiscard]] result<std::optional<checked_password>> check(const sign_in_attempt& attempt, bool is_known_browser) {
@@ -315,28 +315,28 @@ private:
 
     /// A session that is in the store, and its cookie, which has not been sent yet.
     struct begun_session {
-        session who;
+        session signed_in;
         secret_text cookie;
     };
 
-    [[nodiscard]] result<begun_session> begin_session(session who, const http::request& request, const ip_address& client,
+    [[nodiscard]] result<begun_session> begin_session(session session, const http::request& request, const ip_address& client,
                                                       instant now) {
         std::array<std::byte, 32> bytes;
         if (!random_.fill(bytes)) return internal_error("the random source failed");
         const auto cookie = make_secret(secret_kind::session, bytes);
         secure_wipe(bytes);
-        who.secret = session_cookie::session_secret_of(cookie);
+        session.secret = session_cookie::session_secret_of(cookie);
 
-        auto kept = store_->create_session({.cookie_digest = digest_of(cookie),
-                                            .user = who.user,
-                                            .login = who.login,
-                                            .created_at = now,
-                                            .last_seen_at = now,
-                                            .signed_in_from = network_of(client),
-                                            .user_agent = stored_user_agent(request)});
-        if (!kept) return std::move(kept).error();
+        auto stored = store_->create_session({.cookie_digest = digest_of(cookie),
+                                              .user = session.user,
+                                              .login = session.login,
+                                              .created_at = now,
+                                              .last_seen_at = now,
+                                              .signed_in_from = network_of(client),
+                                              .user_agent = stored_user_agent(request)});
+        if (!stored) return std::move(stored).error();
         (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
-        return begun_session{std::move(who), cookie};
+        return begun_session{std::move(session), cookie};
     }
 
     session_settings settings_;
@@ -348,14 +348,14 @@ private:
     Random random_;
 };
 
-inline session_cookie::session_cookie(const session_settings& with) {
-    const auto at = http::url::parse(with.auth_url);
+inline session_cookie::session_cookie(const session_settings& settings) {
+    const auto at = http::url::parse(settings.auth_url);
     if (!at || at->has_query || at->has_fragment || at->has_user_info)
-        throw std::invalid_argument{"tollgate: '" + with.auth_url + "' is not an absolute http or https URL"};
-    if (with.cookie_name.empty() || !std::all_of(with.cookie_name.begin(), with.cookie_name.end(), is_token_char))
-        throw std::invalid_argument{"tollgate: '" + with.cookie_name + "' is not a valid cookie name"};
+        throw std::invalid_argument{"tollgate: '" + settings.auth_url + "' is not an absolute http or https URL"};
+    if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
+        throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
     secure_ = at->scheme == http::url_scheme::https;
-    name_ = (secure_ ? "__Host-" : "") + with.cookie_name;
+    name_ = (secure_ ? "__Host-" : "") + settings.cookie_name;
     root_ = at->path;
     if (root_.ends_with('/')) root_.pop_back();
 }
@@ -393,10 +393,10 @@ inline std::string session_cookie::session_secret_of(std::string_view cookie) {
     return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
-inline browser_cookie::browser_cookie(const session_settings& with, std::string_view session_cookie_name, bool secure)
+inline browser_cookie::browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure)
     : name_{std::string{session_cookie_name} + "_browser"},
-      key_{with.browser_key},
-      lifetime_{with.browser_lifetime},
+      key_{settings.browser_key},
+      lifetime_{settings.browser_lifetime},
       secure_{secure} {
     if (!key_.empty()) return;
     const auto random = detail::random_key<std::array<char, 16>>();

@@ -27,17 +27,17 @@ using form_nonce = std::array<std::byte, 16>;
 
 namespace detail {
 
-TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept;
+TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept;
 
 }  // namespace detail
 
 /// Empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
-    form_nonce made;
-    if (!random.fill(made)) return std::nullopt;
-    detail::put_second(made, now);
-    return made;
+    form_nonce nonce;
+    if (!random.fill(nonce)) return std::nullopt;
+    detail::put_second(nonce, now);
+    return nonce;
 }
 
 /// Whole seconds since 1970.
@@ -49,8 +49,8 @@ template <random_source Random>
 
 /// What a form token is bound to: it is valid for this session, this purpose and this text only.
 struct form_binding {
-    form_binding(const session& who, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
-        : form_binding{std::string_view{who.secret}, purpose_, signed_text_} {}
+    form_binding(const session& session, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
+        : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {}
     /// Without a session: bound to a secret of the browser.
     form_binding(std::string_view secret_, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
         : secret{secret_}, purpose{purpose_}, signed_text{signed_text_} {}

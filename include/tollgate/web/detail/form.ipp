@@ -16,9 +16,9 @@ namespace detail {
 
 inline constexpr std::size_t second_bytes = 4;  // until 2106
 
-TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept {
+TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept {
     auto left = static_cast<std::uint32_t>(to_unix_milliseconds(now) / 1000);
-    for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) made[made.size() - i] = std::byte(left & 0xff);
+    for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) nonce[nonce.size() - i] = std::byte(left & 0xff);
 }
 
 [[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce) {

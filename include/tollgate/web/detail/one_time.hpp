@@ -28,11 +28,11 @@ using seal_nonce = aes_gcm_nonce;
 /// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
 /// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no
 /// secret.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& who, std::string_view text,
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text,
                                                             const seal_nonce& nonce, instant now);
 
 /// The text that was sealed for this session; empty for any other, and after `sealed_text_lifetime`.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& who, std::string_view sealed,
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed,
                                                                    instant now);
 
 /// Remembers which form tokens and sealed texts were used. Bounded: beyond `remembered_max` the oldest is forgotten and could be

@@ -14,32 +14,32 @@ namespace detail {
 
 inline constexpr std::size_t seal_time_bytes = 8;
 
-[[nodiscard]] inline digest seal_key(const session& who) {
-    return hmac_sha256({.key = who.secret, .message = "sealed text"});
+[[nodiscard]] inline digest seal_key(const session& session) {
+    return hmac_sha256({.key = session.secret, .message = "sealed text"});
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL std::optional<std::string> seal(const session& who, std::string_view text, const seal_nonce& nonce,
+TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text, const seal_nonce& nonce,
                                               instant now) {
-    if (who.secret.empty()) return std::nullopt;
+    if (session.secret.empty()) return std::nullopt;
     std::string plain(detail::seal_time_bytes, '\0');
     const std::int64_t time = to_unix_milliseconds(now);
     std::memcpy(plain.data(), &time, sizeof time);
     plain.append(text);
-    const auto sealed = aes_gcm_encrypt(detail::seal_key(who), nonce, plain);
+    const auto sealed = aes_gcm_encrypt(detail::seal_key(session), nonce, plain);
     return sealed ? std::optional{base64url_encode(*sealed)} : std::nullopt;
 }
 
-TOLLGATE_DECL std::optional<std::string> open_sealed(const session& who, std::string_view sealed, instant now) {
+TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now) {
     const auto bytes = base64url_decode(sealed);
-    if (who.secret.empty() || !bytes) return std::nullopt;
-    const auto plain = aes_gcm_decrypt(detail::seal_key(who), *bytes);
+    if (session.secret.empty() || !bytes) return std::nullopt;
+    const auto plain = aes_gcm_decrypt(detail::seal_key(session), *bytes);
     if (!plain || plain->size() < detail::seal_time_bytes) return std::nullopt;
     std::int64_t time = 0;
     std::memcpy(&time, plain->data(), sizeof time);
-    const instant made = from_unix_milliseconds(time);
-    if (now < made || now >= made + sealed_text_lifetime) return std::nullopt;
+    const instant sealed_at = from_unix_milliseconds(time);
+    if (now < sealed_at || now >= sealed_at + sealed_text_lifetime) return std::nullopt;
     return plain->substr(detail::seal_time_bytes);
 }
 

@@ -104,7 +104,7 @@ private:
 };
 
 /// Rounded up: `40 seconds`, `3 minutes`, `2 hours`.
-[[nodiscard]] TOLLGATE_DECL std::string duration_text(seconds of, const duration_texts& texts);
+[[nodiscard]] TOLLGATE_DECL std::string duration_text(seconds duration, const duration_texts& texts);
 
 /// The error page of a status.
 [[nodiscard]] TOLLGATE_DECL const message_texts& message_for(http::status status, const error_texts& texts) noexcept;
@@ -209,11 +209,11 @@ public:
 
 private:
     page_site make_site(std::string_view auth_url) const {
-        auto made = page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)));
-        if (!made)
+        auto site = page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)));
+        if (!site)
             throw std::invalid_argument{"tollgate: '" + std::string{auth_url} +
                                         "' is not an absolute http or https URL"};
-        return std::move(*made);
+        return std::move(*site);
     }
 
     void add_languages(const service_catalog& services) {
@@ -269,8 +269,8 @@ public:
         const auto end = target.find('?');
         const auto at = renderer_->find(target.substr(0, end));
         if (!at || at->language == nullptr) return std::string{target};
-        auto made = url(at->path);
-        return end == std::string_view::npos ? made : made.append(target.substr(end));
+        auto translated = url(at->path);
+        return end == std::string_view::npos ? translated : translated.append(target.substr(end));
     }
 
     /// The reverse: the part of a path in this language that is below the language.

@@ -71,20 +71,20 @@ inline constexpr std::string_view fixed_icon_field_lines =
 TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
     const auto url = http::url::parse(auth_url);
     if (!url || url->has_query || url->has_fragment || url->has_user_info) return std::nullopt;
-    page_site made;
-    made.root = url->path;
-    while (made.root.ends_with('/')) made.root.pop_back();
-    made.origin = url->origin();
-    made.authority = made.origin.substr(made.origin.find("://") + 3);
-    made.secure = url->scheme == http::url_scheme::https;
-    made.style_url = made.root + "/en/style-" + detail::version_of(style_sheet) + ".css";
-    made.icon_url = made.root + "/en/icon-" + detail::version_of(icon) + ".svg";
-    made.script_url = made.root + "/en/copy-" + detail::version_of(detail::copy_script) + ".js";
-    made.assets.push_back({made.script_url, detail::script_field_lines, std::string{detail::copy_script}});
-    made.assets.push_back({made.style_url, detail::style_field_lines, std::move(style_sheet)});
-    made.assets.push_back({made.icon_url, detail::icon_field_lines, icon});
-    made.assets.push_back({made.root + "/favicon.ico", detail::fixed_icon_field_lines, std::move(icon)});
-    return made;
+    page_site site;
+    site.root = url->path;
+    while (site.root.ends_with('/')) site.root.pop_back();
+    site.origin = url->origin();
+    site.authority = site.origin.substr(site.origin.find("://") + 3);
+    site.secure = url->scheme == http::url_scheme::https;
+    site.style_url = site.root + "/en/style-" + detail::version_of(style_sheet) + ".css";
+    site.icon_url = site.root + "/en/icon-" + detail::version_of(icon) + ".svg";
+    site.script_url = site.root + "/en/copy-" + detail::version_of(detail::copy_script) + ".js";
+    site.assets.push_back({site.script_url, detail::script_field_lines, std::string{detail::copy_script}});
+    site.assets.push_back({site.style_url, detail::style_field_lines, std::move(style_sheet)});
+    site.assets.push_back({site.icon_url, detail::icon_field_lines, icon});
+    site.assets.push_back({site.root + "/favicon.ico", detail::fixed_icon_field_lines, std::move(icon)});
+    return site;
 }
 
 TOLLGATE_DECL bool page_site::answer_asset(const http::request& request, http::response& response) const {
@@ -144,14 +144,14 @@ TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page
     return {};
 }
 
-TOLLGATE_DECL std::string duration_text(seconds of, const duration_texts& texts) {
+TOLLGATE_DECL std::string duration_text(seconds duration, const duration_texts& texts) {
     const auto in_units = [](auto count, std::string_view one, std::string_view many) {
         return count <= 1 ? std::string{one} : fill_in(many, std::to_string(count));
     };
-    if (of <= seconds{90}) return in_units(of.count(), texts.one_second, texts.seconds);
-    if (of <= seconds{90 * 60})
-        return in_units(std::chrono::ceil<std::chrono::minutes>(of).count(), texts.one_minute, texts.minutes);
-    return in_units(std::chrono::ceil<std::chrono::hours>(of).count(), texts.one_hour, texts.hours);
+    if (duration <= seconds{90}) return in_units(duration.count(), texts.one_second, texts.seconds);
+    if (duration <= seconds{90 * 60})
+        return in_units(std::chrono::ceil<std::chrono::minutes>(duration).count(), texts.one_minute, texts.minutes);
+    return in_units(std::chrono::ceil<std::chrono::hours>(duration).count(), texts.one_hour, texts.hours);
 }
 
 TOLLGATE_DECL const message_texts& message_for(http::status status, const error_texts& texts) noexcept {

@@ -131,7 +131,7 @@ private:
     [[nodiscard]] counter_list counters_of(const sign_in_key& key) noexcept {
         // Longer logins do not exist, so it does not matter that they share failures by prefix.
         const auto login = key.login.substr(0, limits::login_bytes_max);
-        counter_list made;
+        counter_list counters;
         const auto add = [&](detail::failure_table& table, const quota& allowed, char kind, std::uint64_t number,
                              std::string_view text) {
             std::array<char, 1 + sizeof number + limits::login_bytes_max> hashed;
@@ -139,25 +139,25 @@ private:
             std::memcpy(hashed.data() + 1, &number, sizeof number);
             std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, ascii_lower);
             const std::string_view all{hashed.data(), 1 + sizeof number + text.size()};
-            made.all[made.size++] = {&table, siphash128(seed_, all).first, detail::bounded_quota{allowed}};
+            counters.all[counters.size++] = {&table, siphash128(seed_, all).first, detail::bounded_quota{allowed}};
         };
         if (key.browser != 0) {
             add(logins_at_addresses_, bounds_.login_on_browser, 'b', key.browser, login);
             add(logins_, bounds_.login_on_browsers, 'b', 0, login);
-            return made;
+            return counters;
         }
         const std::uint64_t address = limit_key::of(key.client).value();
         add(logins_at_addresses_, bounds_.login_at_address, 'a', address, login);
         add(addresses_, bounds_.address, 'a', address, {});
         add(logins_, bounds_.login, 'l', 0, login);
-        if (key.client.is_v4()) return made;
+        if (key.client.is_v4()) return counters;
         const auto site = limit_key::of(detail::first_of_network(key.client, 7)).value();
         const auto network = limit_key::of(detail::first_of_network(key.client, 6)).value();
         add(logins_at_addresses_, bounds_.login_at_site, 's', site, login);
         add(logins_at_addresses_, bounds_.login_at_network, 'n', network, login);
         add(addresses_, bounds_.site, 's', site, {});
         add(addresses_, bounds_.network, 'n', network, {});
-        return made;
+        return counters;
     }
 
     siphash_key seed_;
