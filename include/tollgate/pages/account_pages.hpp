@@ -190,10 +190,10 @@ private:
                                                                 http::response& response, pages::request_state& state);
     [[nodiscard]] result<void> answer_form(page which, const http::request& request, http::response& response,
                                            const pages::request_state& state);
-    void answer_exception(std::string_view what, const http::request& request, http::response& response,
+    void answer_exception(std::string_view message, const http::request& request, http::response& response,
                           const pages::request_state& state) noexcept;
     void answer_error(const http::request& request, http::response& response, const pages::request_state& state,
-                      const error& why) const;
+                      const error& failure) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
                                      pages::request_state& state);
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
@@ -279,12 +279,12 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::respon
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_exception(std::string_view message,
                                                                               const http::request& request,
                                                                               http::response& response,
                                                                               const pages::request_state& state) noexcept {
     try {
-        answer_error(request, response, state, internal_error(std::string{"thrown: "}.append(what)));
+        answer_error(request, response, state, internal_error(std::string{"thrown: "}.append(message)));
         observed(request, state).finish(policies_, response, nullptr);
     } catch (...) {
         // Only a failed allocation throws here: respond with the status alone.
@@ -316,9 +316,9 @@ template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const http::request& request,
                                                                           http::response& response,
                                                                           const pages::request_state& state,
-                                                                          const error& why) const {
-    const auto status = pipeline::to_status(why.kind);
-    if (to_number(status) >= 500) observed(request, state).report(policies_, why);
+                                                                          const error& failure) const {
+    const auto status = pipeline::to_status(failure.kind);
+    if (to_number(status) >= 500) observed(request, state).report(policies_, failure);
     response.clear();
     if (status == http::status::service_unavailable)
         response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
@@ -406,9 +406,9 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
                                                                            pages::request_state& state) {
     const bool signs_in_here = signs_in && which == page::sign_in;
     if (!signs_in_here) {
-        auto who = sessions_.session_of(request, state.start.at);
-        if (!who) return std::move(who).error();
-        state.signed_in = *std::move(who);
+        auto found = sessions_.session_of(request, state.start.at);
+        if (!found) return std::move(found).error();
+        state.signed_in = *std::move(found);
         if (state.signed_in) state.who = caller{state.signed_in->user, {}, credential_kind::other, {}};
     }
     const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);

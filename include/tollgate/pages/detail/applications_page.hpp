@@ -27,7 +27,7 @@ struct application_form {
     [[nodiscard]] static TOLLGATE_DECL application_form of(const application& stored);
     [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
     [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
-    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const application_request& wanted,
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const application_request& request,
                                                         const page_texts& texts) const;
 };
 
@@ -42,7 +42,7 @@ inline constexpr std::string_view edit_name = "edit";
 TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
                                       const web::form_faults& faults);
-TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& of,
+TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& application,
                                           const application_form& typed, const web::form_faults& faults);
 
 /// The application of the user that a form or query names; otherwise not_found.
@@ -58,10 +58,10 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> show_edit(Call& call, const application& of, const application_form& typed,
+[[nodiscard]] result<void> show_edit(Call& call, const application& application, const application_form& typed,
                                      const web::form_faults& faults) {
-    const auto title = fill_in(call.texts().applications.edit_title, of.name);
-    call.page(title, faults, [&](html_writer& html) { write_application_edit(html, call.view(), of, typed, faults); });
+    const auto title = fill_in(call.texts().applications.edit_title, application.name);
+    call.page(title, faults, [&](html_writer& html) { write_application_edit(html, call.view(), application, typed, faults); });
     return {};
 }
 
@@ -70,9 +70,9 @@ template <class Call>
 [[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
                                              const web::form_faults& faults = {}) {
     if (const auto id = call.query().value_of(edit_name); !id.empty() && faults.empty()) {
-        const auto of = find_own_application(call, id);
-        if (!of) return of.error();
-        return show_edit(call, *of, application_form::of(*of), faults);
+        const auto application = find_own_application(call, id);
+        if (!application) return application.error();
+        return show_edit(call, *application, application_form::of(*application), faults);
     }
     const auto applications = call.store().applications_of(call.who().user);
     if (!applications) return applications.error();
@@ -97,32 +97,32 @@ template <class Call>
 [[nodiscard]] result<void> create_application(Call& call) {
     const application_texts& texts = call.texts().applications;
     const auto typed = application_form::read(call.form());
-    auto wanted = typed.wanted_by(call.who().user);
-    auto faults = typed.faults(wanted, call.texts());
+    auto request = typed.wanted_by(call.who().user);
+    auto faults = typed.faults(request, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
     if (!call.claim_form()) return {};
-    const auto made = register_application(call.store(), std::move(wanted), call.now(), call.random(),
-                                           call.settings().applications_per_user_max);
-    if (!made && made.error().kind == error_kind::invalid) {
+    const auto registered = register_application(call.store(), std::move(request), call.now(), call.random(),
+                                                 call.settings().applications_per_user_max);
+    if (!registered && registered.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
         return show_applications(call, typed, faults);
     }
-    if (!made) return made.error();
+    if (!registered) return registered.error();
     call.report(activity_kind::application_registered, typed.name);
-    if (made->client_secret.view().empty()) return call.redirect_to({}, registration_done);
-    return redirect_to_client(call, fill_in(texts.made_title, typed.name), made->client_id, made->client_secret);
+    if (registered->client_secret.view().empty()) return call.redirect_to({}, registration_done);
+    return redirect_to_client(call, fill_in(texts.made_title, typed.name), registered->client_id, registered->client_secret);
 }
 
 template <class Call>
 [[nodiscard]] result<void> edit_application(Call& call) {
-    const auto of = find_own_application(call, call.form().value_of("application"));
-    if (!of) return of.error();
+    const auto application = find_own_application(call, call.form().value_of("application"));
+    if (!application) return application.error();
     auto typed = application_form::read(call.form());
-    typed.type = to_text(of->type);
-    auto wanted = typed.wanted_by(call.who().user);
-    wanted.type = of->type;
-    if (const auto faults = typed.faults(wanted, call.texts()); !faults.empty()) return show_edit(call, *of, typed, faults);
-    const auto updated = update_application(call.store(), of->id, std::move(wanted), typed.acts_for_owner);
+    typed.type = to_text(application->type);
+    auto request = typed.wanted_by(call.who().user);
+    request.type = application->type;
+    if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, *application, typed, faults);
+    const auto updated = update_application(call.store(), application->id, std::move(request), typed.acts_for_owner);
     if (!updated) return updated.error();
     if (!*updated) return not_found();
     call.report(activity_kind::application_changed, typed.name);
@@ -132,44 +132,44 @@ template <class Call>
 /// The secret before stays valid until it is removed.
 template <class Call>
 [[nodiscard]] result<void> renew_client_secret(Call& call) {
-    const auto of = find_own_application(call, call.form().value_of("application"));
-    if (!of) return of.error();
-    if (of->type == client_type::public_client) return not_found();
+    const auto application = find_own_application(call, call.form().value_of("application"));
+    if (!application) return application.error();
+    if (application->type == client_type::public_client) return not_found();
     if (!call.claim_form()) return {};
     const auto secret = new_client_secret(call.random());
     if (!secret) return internal_error("the random source failed");
-    const auto added = call.store().add_client_secret(call.who().user, of->id, digest_of(*secret));
+    const auto added = call.store().add_client_secret(call.who().user, application->id, digest_of(*secret));
     if (!added) return added.error();
     if (!*added) return not_found();
-    call.report(activity_kind::client_secret_replaced, of->name);
-    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, of->name), of->client_id, *secret);
+    call.report(activity_kind::client_secret_replaced, application->name);
+    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application->name), application->client_id, *secret);
 }
 
 template <class Call>
 [[nodiscard]] result<void> remove_older_secret(Call& call) {
-    const auto of = find_own_application(call, call.form().value_of("application"));
-    if (!of) return of.error();
-    const auto removed = call.store().remove_older_secret(call.who().user, of->id);
+    const auto application = find_own_application(call, call.form().value_of("application"));
+    if (!application) return application.error();
+    const auto removed = call.store().remove_older_secret(call.who().user, application->id);
     if (!removed) return removed.error();
     if (!*removed) return not_found();
-    call.report(activity_kind::client_secret_removed, of->name);
+    call.report(activity_kind::client_secret_removed, application->name);
     return call.redirect_to({}, secret_removal_done);
 }
 
 /// If the application has users, its owner must type its name to delete it.
 template <class Call>
 [[nodiscard]] result<void> delete_application(Call& call) {
-    const auto of = find_own_application(call, call.form().value_of("application"));
-    if (!of) return of.error();
-    if (of->users > 0 && call.form().value_of("confirm_name") != of->name) {
+    const auto application = find_own_application(call, call.form().value_of("application"));
+    if (!application) return application.error();
+    if (application->users > 0 && call.form().value_of("confirm_name") != application->name) {
         web::form_faults faults;
-        faults.add({}, fill_in(call.texts().applications.wrong_name, of->name));
+        faults.add({}, fill_in(call.texts().applications.wrong_name, application->name));
         return show_applications(call, {}, faults);
     }
-    const auto deleted = call.store().delete_application(call.who().user, of->id);
+    const auto deleted = call.store().delete_application(call.who().user, application->id);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
-    call.report(activity_kind::application_deleted, of->name);
+    call.report(activity_kind::application_deleted, application->name);
     return call.redirect_to_list();
 }
 

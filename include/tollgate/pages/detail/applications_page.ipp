@@ -17,25 +17,25 @@ TOLLGATE_DECL application_form application_form::read(const http::form_fields& f
 }
 
 TOLLGATE_DECL application_form application_form::of(const application& stored) {
-    application_form made{stored.name, stored.website, stored.description, {}, {}, stored.acts_for_owner};
-    for (const std::string& each : stored.redirect_urls) made.redirect_urls.append(each).append("\n");
-    made.type = to_text(stored.type);
-    return made;
+    application_form form{stored.name, stored.website, stored.description, {}, {}, stored.acts_for_owner};
+    for (const std::string& each : stored.redirect_urls) form.redirect_urls.append(each).append("\n");
+    form.type = to_text(stored.type);
+    return form;
 }
 
 TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) const {
-    application_request made{.owner = owner, .name = name, .website = website, .description = description};
+    application_request request{.owner = owner, .name = name, .website = website, .description = description};
     for (std::string_view left = redirect_urls; !left.empty();) {
         const auto end = (std::min)(left.find('\n'), left.size());
         const auto line = trim_ows(left.substr(0, left.substr(0, end).ends_with('\r') ? end - 1 : end));
-        if (!line.empty()) made.redirect_urls.emplace_back(line);
+        if (!line.empty()) request.redirect_urls.emplace_back(line);
         left.remove_prefix((std::min)(end + 1, left.size()));
     }
-    if (type == to_text(client_type::public_client)) made.type = client_type::public_client;
-    return made;
+    if (type == to_text(client_type::public_client)) request.type = client_type::public_client;
+    return request;
 }
 
-TOLLGATE_DECL web::form_faults application_form::faults(const application_request& wanted,
+TOLLGATE_DECL web::form_faults application_form::faults(const application_request& request,
                                                         const page_texts& texts) const {
     web::form_faults found;
     const application_texts& own = texts.applications;
@@ -49,7 +49,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
         }
     };
     // `faults_of` decides what is wrong; this maps it to the page's texts.
-    for (const field_fault& each : faults_of(wanted)) {
+    for (const field_fault& each : faults_of(request)) {
         if (each.field == "name")
             check_line(found, {"name", own.name, name, limits::application_name_bytes_max, own.name_missing},
                        texts.forms);
@@ -61,7 +61,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
                       texts.forms.no_url);
         else if (found.find("redirect_url") == nullptr)  // the first of several
             check_url(each,
-                      {"redirect_url", own.redirect_url, wanted.redirect_urls[each.index], limits::target_url_bytes_max},
+                      {"redirect_url", own.redirect_url, request.redirect_urls[each.index], limits::target_url_bytes_max},
                       own.redirect_url_bad);
     }
     return found;
@@ -69,72 +69,72 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
 
 namespace detail {
 
-inline void write_application_actions(html_writer& html, const page_view& view, const application& of) {
+inline void write_application_actions(html_writer& html, const page_view& view, const application& application) {
     const application_texts& texts = view.texts.applications;
-    const auto number = std::to_string(of.id.value());
+    const auto number = std::to_string(application.id.value());
     const auto target = [&](std::string_view action) {
         return web::form_target{.url = view.url,
                                 .form_token = view.form_token,
                                 .hidden = {{action_name, std::string{action}}, {"application", number}}};
     };
     html.add("<a class=\"button quiet\" href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url, edit_name, number,
-             texts.edit, of.name);
-    if (of.older_secret_digest)
+             texts.edit, application.name);
+    if (application.older_secret_digest)
         web::write_confirmation(html,
                                 {.label = texts.remove_secret,
-                                 .about = of.name,
-                                 .warning = fill_in(texts.remove_secret_warning, of.name),
+                                 .about = application.name,
+                                 .warning = fill_in(texts.remove_secret_warning, application.name),
                                  .button = texts.remove_secret_button,
                                  .is_removal = true},
                                 target("remove_secret"), view.texts.forms);
-    if (of.type != client_type::public_client)
+    if (application.type != client_type::public_client)
         web::write_confirmation(html,
                                 {.label = texts.renew,
-                                 .about = of.name,
-                                 .warning = fill_in(of.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
-                                                    of.name),
+                                 .about = application.name,
+                                 .warning = fill_in(application.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
+                                                    application.name),
                                  .button = texts.renew_button},
                                 target("new_secret"), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
-                             .about = of.name,
-                             .warning = fill_in(texts.remove_warning, of.name),
+                             .about = application.name,
+                             .warning = fill_in(texts.remove_warning, application.name),
                              .button = texts.remove_button,
                              .is_removal = true,
-                             .typed_name = of.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
-                             .typed_label = fill_in(texts.type_name, of.name)},
+                             .typed_name = application.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
+                             .typed_label = fill_in(texts.type_name, application.name)},
                             target("delete"), view.texts.forms);
 }
 
-inline void write_application(html_writer& html, const page_view& view, const application& of) {
+inline void write_application(html_writer& html, const page_view& view, const application& application) {
     const application_texts& texts = view.texts.applications;
-    begin_item(html, of.name);
+    begin_item(html, application.name);
     html.add("<p>");
-    write_web_link(html, of.website, of.website);
+    write_web_link(html, application.website, application.website);
     html.add("</p>");
-    if (!of.description.empty()) html.add("<p>{}</p>", of.description);
+    if (!application.description.empty()) html.add("<p>{}</p>", application.description);
     begin_actions(html);
-    write_application_actions(html, view, of);
+    write_application_actions(html, view, application);
     begin_facts(html);
     begin_fact(html, texts.client_id);
-    html.add("<code>{}</code>", of.client_id.view());
+    html.add("<code>{}</code>", application.client_id.view());
     end_fact(html);
-    if (of.type != client_type::confidential) {
+    if (application.type != client_type::confidential) {
         begin_fact(html, texts.type);
-        html.add("{}", of.type == client_type::public_client ? texts.public_client : texts.resource_server);
+        html.add("{}", application.type == client_type::public_client ? texts.public_client : texts.resource_server);
         end_fact(html);
     }
     begin_fact(html, texts.users);
-    html.add("{}", of.users);
+    html.add("{}", application.users);
     end_fact(html);
     begin_fact(html, view.texts.forms.created);
-    web::write_day(html, of.created_at, view.texts.dates);
+    web::write_day(html, application.created_at, view.texts.dates);
     end_fact(html);
     begin_long_fact(html, texts.redirect_url);
-    if (of.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
+    if (application.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
     else html.add("<ul>");
-    for (const std::string& each : of.redirect_urls) html.add("<li><code>{}</code></li>", each);
-    if (!of.redirect_urls.empty()) html.add("</ul>");
+    for (const std::string& each : application.redirect_urls) html.add("<li><code>{}</code></li>", each);
+    if (!application.redirect_urls.empty()) html.add("</ul>");
     end_fact(html);
     end_item(html);
 }
@@ -216,16 +216,16 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
     detail::write_application_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& of,
+TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& application,
                                           const application_form& typed, const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
-    html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, of.name));
+    html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, application.name));
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
-                           .hidden = {{action_name, "edit"}, {"application", std::to_string(of.id.value())}}});
+                           .hidden = {{action_name, "edit"}, {"application", std::to_string(application.id.value())}}});
     detail::write_application_fields(html, view, typed, faults);
-    if (of.type == client_type::confidential) {
+    if (application.type == client_type::confidential) {
         const std::array<web::choice, 1> choices{
             {{texts.acts_for_owner, texts.acts_for_owner, typed.acts_for_owner}}};
         web::write_checkboxes(html, {.name = "acts_for_owner", .label = texts.own_access, .hint = texts.own_access_hint},

@@ -29,7 +29,7 @@ inline constexpr std::string_view account_name = "account";
 inline constexpr std::string_view hook_name = "hook";
 
 /// An account in a form: `service/id`.
-[[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& of);
+[[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& account);
 [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text);
 
 struct named_hook {
@@ -38,16 +38,16 @@ struct named_hook {
 };
 
 /// `account=sitesmaker%2F1&hook=5`
-[[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& of);
+[[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& hook);
 
 /// The hook of the fields, if the account belongs to the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<named_hook> require_hook(Call& call, const http::form_fields& fields) {
-    const auto of = parse_account(fields.value_of(account_name));
+    const auto account = parse_account(fields.value_of(account_name));
     const auto which = hook_id::parse(fields.value_of(hook_name));
-    if (!of || !which || call.settings().services.find(of->service) == nullptr) return not_found();
-    if (const auto theirs = require_account(call.users(), call.who().user, *of); !theirs) return theirs.error();
-    return named_hook{*of, *which};
+    if (!account || !which || call.settings().services.find(account->service) == nullptr) return not_found();
+    if (const auto allowed = require_account(call.users(), call.who().user, *account); !allowed) return allowed.error();
+    return named_hook{*account, *which};
 }
 
 }  // namespace tollgate::pages
@@ -95,14 +95,14 @@ struct hook_history {
 };
 
 /// `Active`, `Failing` or `Disabled`.
-TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& of, const delivery_texts& texts);
+TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const delivery_texts& texts);
 /// A form with one button; nothing for a hook that is not disabled.
-TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& of);
+TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& hook);
 
 /// The result of an attempt as text.
-[[nodiscard]] TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_texts& texts);
+[[nodiscard]] TOLLGATE_DECL std::string ending_of(const attempt& attempt, const attempt_texts& texts);
 /// `340 ms`, `2.5 s`
-[[nodiscard]] TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts& texts);
+[[nodiscard]] TOLLGATE_DECL std::string duration_of(const attempt& attempt, const delivery_texts& texts);
 
 /// `fault`: why the action failed; empty if it did not.
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,

@@ -13,8 +13,8 @@
 
 namespace tollgate::inline v0::pages {
 
-TOLLGATE_DECL std::string account_text(const account_ref& of) {
-    return std::string{of.service.view()} + "/" + std::to_string(of.account.value());
+TOLLGATE_DECL std::string account_text(const account_ref& account) {
+    return std::string{account.service.view()} + "/" + std::to_string(account.account.value());
 }
 
 TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text) {
@@ -26,34 +26,34 @@ TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text) {
     return account_ref{*service, *account};
 }
 
-TOLLGATE_DECL std::string query_of(const named_hook& of) {
+TOLLGATE_DECL std::string query_of(const named_hook& hook) {
     std::string query{account_name};
-    query.append("=").append(percent_encode(account_text(of.account))).append("&");
-    return query.append(hook_name).append("=").append(std::to_string(of.hook.value()));
+    query.append("=").append(percent_encode(account_text(hook.account))).append("&");
+    return query.append(hook_name).append("=").append(std::to_string(hook.hook.value()));
 }
 
-TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& of, const delivery_texts& texts) {
-    if (of.disabled) html.add("<span class=\"state bad\">{}</span>", texts.disabled);
-    else if (of.failing_since) html.add("<span class=\"state care\">{}</span>", texts.failing);
+TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const delivery_texts& texts) {
+    if (hook.disabled) html.add("<span class=\"state bad\">{}</span>", texts.disabled);
+    else if (hook.failing_since) html.add("<span class=\"state care\">{}</span>", texts.failing);
     else html.add("<span class=\"state good\">{}</span>", texts.active);
 }
 
-TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& of) {
-    if (!of.disabled) return;
+TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& hook) {
+    if (!hook.disabled) return;
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
                            .hidden = {{action_name, std::string{enable_action}},
-                                      {account_name, account_text(of.account)},
-                                      {hook_name, std::to_string(of.id.value())}}});
+                                      {account_name, account_text(hook.account)},
+                                      {hook_name, std::to_string(hook.id.value())}}});
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>",
-             view.texts.deliveries.enable, of.target_url);
+             view.texts.deliveries.enable, hook.target_url);
 }
 
-TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_texts& texts) {
-    switch (made.end) {
+TOLLGATE_DECL std::string ending_of(const attempt& attempt, const attempt_texts& texts) {
+    switch (attempt.end) {
         case attempt_end::answered:
-            return fill_in(made.status >= 300 && made.status < 400 ? texts.redirected : texts.answered,
-                           std::to_string(made.status));
+            return fill_in(attempt.status >= 300 && attempt.status < 400 ? texts.redirected : texts.answered,
+                           std::to_string(attempt.status));
         case attempt_end::no_address: return std::string{texts.no_address};
         case attempt_end::refused_address: return std::string{texts.refused_address};
         case attempt_end::no_connection: return std::string{texts.no_connection};
@@ -65,8 +65,8 @@ TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_texts& te
     return std::string{texts.bad_response};
 }
 
-TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts& texts) {
-    const auto count = made.duration.count();
+TOLLGATE_DECL std::string duration_of(const attempt& attempt, const delivery_texts& texts) {
+    const auto count = attempt.duration.count();
     if (count < 1000) return fill_in(texts.milliseconds, std::to_string(count));
     const auto tenths = (count + 50) / 100;
     return fill_in(texts.seconds, std::to_string(tenths / 10) + "." + std::to_string(tenths % 10));
@@ -92,22 +92,22 @@ inline constexpr since_entry since_entries[] = {{"hour", std::chrono::hours{1}},
                                                 {"week", std::chrono::hours{24 * 7}},
                                                 {"month", std::chrono::hours{24 * 30}}};
 
-[[nodiscard]] inline std::vector<std::pair<std::string_view, std::string>> hidden_fields(std::string_view action, const hook& of) {
-    return {{action_name, std::string{action}}, {account_name, account_text(of.account)}, {hook_name, std::to_string(of.id.value())}};
+[[nodiscard]] inline std::vector<std::pair<std::string_view, std::string>> hidden_fields(std::string_view action, const hook& hook) {
+    return {{action_name, std::string{action}}, {account_name, account_text(hook.account)}, {hook_name, std::to_string(hook.id.value())}};
 }
 
 /// Why the hook is failing or disabled.
-inline void write_problem(html_writer& html, const page_view& view, const hook& of) {
+inline void write_problem(html_writer& html, const page_view& view, const hook& hook) {
     const delivery_texts& texts = view.texts.deliveries;
-    if (of.disabled) {
-        const bool gone = of.disabled->why == disable_reason::gone;
+    if (hook.disabled) {
+        const bool gone = hook.disabled->why == disable_reason::gone;
         html.add("<div class=\"caution bad\"><p>{} {}</p>\n",
-                 fill_in(gone ? texts.gone_about : texts.failed_about, web::moment_text(of.disabled->at, view.texts.dates)),
+                 fill_in(gone ? texts.gone_about : texts.failed_about, web::moment_text(hook.disabled->at, view.texts.dates)),
                  texts.disabled_about);
-        write_enable(html, view, of);
+        write_enable(html, view, hook);
         html.add("</div>\n");
-    } else if (of.failing_since) {
-        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*of.failing_since, view.texts.dates)));
+    } else if (hook.failing_since) {
+        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*hook.failing_since, view.texts.dates)));
     }
 }
 
@@ -123,14 +123,14 @@ inline void write_delivery_state(html_writer& html, const delivery& which, const
     }
 }
 
-inline void write_attempt(html_writer& html, const page_view& view, const attempt& made) {
+inline void write_attempt(html_writer& html, const page_view& view, const attempt& attempt) {
     const delivery_texts& texts = view.texts.deliveries;
     const auto write_line = [&] {
-        html.add("<span class=\"ending\">{}</span> <span class=\"quiet\">", ending_of(made, texts.attempts));
-        web::write_moment(html, made.at, view.texts.dates);
-        html.add(", {}</span>", duration_of(made, texts));
+        html.add("<span class=\"ending\">{}</span> <span class=\"quiet\">", ending_of(attempt, texts.attempts));
+        web::write_moment(html, attempt.at, view.texts.dates);
+        html.add(", {}</span>", duration_of(attempt, texts));
     };
-    if (made.response.empty() && made.request.empty()) {
+    if (attempt.response.empty() && attempt.request.empty()) {
         html.add("<li><p>");
         write_line();
         html.add("</p></li>\n");
@@ -143,17 +143,17 @@ inline void write_attempt(html_writer& html, const page_view& view, const attemp
     const auto write_part = [&](std::string_view heading, std::string_view text) {
         if (!text.empty()) html.add("<div><p class=\"hint\">{}</p>\n<pre>\n{}</pre></div>\n", heading, make_readable(text));
     };
-    write_part(made.request.size() >= limits::attempt_request_bytes_max ? texts.request_cut : texts.request, made.request);
-    write_part(made.response.size() >= limits::attempt_response_bytes_max ? texts.response_cut : texts.response, made.response);
+    write_part(attempt.request.size() >= limits::attempt_request_bytes_max ? texts.request_cut : texts.request, attempt.request);
+    write_part(attempt.response.size() >= limits::attempt_response_bytes_max ? texts.response_cut : texts.response, attempt.response);
     html.add("</div></details></li>\n");
 }
 
-inline void write_send_again(html_writer& html, const page_view& view, const hook& of, const delivery& which) {
+inline void write_send_again(html_writer& html, const page_view& view, const hook& hook, const delivery& which) {
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
                            .hidden = {{action_name, std::string{send_again_action}},
-                                      {account_name, account_text(of.account)},
-                                      {hook_name, std::to_string(of.id.value())},
+                                      {account_name, account_text(hook.account)},
+                                      {hook_name, std::to_string(hook.id.value())},
                                       {delivery_name, std::to_string(which.id.value())}}});
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
              view.texts.deliveries.send_again, web::moment_text(which.created_at, view.texts.dates));
@@ -203,13 +203,13 @@ inline void write_paging(html_writer& html, const page_view& view, const hook_hi
 }
 
 /// A test, and all that failed again; nothing for a disabled hook, which cannot send.
-inline void write_hook_actions(html_writer& html, const page_view& view, const hook& of) {
-    if (of.disabled) return;
+inline void write_hook_actions(html_writer& html, const page_view& view, const hook& hook) {
+    if (hook.disabled) return;
     const delivery_texts& texts = view.texts.deliveries;
     html.add("<div class=\"hook-actions\">\n");
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(test_action, of)});
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(test_action, hook)});
     html.add("<button class=\"quiet\">{}</button></form>\n", texts.test);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(resend_failed_action, of)});
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(resend_failed_action, hook)});
     html.add("<label for=\"since\">{}</label>\n<select id=\"since\" name=\"{}\">\n", texts.resend_since, since_name);
     const std::string_view names[] = {texts.hour, texts.day, texts.week, texts.month};
     for (std::size_t i = 0; i < std::size(since_entries); ++i)
@@ -238,16 +238,16 @@ inline void write_filter(html_writer& html, const page_view& view, const hook_hi
 }
 
 /// The result of the last action.
-inline void write_done(html_writer& html, const page_view& view, const hook& of) {
+inline void write_done(html_writer& html, const page_view& view, const hook& hook) {
     const delivery_texts& texts = view.texts.deliveries;
     // What was queued takes a moment, so the notice leads to this page without the notice.
     const auto write_queued = [&](std::string_view text) {
         html.add("<p class=\"notice\" role=\"status\">{} <a href=\"{}?{}\">{}</a></p>\n", text, view.url,
-                 query_of({of.account, of.id}), texts.see_result);
+                 query_of({hook.account, hook.id}), texts.see_result);
     };
     if (view.done == sent_again_done) write_queued(texts.sent_again);
     else if (view.done == tested_done) write_queued(texts.tested);
-    else if (view.done == enabled_done && !of.disabled) write_notice(html, texts.enabled);
+    else if (view.done == enabled_done && !hook.disabled) write_notice(html, texts.enabled);
     else if (view.done.starts_with(resent_done)) {
         const auto count = view.done.substr(resent_done.size());
         // Anyone can write a URL, so only a number is repeated.
@@ -279,18 +279,18 @@ TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault) {
     const delivery_texts& texts = view.texts.deliveries;
-    const hook& of = history.of;
-    html.add("<p><a href=\"{}\">{}</a></p>\n<h1>{}</h1>\n", view.url, texts.back, fill_in(texts.title, of.event));
-    html.add("<p class=\"lead\"><code>{}</code> ", of.target_url);
-    write_hook_state(html, of, texts);
+    const hook& hook = history.of;
+    html.add("<p><a href=\"{}\">{}</a></p>\n<h1>{}</h1>\n", view.url, texts.back, fill_in(texts.title, hook.event));
+    html.add("<p class=\"lead\"><code>{}</code> ", hook.target_url);
+    write_hook_state(html, hook, texts);
     html.add("</p>\n");
     if (!fault.empty()) html.add("<div class=\"faults\" role=\"alert\"><p>{}</p></div>\n", fault);
-    else detail::write_done(html, view, of);
-    detail::write_problem(html, view, of);
-    detail::write_hook_actions(html, view, of);
+    else detail::write_done(html, view, hook);
+    detail::write_problem(html, view, hook);
+    detail::write_hook_actions(html, view, hook);
 
     const bool none = history.deliveries.empty() && !history.has_newer;
-    if (none && !history.only) return write_empty_list(html, fill_in(texts.none, of.event));
+    if (none && !history.only) return write_empty_list(html, fill_in(texts.none, hook.event));
     detail::write_filter(html, view, history);
     if (none) return write_empty_list(html, texts.none_in_state);
     if (history.deliveries.empty()) {

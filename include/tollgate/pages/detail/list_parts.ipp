@@ -125,9 +125,9 @@ TOLLGATE_DECL std::optional<secret_view> secret_view::parse(std::string_view tex
         begin = end + 1;
     }
     if (parts.size() < 3 || parts.size() % 3 != 0) return std::nullopt;
-    secret_view made{parts[0], parts[1], parts[2], {}};
-    for (std::size_t i = 3; i < parts.size(); i += 3) made.items.push_back({parts[i], parts[i + 1], parts[i + 2]});
-    return made;
+    secret_view view{parts[0], parts[1], parts[2], {}};
+    for (std::size_t i = 3; i < parts.size(); i += 3) view.items.push_back({parts[i], parts[i + 1], parts[i + 2]});
+    return view;
 }
 
 TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const secret_view& shown) {

@@ -140,7 +140,7 @@ struct page_context {
 };
 
 /// All forms share one purpose: each is bound to the session only.
-[[nodiscard]] inline web::form_binding form_binding_of(const session& who) noexcept { return {who, "account pages"}; }
+[[nodiscard]] inline web::form_binding form_binding_of(const session& session) noexcept { return {session, "account pages"}; }
 
 /// Responds with a page of a signed-in user: with navigation and sign-out.
 template <class Pages, class Write>

@@ -81,8 +81,8 @@ template <class Call>
     const security_texts& texts = call.texts().security;
     auto faults = faults_of(call.form(), call.texts());
     if (!faults.empty()) return show_security(call, faults);
-    const password_change wanted{call.form().value_of("current_password"), call.form().value_of("new_password"), call.client()};
-    const auto done = call.sessions().change_password(call.request(), call.who(), wanted, call.now(), call.response());
+    const password_change change{call.form().value_of("current_password"), call.form().value_of("new_password"), call.client()};
+    const auto done = call.sessions().change_password(call.request(), call.who(), change, call.now(), call.response());
     if (!done) return done.error();
     switch (done->result) {
         case changed: break;

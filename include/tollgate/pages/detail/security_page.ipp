@@ -108,15 +108,15 @@ TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const securi
 
 TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const page_texts& texts) {
     web::form_faults found;
-    const auto wanted = typed.value_of("new_password");
+    const auto new_password = typed.value_of("new_password");
     if (typed.value_of("current_password").empty()) found.add("current_password", texts.forms.missing, texts.security.current_password);
-    if (limits::count_characters(wanted) < limits::password_characters_min)
+    if (limits::count_characters(new_password) < limits::password_characters_min)
         found.add("new_password", fill_in(texts.security.too_short, std::to_string(limits::password_characters_min)),
                   texts.security.new_password);
-    else if (wanted.size() > limits::password_bytes_max)
+    else if (new_password.size() > limits::password_bytes_max)
         found.add("new_password", fill_in(texts.forms.too_long, std::to_string(limits::password_bytes_max)),
                   texts.security.new_password);
-    else if (wanted != typed.value_of("repeated_password"))
+    else if (new_password != typed.value_of("repeated_password"))
         found.add("repeated_password", texts.security.different);
     return found;
 }

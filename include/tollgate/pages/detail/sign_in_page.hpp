@@ -89,10 +89,10 @@ void answer_sign_in(const Pages& pages, const web::page_language& language, cons
 /// The form; redirects if there is a session.
 template <class Pages>
 [[nodiscard]] result<void> show_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
-    const auto who = pages.sessions().session_of(context.request, context.now);
-    if (!who) return who.error();
+    const auto signed_in = pages.sessions().session_of(context.request, context.now);
+    if (!signed_in) return signed_in.error();
     const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
-    if (*who) return redirect_after_sign_in(pages, context.language, fresh, response);
+    if (*signed_in) return redirect_after_sign_in(pages, context.language, fresh, response);
     answer_sign_in(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
     return {};
 }

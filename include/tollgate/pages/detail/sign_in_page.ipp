@@ -5,9 +5,9 @@
 namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL sign_in_form sign_in_form::read(const http::form_fields& fields) {
-    sign_in_form made{.login = std::string{fields.value_of(web::login_name)}};
-    if (const auto wanted = fields.value_of("return_to"); is_local_target(wanted)) made.return_to = wanted;
-    return made;
+    sign_in_form form{.login = std::string{fields.value_of(web::login_name)}};
+    if (const auto target = fields.value_of("return_to"); is_local_target(target)) form.return_to = target;
+    return form;
 }
 
 TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, const sign_in_form& typed,

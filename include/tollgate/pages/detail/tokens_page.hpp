@@ -65,8 +65,8 @@ template <class Call>
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
     if (!call.claim_form()) return {};
-    const personal_token_request wanted{call.who().user, typed.description, typed.chosen(), typed.expires_at(call.now())};
-    const auto issued = issue_personal_token(call.store(), wanted, call.now(), call.random(), call.settings().tokens_per_user_max);
+    const personal_token_request request{call.who().user, typed.description, typed.chosen(), typed.expires_at(call.now())};
+    const auto issued = issue_personal_token(call.store(), request, call.now(), call.random(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().tokens.too_many);
         return show_tokens(call, typed, faults);

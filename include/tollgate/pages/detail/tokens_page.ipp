@@ -12,12 +12,12 @@
 namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL token_form token_form::read(const http::form_fields& fields) {
-    token_form made;
-    made.description = fields.value_of("description");
+    token_form form;
+    form.description = fields.value_of("description");
     for (const http::form_member& each : fields)
-        if (each.name == "scopes") made.scopes.push_back(each.value);
-    made.days = fields.value_of("days");
-    return made;
+        if (each.name == "scopes") form.scopes.push_back(each.value);
+    form.days = fields.value_of("days");
+    return form;
 }
 
 TOLLGATE_DECL std::optional<instant> token_form::expires_at(instant now) const {
@@ -46,9 +46,9 @@ TOLLGATE_DECL web::form_faults token_form::faults(const service_catalog& service
 }
 
 TOLLGATE_DECL scope_set token_form::chosen() const {
-    scope_set made;
-    for (const std::string& each : scopes) static_cast<void>(made.add(each));
-    return made;
+    scope_set selected;
+    for (const std::string& each : scopes) static_cast<void>(selected.add(each));
+    return selected;
 }
 
 namespace detail {

@@ -42,7 +42,7 @@ struct hook_list {
     std::optional<account_ref> chosen = std::nullopt;
     bool has_deliveries = false;  ///< whether the store is an outbox
 
-    [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& of) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& account) const noexcept;
     /// The account that `text` names: `service/id`, or the id alone if it is unique among the user's accounts.
     [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> named(std::string_view text) const;
 };
@@ -65,19 +65,19 @@ struct hook_form {
 TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
                                const service_catalog& services, const hook_form& typed, const web::form_faults& faults);
 
-TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& of, const service& at,
+TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& hook, const service& at,
                                    const hook_form& typed, const web::form_faults& faults);
 
 /// The user's accounts of all services, without their hooks.
 template <class Call>
 [[nodiscard]] result<hook_list> list_accounts(Call& call) {
-    hook_list made{.has_deliveries = stores_deliveries<Call>};
+    hook_list list{.has_deliveries = stores_deliveries<Call>};
     for (const service& at : call.settings().services.services()) {
         auto accounts = call.users().accounts_of(call.who().user, at.name.view());
         if (!accounts) return std::move(accounts).error();
-        for (account& each : *accounts) made.accounts.push_back({{at.name, each.id}, std::move(each.name)});
+        for (account& each : *accounts) list.accounts.push_back({{at.name, each.id}, std::move(each.name)});
     }
-    return made;
+    return list;
 }
 
 /// Adds the hooks of the account in the query, or of as many accounts as fit.
@@ -119,10 +119,10 @@ template <class Call>
 
 /// The form of a hook that is edited.
 template <class Call>
-[[nodiscard]] result<void> show_hook_edit(Call& call, const hook& of, const hook_form& typed, const web::form_faults& faults) {
-    const service& at = *call.settings().services.find(of.account.service);
+[[nodiscard]] result<void> show_hook_edit(Call& call, const hook& hook, const hook_form& typed, const web::form_faults& faults) {
+    const service& at = *call.settings().services.find(hook.account.service);
     call.page(call.texts().webhooks.edit_title, faults,
-              [&](html_writer& html) { write_hook_edit(html, call.view(), of, at, typed, faults); });
+              [&](html_writer& html) { write_hook_edit(html, call.view(), hook, at, typed, faults); });
     return {};
 }
 
@@ -130,9 +130,9 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
     if (call.query().find(hook_edit_name) != nullptr) {
-        const auto of = find_own_hook(call, call.query());
-        if (!of) return of.error();
-        return show_hook_edit(call, *of, {account_text(of->account), of->event, of->target_url}, {});
+        const auto hook = find_own_hook(call, call.query());
+        if (!hook) return hook.error();
+        return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
     }
     if (call.query().find(hook_name) != nullptr) return show_deliveries(call);
     auto list = list_accounts(call);
@@ -157,7 +157,7 @@ template <class Call>
     auto typed = hook_form::read(call.form());
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
-    if (const auto of = list->named(typed.account)) typed.account = account_text(*of);
+    if (const auto account = list->named(typed.account)) typed.account = account_text(*account);
     auto faults = typed.faults(*list, call.settings().services, call.texts());
     if (faults.find("target_url") == nullptr)
         if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
@@ -165,42 +165,42 @@ template <class Call>
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
     if (!call.claim_form()) return {};
-    const auto made = issue_hook(call.store(),
-                                 {.account = *parse_account(typed.account),
-                                  .event = typed.event,
-                                  .target_url = typed.target_url,
-                                  .source = hook_source::manual},
-                                 call.now(), call.random(), call.settings().hooks_per_event_max);
-    if (!made && made.error().kind == error_kind::invalid) {
+    const auto issued = issue_hook(call.store(),
+                                   {.account = *parse_account(typed.account),
+                                    .event = typed.event,
+                                    .target_url = typed.target_url,
+                                    .source = hook_source::manual},
+                                   call.now(), call.random(), call.settings().hooks_per_event_max);
+    if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
         return show_hooks(call, std::move(*list), typed, faults);
     }
-    if (!made) return made.error();
-    call.report(activity_kind::hook_created, std::to_string(made->id.value()));
-    return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret);
+    if (!issued) return issued.error();
+    call.report(activity_kind::hook_created, std::to_string(issued->id.value()));
+    return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), issued->secret);
 }
 
 template <class Call>
 [[nodiscard]] result<void> edit_hook(Call& call) {
     const webhook_texts& texts = call.texts().webhooks;
-    const auto of = find_own_hook(call, call.form());
-    if (!of) return of.error();
+    const auto hook = find_own_hook(call, call.form());
+    if (!hook) return hook.error();
     const auto typed = hook_form::read(call.form());
-    const hook_list alone{.accounts = {{of->account, {}, {}}}};
+    const hook_list alone{.accounts = {{hook->account, {}, {}}}};
     auto faults = typed.faults(alone, call.settings().services, call.texts());
-    if (faults.find("target_url") == nullptr && typed.target_url != of->target_url)
+    if (faults.find("target_url") == nullptr && typed.target_url != hook->target_url)
         if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
             faults.add("target_url", target_fault(allowed.error().message, texts));
-    if (!faults.empty()) return show_hook_edit(call, *of, typed, faults);
-    const auto updated = call.store().update_hook(of->account, of->id, {typed.event, typed.target_url},
+    if (!faults.empty()) return show_hook_edit(call, *hook, typed, faults);
+    const auto updated = call.store().update_hook(hook->account, hook->id, {typed.event, typed.target_url},
                                                   call.settings().hooks_per_event_max);
     if (!updated && updated.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
-        return show_hook_edit(call, *of, typed, faults);
+        return show_hook_edit(call, *hook, typed, faults);
     }
     if (!updated) return updated.error();
     if (!*updated) return not_found();
-    call.report(activity_kind::hook_changed, std::to_string(of->id.value()));
+    call.report(activity_kind::hook_changed, std::to_string(hook->id.value()));
     return call.redirect_to({}, hook_edit_done);
 }
 

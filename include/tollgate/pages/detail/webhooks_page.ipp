@@ -8,9 +8,9 @@
 
 namespace tollgate::inline v0::pages {
 
-TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& of) const noexcept {
+TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& account) const noexcept {
     for (const account_hooks& each : accounts)
-        if (each.of == of) return &each;
+        if (each.of == account) return &each;
     return nullptr;
 }
 
@@ -30,8 +30,8 @@ TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
 TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const service_catalog& services,
                                                  const page_texts& texts) const {
     web::form_faults found;
-    const auto of = parse_account(account);
-    const service* at = of && list.find(*of) != nullptr ? services.find(of->service) : nullptr;
+    const auto parsed = parse_account(account);
+    const service* at = parsed && list.find(*parsed) != nullptr ? services.find(parsed->service) : nullptr;
     if (at == nullptr) found.add("account", texts.forms.unknown_choice, texts.webhooks.account);
     if (at == nullptr ? event.empty() : !check_hook_event(*at, event)) {
         const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
@@ -76,58 +76,58 @@ inline void write_hook_fields(html_writer& html, const page_view& view, const se
                           faults, view.texts.forms);
 }
 
-inline void write_hook(html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
+inline void write_hook(html_writer& html, const page_view& view, const hook& hook, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
-    const auto about = of.event + " " + of.target_url;
+    const auto about = hook.event + " " + hook.target_url;
     const auto target = [&](std::string_view action) {
         return web::form_target{.url = view.url,
                                 .form_token = view.form_token,
                                 .hidden = {{action_name, std::string{action}},
-                                           {"account", account_text(of.account)},
-                                           {"hook", std::to_string(of.id.value())}}};
+                                           {"account", account_text(hook.account)},
+                                           {"hook", std::to_string(hook.id.value())}}};
     };
-    begin_item(html, of.event, true);
-    html.add("<p><code>{}</code></p>", of.target_url);
+    begin_item(html, hook.event, true);
+    html.add("<p><code>{}</code></p>", hook.target_url);
     begin_actions(html);
     if (has_deliveries)
         html.add("<a class=\"button quiet\" href=\"{}?{}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
-                 query_of({of.account, of.id}), view.texts.deliveries.link, about);
+                 query_of({hook.account, hook.id}), view.texts.deliveries.link, about);
     html.add("<a class=\"button quiet\" href=\"{}?{}&amp;{}=1\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
-             query_of({of.account, of.id}), hook_edit_name, texts.edit, about);
+             query_of({hook.account, hook.id}), hook_edit_name, texts.edit, about);
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = about,
-                             .warning = fill_in(texts.renew_warning, of.event),
+                             .warning = fill_in(texts.renew_warning, hook.event),
                              .button = texts.renew_button},
                             target("new_secret"), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
-                             .warning = fill_in(texts.remove_warning, of.target_url),
+                             .warning = fill_in(texts.remove_warning, hook.target_url),
                              .button = texts.remove_button,
                              .is_removal = true},
                             target("delete"), view.texts.forms);
     begin_facts(html);
     if (has_deliveries) {
         begin_fact(html, view.texts.deliveries.state);
-        write_hook_state(html, of, view.texts.deliveries);
-        write_enable(html, view, of);
+        write_hook_state(html, hook, view.texts.deliveries);
+        write_enable(html, view, hook);
         end_fact(html);
     }
     begin_fact(html, texts.source);
-    html.add("{}", of.source == hook_source::api ? texts.by_api : texts.by_hand);
+    html.add("{}", hook.source == hook_source::api ? texts.by_api : texts.by_hand);
     end_fact(html);
     begin_fact(html, view.texts.forms.created);
-    web::write_day(html, of.created_at, view.texts.dates);
+    web::write_day(html, hook.created_at, view.texts.dates);
     end_fact(html);
     end_item(html);
 }
 
-inline void write_account_hooks(html_writer& html, const page_view& view, const account_hooks& of, bool has_deliveries) {
-    html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
-    if (of.hooks.empty()) return write_empty_list(html, view.texts.webhooks.none_here);
-    begin_items(html, of.name);
-    for (const hook& each : of.hooks) write_hook(html, view, each, has_deliveries);
+inline void write_account_hooks(html_writer& html, const page_view& view, const account_hooks& account, bool has_deliveries) {
+    html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", account.name, account.of.service.view());
+    if (account.hooks.empty()) return write_empty_list(html, view.texts.webhooks.none_here);
+    begin_items(html, account.name);
+    for (const hook& each : account.hooks) write_hook(html, view, each, has_deliveries);
     end_items(html);
 }
 
@@ -146,7 +146,7 @@ inline void write_account_hooks(html_writer& html, const page_view& view, const 
 
 /// The account that the form of a new hook is for: the typed one, the chosen one, or the only one.
 [[nodiscard]] inline const account_hooks* account_of_form(const hook_list& list, const hook_form& typed) {
-    if (const auto of = list.named(typed.account)) return list.find(*of);
+    if (const auto account = list.named(typed.account)) return list.find(*account);
     if (!typed.account.empty()) return nullptr;
     if (list.chosen) return list.find(*list.chosen);
     return list.accounts.size() == 1 ? &list.accounts.front() : nullptr;
@@ -163,13 +163,13 @@ inline void write_account_step(html_writer& html, const page_view& view, const h
     html.add("<button>{}</button>\n</form>\n", texts.next_step);
 }
 
-inline void write_event_step(html_writer& html, const page_view& view, const account_hooks& of, const service& at,
+inline void write_event_step(html_writer& html, const page_view& view, const account_hooks& account, const service& at,
                              const hook_form& typed, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
-                           .hidden = {{account_name, account_text(of.of)}}});
-    html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, of.name, of.of.service.view());
+                           .hidden = {{account_name, account_text(account.of)}}});
+    html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, account.name, account.of.service.view());
     write_hook_fields(html, view, at, typed, faults);
     html.add("<button>{}</button>\n</form>\n", texts.button);
 }
@@ -177,9 +177,9 @@ inline void write_event_step(html_writer& html, const page_view& view, const acc
 inline void write_hook_form(html_writer& html, const page_view& view, const hook_list& list,
                             const service_catalog& services, const hook_form& typed, const web::form_faults& faults) {
     begin_form_section(html, view, view.texts.webhooks.add, faults);
-    const account_hooks* const of = account_of_form(list, typed);
-    const service* const at = of == nullptr ? nullptr : services.find(of->of.service);
-    if (at != nullptr) write_event_step(html, view, *of, *at, typed, faults);
+    const account_hooks* const account = account_of_form(list, typed);
+    const service* const at = account == nullptr ? nullptr : services.find(account->of.service);
+    if (at != nullptr) write_event_step(html, view, *account, *at, typed, faults);
     else write_account_step(html, view, list, faults);
     end_form_section(html);
 }
@@ -222,7 +222,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 
-TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& of, const service& at,
+TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& hook, const service& at,
                                    const hook_form& typed, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     html.add("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", texts.edit_title, texts.edit_about);
@@ -230,8 +230,8 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
                            .hidden = {{action_name, "edit"},
-                                      {account_name, account_text(of.account)},
-                                      {hook_name, std::to_string(of.id.value())}}});
+                                      {account_name, account_text(hook.account)},
+                                      {hook_name, std::to_string(hook.id.value())}}});
     detail::write_hook_fields(html, view, at, typed, faults);
     html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n", texts.save,
              view.url, texts.back);
