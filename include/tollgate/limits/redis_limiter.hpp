@@ -50,7 +50,7 @@ struct redis_limiter_settings {
     std::string authorities_file{};
     /// Called once when Redis becomes unavailable and once when it is available again; also when it is unavailable from
     /// the start. Runs on the thread that noticed. Must return quickly and must not call the limiter.
-    std::function<void(bool up, std::string_view why)> on_state{};
+    std::function<void(bool up, std::string_view reason)> on_state{};
 };
 
 /// Counts in Redis, so that any number of nodes share one exact window, as that of `window_limiter`: it starts with a
@@ -113,7 +113,7 @@ public:
 
 private:
     struct state;
-    explicit redis_limiter(std::unique_ptr<state> made) noexcept;
+    explicit redis_limiter(std::unique_ptr<state> initial) noexcept;
 
     std::unique_ptr<state> state_;
 };

@@ -59,8 +59,8 @@ inline verdict redis_limiter::state::take(const limit_key& key, const quota& all
         return take_leased(key, allowed, now, at);
     }
     const redis::window_request one{key, bound, 1};
-    const auto [how, reply] = pool.send(nullptr, one);
-    if (how != redis::outcome::replied) return decide_here(key, allowed, now, true);
+    const auto [outcome, reply] = pool.send(nullptr, one);
+    if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
     return judge(one, reply, reply.granted > 0);
 }
 
@@ -70,8 +70,8 @@ inline verdict redis_limiter::state::take_leased(const limit_key& key, const quo
     redis::leases::pending_request next{{key, bound}};
     if (const auto decision = leased->take(key, bound, at, next)) return *decision;
     const auto back = pool.is_up() ? leased->reclaim(at) : std::nullopt;
-    const auto [how, reply] = pool.send(back ? &*back : nullptr, next.request);
-    const bool has_reply = how == redis::outcome::replied;
+    const auto [outcome, reply] = pool.send(back ? &*back : nullptr, next.request);
+    const bool has_reply = outcome == redis::outcome::replied;
     if (next.is_for_lease) {
         const verdict decision = leased->complete(next, has_reply ? &reply : nullptr, at);
         if (has_reply || decision.admitted) return decision;
@@ -84,8 +84,8 @@ inline verdict redis_limiter::state::peek(const limit_key& key, const quota& all
     if (leased)
         if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
     const redis::window_request query{key, bound};
-    const auto [how, reply] = pool.send(nullptr, query);
-    if (how != redis::outcome::replied) return decide_here(key, allowed, now, false);
+    const auto [outcome, reply] = pool.send(nullptr, query);
+    if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
     return judge(query, reply, reply.remaining > 0);
 }
 
@@ -103,7 +103,7 @@ inline verdict redis_limiter::state::decide_here(const limit_key& key, const quo
     return counts ? here.take(key, allowed, now) : here.peek(key, allowed, now);
 }
 
-TOLLGATE_DECL redis_limiter::redis_limiter(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL redis_limiter::redis_limiter(std::unique_ptr<state> initial) noexcept : state_{std::move(initial)} {}
 TOLLGATE_DECL redis_limiter::redis_limiter(redis_limiter&&) noexcept = default;
 TOLLGATE_DECL redis_limiter& redis_limiter::operator=(redis_limiter&&) noexcept = default;
 TOLLGATE_DECL redis_limiter::~redis_limiter() = default;

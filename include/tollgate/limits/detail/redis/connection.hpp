@@ -59,7 +59,7 @@ private:
     struct free_context {
         TOLLGATE_DECL void operator()(ssl_ctx_st* context) const noexcept;
     };
-    explicit tls_authorities(ssl_ctx_st* made) noexcept : native_{made} {}
+    explicit tls_authorities(ssl_ctx_st* context) noexcept : native_{context} {}
     std::unique_ptr<ssl_ctx_st, free_context> native_;
 };
 
@@ -96,7 +96,7 @@ private:
         TOLLGATE_DECL void operator()(ssl_st* tls) const noexcept;
     };
 
-    explicit connection(const server_address& server) : where_{server.to_text()} {}
+    explicit connection(const server_address& server) : address_{server.to_text()} {}
     TOLLGATE_DECL result<void> connect(const server_address& server, steady::time_point end);
     TOLLGATE_DECL result<void> start_tls(const server_address& server, const tls_authorities& authorities,
                                             steady::time_point end);
@@ -109,9 +109,9 @@ private:
     TOLLGATE_DECL result<void> receive(steady::time_point end);
     TOLLGATE_DECL result<std::size_t> receive_raw(char* into, std::size_t size, steady::time_point end);
     TOLLGATE_DECL result<void> wait(short events, steady::time_point end, const char* doing);
-    [[nodiscard]] TOLLGATE_DECL error failure(const std::string& what) const;
+    [[nodiscard]] TOLLGATE_DECL error failure(const std::string& reason) const;
 
-    std::string where_;
+    std::string address_;
     int socket_ = -1;
     std::unique_ptr<redisReader, free_reader> reader_;
     std::unique_ptr<ssl_st, free_tls> tls_;

@@ -140,17 +140,17 @@ TOLLGATE_DECL void tls_authorities::free_context::operator()(ssl_ctx_st* context
 }
 
 TOLLGATE_DECL result<tls_authorities> tls_authorities::load(const std::string& file) {
-    tls_authorities made{SSL_CTX_new(TLS_client_method())};
-    if (made.native() == nullptr) return internal_error("Redis: no TLS context: " + detail::take_tls_error());
-    SSL_CTX_set_min_proto_version(made.native(), TLS1_2_VERSION);
-    SSL_CTX_set_options(made.native(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_verify(made.native(), SSL_VERIFY_PEER, nullptr);
-    const bool loaded = file.empty() ? SSL_CTX_set_default_verify_paths(made.native()) == 1
-                                     : SSL_CTX_load_verify_file(made.native(), file.c_str()) == 1;
+    tls_authorities authorities{SSL_CTX_new(TLS_client_method())};
+    if (authorities.native() == nullptr) return internal_error("Redis: no TLS context: " + detail::take_tls_error());
+    SSL_CTX_set_min_proto_version(authorities.native(), TLS1_2_VERSION);
+    SSL_CTX_set_options(authorities.native(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_verify(authorities.native(), SSL_VERIFY_PEER, nullptr);
+    const bool loaded = file.empty() ? SSL_CTX_set_default_verify_paths(authorities.native()) == 1
+                                     : SSL_CTX_load_verify_file(authorities.native(), file.c_str()) == 1;
     if (!loaded)
         return invalid("The certificate authorities for Redis (" + (file.empty() ? "the system's" : file) +
                        ") cannot be used: " + detail::take_tls_error() + ".");
-    return made;
+    return authorities;
 }
 
 TOLLGATE_DECL void connection::free_reader::operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
@@ -160,21 +160,21 @@ TOLLGATE_DECL connection::~connection() {
     if (socket_ >= 0) ::close(socket_);
 }
 
-TOLLGATE_DECL error connection::failure(const std::string& what) const {
-    return unavailable("Redis at " + where_ + ": " + what);
+TOLLGATE_DECL error connection::failure(const std::string& reason) const {
+    return unavailable("Redis at " + address_ + ": " + reason);
 }
 
 TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_address& server,
                                                                     const tls_authorities* authorities,
                                                                     steady::time_point end) {
-    std::unique_ptr<connection> made{new connection{server}};
-    made->reader_.reset(redisReaderCreate());
-    if (made->reader_ == nullptr) return made->failure("out of memory");
-    if (auto connected = made->connect(server, end); !connected) return std::move(connected).error();
+    std::unique_ptr<connection> opened{new connection{server}};
+    opened->reader_.reset(redisReaderCreate());
+    if (opened->reader_ == nullptr) return opened->failure("out of memory");
+    if (auto connected = opened->connect(server, end); !connected) return std::move(connected).error();
     if (authorities != nullptr)
-        if (auto secured = made->start_tls(server, *authorities, end); !secured) return std::move(secured).error();
-    if (auto known = made->sign_in(server, end); !known) return std::move(known).error();
-    return made;
+        if (auto secured = opened->start_tls(server, *authorities, end); !secured) return std::move(secured).error();
+    if (auto known = opened->sign_in(server, end); !known) return std::move(known).error();
+    return opened;
 }
 
 TOLLGATE_DECL result<void> connection::connect(const server_address& server, steady::time_point end) {
@@ -228,18 +228,18 @@ TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, c
     if (!tollgate::detail::expect_tls_peer(tls_.get(), server.host, is_address)) return failure("no TLS: " + detail::take_tls_error());
     for (;;) {
         const int done = SSL_connect(tls_.get());
-        const int why = done == 1 ? SSL_ERROR_NONE : SSL_get_error(tls_.get(), done);
+        const int tls_error = done == 1 ? SSL_ERROR_NONE : SSL_get_error(tls_.get(), done);
         if (auto sent = flush_tls(end); !sent) return sent;
-        if (why == SSL_ERROR_NONE) return {};
-        if (why != SSL_ERROR_WANT_READ) {
+        if (tls_error == SSL_ERROR_NONE) return {};
+        if (tls_error != SSL_ERROR_WANT_READ) {
             const long verified = SSL_get_verify_result(tls_.get());
             const std::string reason = detail::take_tls_error();
             return failure("TLS: " + (verified == X509_V_OK ? reason : X509_verify_cert_error_string(verified)));
         }
         char bytes[4096];
-        auto got = receive_raw(bytes, sizeof bytes, end);
-        if (!got) return std::move(got).error();
-        BIO_write(in, bytes, static_cast<int>(*got));
+        auto received = receive_raw(bytes, sizeof bytes, end);
+        if (!received) return std::move(received).error();
+        BIO_write(in, bytes, static_cast<int>(*received));
     }
 }
 
@@ -267,15 +267,15 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
                                                  steady::time_point end) {
     if (auto sent = send(commands, end); !sent) return sent;
     for (std::size_t next = 0; next < replies.size();) {
-        void* got = nullptr;
-        if (redisReaderGetReply(reader_.get(), &got) != REDIS_OK)
+        void* raw_reply = nullptr;
+        if (redisReaderGetReply(reader_.get(), &raw_reply) != REDIS_OK)
             return failure("not the Redis protocol: " + printable_error(reader_->errstr));
-        if (got == nullptr) {
+        if (raw_reply == nullptr) {
             if (auto received = receive(end); !received) return received;
             continue;
         }
         const std::unique_ptr<redisReply, void (*)(redisReply*)> received{
-            static_cast<redisReply*>(got), [](redisReply* gone) { freeReplyObject(gone); }};
+            static_cast<redisReply*>(raw_reply), [](redisReply* gone) { freeReplyObject(gone); }};
         reply& last = replies[next++];
         last.error.clear();
         last.numbers.clear();
@@ -294,8 +294,8 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
 TOLLGATE_DECL bool connection::is_sound() noexcept {
     if (tls_ != nullptr && SSL_pending(tls_.get()) != 0) return false;
     char byte = 0;
-    const auto got = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    const auto peeked = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
 TOLLGATE_DECL result<void> connection::send(std::string_view bytes, steady::time_point end) {
@@ -337,21 +337,21 @@ TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
         std::size_t size = 0;
         if (tls_ != nullptr) {
             ERR_clear_error();
-            const int got = SSL_read(tls_.get(), bytes, sizeof bytes);
-            if (got > 0) {
-                size = static_cast<std::size_t>(got);
-            } else if (SSL_get_error(tls_.get(), got) != SSL_ERROR_WANT_READ) {
+            const int count = SSL_read(tls_.get(), bytes, sizeof bytes);
+            if (count > 0) {
+                size = static_cast<std::size_t>(count);
+            } else if (SSL_get_error(tls_.get(), count) != SSL_ERROR_WANT_READ) {
                 return failure("TLS: " + detail::take_tls_error());
             }
         }
         if (size == 0) {
-            auto got = receive_raw(bytes, sizeof bytes, end);
-            if (!got) return std::move(got).error();
+            auto received = receive_raw(bytes, sizeof bytes, end);
+            if (!received) return std::move(received).error();
             if (tls_ != nullptr) {
-                BIO_write(SSL_get_rbio(tls_.get()), bytes, static_cast<int>(*got));
+                BIO_write(SSL_get_rbio(tls_.get()), bytes, static_cast<int>(*received));
                 continue;
             }
-            size = *got;
+            size = *received;
         }
         if (redisReaderFeed(reader_.get(), bytes, size) != REDIS_OK)
             return failure("not the Redis protocol: " + printable_error(reader_->errstr));
@@ -362,9 +362,9 @@ TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
 TOLLGATE_DECL result<std::size_t> connection::receive_raw(char* into, std::size_t size, steady::time_point end) {
     for (;;) {
         if (auto waited = wait(POLLIN, end, "reply"); !waited) return std::move(waited).error();
-        const auto got = ::recv(socket_, into, size, 0);
-        if (got > 0) return static_cast<std::size_t>(got);
-        if (got == 0) return failure("the server closed the connection");
+        const auto count = ::recv(socket_, into, size, 0);
+        if (count > 0) return static_cast<std::size_t>(count);
+        if (count == 0) return failure("the server closed the connection");
         if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
             return failure(std::string{"the connection broke: "} + std::strerror(errno));
     }

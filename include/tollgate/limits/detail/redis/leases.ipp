@@ -235,7 +235,7 @@ TOLLGATE_DECL verdict leases::complete(const pending_request& sent, const window
         }
         const bool same = known->ends_at != 1 && known->began_at == reply->began_at_milliseconds &&
                           known->requests == allowed.requests && known->window_seconds == allowed.window_seconds;
-        const std::uint32_t kept = same ? known->units : 0;
+        const std::uint32_t units_before = same ? known->units : 0;
         const std::uint32_t remaining_before = known->remaining;
         known->began_at = reply->began_at_milliseconds;
         // Counted from before the request was sent, the window ends here no later than at the server.
@@ -244,8 +244,8 @@ TOLLGATE_DECL verdict leases::complete(const pending_request& sent, const window
         known->leased_at = sent_at;
         known->requests = allowed.requests;
         known->window_seconds = allowed.window_seconds;
-        known->size = reply->granted > 0 ? kept + reply->granted : 0;
-        known->units = kept + reply->granted;
+        known->size = reply->granted > 0 ? units_before + reply->granted : 0;
+        known->units = units_before + reply->granted;
         const bool admitted = known->units > 0;
         known->units -= admitted ? 1 : 0;
         known->remaining = reply->remaining;

@@ -26,7 +26,7 @@ struct pool_settings {
     milliseconds response_wait_max{100};
     /// Called once when the server becomes unavailable and once when it is available again. Must return quickly and
     /// must not call the limiter.
-    std::function<void(bool up, std::string_view why)> on_state{};
+    std::function<void(bool up, std::string_view reason)> on_state{};
 };
 
 /// The connections of one process to a server, opened on demand, and whether the server is available.

@@ -62,12 +62,12 @@ struct pool::state {
                  [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
 
     void send(combiner::batch all) noexcept;
-    /// Whether the server is available; otherwise `why` says what failed.
-    bool exchange(connection& on, combiner::batch all, std::string& why);
+    /// Whether the server is available; otherwise `reason` says what failed.
+    bool exchange(connection& on, combiner::batch all, std::string& reason);
     /// The replies to commands for so many requests each. Throws `std::bad_alloc`.
     result<std::vector<redis::reply>> run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end);
-    /// What the reply says of the request at this place of its command. Sets `why` if it means that the server is unavailable.
-    window_result interpret(const window_request& request, const redis::reply& got, std::size_t place, std::string& why) const;
+    /// What the reply says of the request at this place of its command. Sets `reason` if it means that the server is unavailable.
+    window_result interpret(const window_request& request, const redis::reply& received, std::size_t place, std::string& reason) const;
 
     const server_address server;
     const std::unique_ptr<tls_authorities> authorities;
@@ -83,20 +83,20 @@ inline void pool::state::send(combiner::batch all) noexcept {
     try {
         auto on = shared.take(settings.response_wait_max);
         if (!on) return;
-        std::string why;
+        std::string reason;
         bool is_available = false;
         try {
-            is_available = exchange(**on, all, why);
+            is_available = exchange(**on, all, reason);
         } catch (...) {  // out of memory; the connection may have an unread reply
-            why = "out of memory";
+            reason = "out of memory";
         }
         // A failure of the server affects every caller: a broken connection, a time-out, an error such as LOADING.
-        if (!is_available) on->trip(why);
+        if (!is_available) on->trip(reason);
     } catch (...) {  // out of memory: unavailable
     }
 }
 
-inline bool pool::state::exchange(connection& on, combiner::batch all, std::string& why) {
+inline bool pool::state::exchange(connection& on, combiner::batch all, std::string& reason) {
     const auto end = steady::now() + settings.response_wait_max;
     std::vector<const window_request*> requests;  // in the order in which they are counted
     requests.reserve(2 * all.size());
@@ -113,16 +113,16 @@ inline bool pool::state::exchange(connection& on, combiner::batch all, std::stri
         if (replies && replies->front().error.empty()) takes_several_keys.store(false, std::memory_order_relaxed);
     }
     if (!replies) {
-        why = std::move(replies.error().cause);
+        reason = std::move(replies.error().cause);
         return false;
     }
     std::size_t at = 0;
     for (auto* const each : all) {
         if (each->request.before != nullptr) ++at;
-        each->result = interpret(*each->request.request, (*replies)[at / per_command], at % per_command, why);
+        each->result = interpret(*each->request.request, (*replies)[at / per_command], at % per_command, reason);
         ++at;
     }
-    return why.empty();
+    return reason.empty();
 }
 
 inline auto pool::state::run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end)
@@ -131,9 +131,9 @@ inline auto pool::state::run(connection& on, requests_of_batch requests, std::si
     constexpr std::size_t request_bytes = 256;
     std::string commands;
     commands.reserve(request_bytes * requests.size());
-    const auto append = [&](std::size_t command, window_script::form how) {
+    const auto append = [&](std::size_t command, window_script::form command_form) {
         const auto first = command * per_command;
-        script.append(commands, requests.subspan(first, (std::min)(per_command, requests.size() - first)), how);
+        script.append(commands, requests.subspan(first, (std::min)(per_command, requests.size() - first)), command_form);
     };
     for (std::size_t i = 0; i < replies.size(); ++i) append(i, window_script::form::by_name);
     if (auto exchanged = on.exchange(commands, replies, end); !exchanged) return std::move(exchanged).error();
@@ -151,14 +151,15 @@ inline auto pool::state::run(connection& on, requests_of_batch requests, std::si
     return replies;
 }
 
-inline window_result pool::state::interpret(const window_request& request, const redis::reply& got, std::size_t place,
-                                            std::string& why) const {
-    if (got.error.empty()) {
-        const auto read = window_script::read(request, got, place);
-        if (read.how == outcome::unavailable) why = "Redis at " + server.to_text() + ": unexpected reply to the script";
+inline window_result pool::state::interpret(const window_request& request, const redis::reply& received, std::size_t place,
+                                            std::string& reason) const {
+    if (received.error.empty()) {
+        const auto read = window_script::read(request, received, place);
+        if (read.how == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";
         return read;
     }
-    why = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(got.error)} + " (" + printable_error(got.error) + ")";
+    reason = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(received.error)} + " (" +
+             printable_error(received.error) + ")";
     return {};
 }
 

@@ -69,13 +69,13 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
 
     const std::size_t at = url.rfind('@');
     if (at != std::string_view::npos) {
-        const std::string_view who = url.substr(0, at);
+        const std::string_view credentials = url.substr(0, at);
         url.remove_prefix(at + 1);
-        const std::size_t colon = who.find(':');
-        if (colon == std::string_view::npos || colon + 1 == who.size())
+        const std::size_t colon = credentials.find(':');
+        if (colon == std::string_view::npos || colon + 1 == credentials.size())
             return invalid("A Redis URL with a user must have a password too: user:password@, or :password@.");
-        auto user = detail::decode_percent(who.substr(0, colon));
-        auto password = detail::decode_percent(who.substr(colon + 1));
+        auto user = detail::decode_percent(credentials.substr(0, colon));
+        auto password = detail::decode_percent(credentials.substr(colon + 1));
         if (!user || !password) return invalid("In the user and password of a Redis URL, % must be followed by two hexadecimal digits.");
         read.user = *std::move(user);
         read.password = *std::move(password);

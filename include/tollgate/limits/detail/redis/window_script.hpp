@@ -52,7 +52,7 @@ public:
 
     enum class form { by_name, whole };
     /// One command for all of these.
-    TOLLGATE_DECL void append(std::string& commands, std::span<const window_request* const> requests, form how) const;
+    TOLLGATE_DECL void append(std::string& commands, std::span<const window_request* const> requests, form command_form) const;
     /// What the reply says of the request at this place of the command.
     [[nodiscard]] static TOLLGATE_DECL window_result read(const window_request& request, const reply& received,
                                                           std::size_t place) noexcept;

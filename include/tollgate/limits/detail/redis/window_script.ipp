@@ -87,17 +87,17 @@ TOLLGATE_DECL window_script::window_script(std::string prefix) : prefix_{std::mo
 }
 
 TOLLGATE_DECL std::string window_script::key_of(const limit_key& key) const {
-    std::string made = prefix_;
-    if (key.kind() == limit_kind::user) return made.append("user:").append(std::to_string(key.value()));
-    made += "address:";
-    for (int shift = 60; shift >= 0; shift -= 4) made += "0123456789abcdef"[key.value() >> shift & 15];
-    return made;
+    std::string redis_key = prefix_;
+    if (key.kind() == limit_kind::user) return redis_key.append("user:").append(std::to_string(key.value()));
+    redis_key += "address:";
+    for (int shift = 60; shift >= 0; shift -= 4) redis_key += "0123456789abcdef"[key.value() >> shift & 15];
+    return redis_key;
 }
 
-TOLLGATE_DECL void window_script::append(std::string& commands, std::span<const window_request* const> requests, form how) const {
+TOLLGATE_DECL void window_script::append(std::string& commands, std::span<const window_request* const> requests, form command_form) const {
     command_writer to{commands, 3 + 4 * requests.size()};
-    to.word(how == form::by_name ? "EVALSHA" : "EVAL")
-        .word(how == form::by_name ? std::string_view{name_} : text())
+    to.word(command_form == form::by_name ? "EVALSHA" : "EVAL")
+        .word(command_form == form::by_name ? std::string_view{name_} : text())
         .number(static_cast<std::int64_t>(requests.size()));
     for (const window_request* const each : requests) to.word(key_of(each->key));
     for (const window_request* const each : requests) {
@@ -113,10 +113,10 @@ TOLLGATE_DECL window_result window_script::read(const window_request& request, c
     constexpr std::size_t numbers = 4;
     if ((place + 1) * numbers > received.numbers.size()) return {};
     const auto* const of_window = received.numbers.data() + place * numbers;
-    const std::int64_t granted = of_window[0], remaining = of_window[1], began = of_window[2], now = of_window[3];
+    const std::int64_t granted = of_window[0], remaining = of_window[1], window_start = of_window[2], now = of_window[3];
     if (granted == -1) return {outcome::wrong_type};
-    if (granted < 0 || granted > request.wanted || remaining < 0 || remaining > request.allowed.requests || began > now) return {};
-    return {outcome::replied, {static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), began, now}};
+    if (granted < 0 || granted > request.wanted || remaining < 0 || remaining > request.allowed.requests || window_start > now) return {};
+    return {outcome::replied, {static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), window_start, now}};
 }
 
 }  // namespace tollgate::redis
