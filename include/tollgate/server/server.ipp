@@ -77,8 +77,8 @@ TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_
 TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
 
 TOLLGATE_DECL result<void> server::check_tls(const tls_settings& settings) {
-    const auto made = server_detail::tls_context::make(settings, nullptr);
-    return made ? result<void>{} : made.error();
+    const auto context = server_detail::tls_context::make(settings, nullptr);
+    return context ? result<void>{} : context.error();
 }
 
 TOLLGATE_DECL server_statistics server::statistics() const noexcept { return core_->statistics(); }
@@ -119,37 +119,37 @@ TOLLGATE_DECL result<void> server::core::start() {
 TOLLGATE_DECL result<void> server::core::open() {
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
-    const server_settings& how = context_->settings;
-    if (how.tls.enabled()) {
-        auto made = tls_context::make(how.tls, context_->own_tickets);
-        if (!made) return std::move(made).error();
-        context_->set_tls(*std::move(made));
+    const server_settings& settings = context_->settings;
+    if (settings.tls.enabled()) {
+        auto context = tls_context::make(settings.tls, context_->own_tickets);
+        if (!context) return std::move(context).error();
+        context_->set_tls(*std::move(context));
     }
 
     std::vector<listening_socket> sockets;
     const auto close_all = [&sockets] {
         for (const listening_socket& one : sockets) close_listening(one);
     };
-    const auto add = [&](result<listening_socket> made) -> result<void> {
-        if (!made) {
+    const auto add = [&](result<listening_socket> opened) -> result<void> {
+        if (!opened) {
             close_all();
-            return std::move(made).error();
+            return std::move(opened).error();
         }
-        sockets.push_back(*std::move(made));
+        sockets.push_back(*std::move(opened));
         return {};
     };
-    const auto listen = [&](const listen_address& at) { return add(listen_at(at, how.backlog, how.unix_socket_mode)); };
-    for (const int one : how.listening_sockets)
+    const auto listen = [&](const listen_address& at) { return add(listen_at(at, settings.backlog, settings.unix_socket_mode)); };
+    for (const int one : settings.listening_sockets)
         if (auto added = add(adopt_listening(one)); !added) return added;
-    if (how.listening_sockets.empty()) {
-        if (auto added = listen({how.address, how.port}); !added) return added;
-        for (const listen_address& one : how.more_addresses)
+    if (settings.listening_sockets.empty()) {
+        if (auto added = listen({settings.address, settings.port}); !added) return added;
+        for (const listen_address& one : settings.more_addresses)
             if (auto added = listen(one); !added) return added;
     }
 
     try {
-        loops_ = make_loops_(context_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
-        if (context_->handler.blocking()) context_->workers.start(how.worker_threads);
+        loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));
+        if (context_->handler.blocking()) context_->workers.start(settings.worker_threads);
     } catch (...) {
         close_all();
         throw;
@@ -166,17 +166,17 @@ TOLLGATE_DECL result<void> server::core::open() {
 }
 
 TOLLGATE_DECL result<void> server::core::check_settings() const {
-    const server_settings& how = context_->settings;
+    const server_settings& settings = context_->settings;
     const std::pair<const char*, milliseconds> times[] = {
-        {"header_timeout", how.header_timeout}, {"body_timeout", how.body_timeout},
-        {"idle_timeout", how.idle_timeout},     {"write_timeout", how.write_timeout},
-        {"handshake_timeout", how.handshake_timeout}, {"linger_timeout", how.linger_timeout},
-        {"queue_wait_max", how.queue_wait_max}};
+        {"header_timeout", settings.header_timeout}, {"body_timeout", settings.body_timeout},
+        {"idle_timeout", settings.idle_timeout},     {"write_timeout", settings.write_timeout},
+        {"handshake_timeout", settings.handshake_timeout}, {"linger_timeout", settings.linger_timeout},
+        {"queue_wait_max", settings.queue_wait_max}};
     for (const auto& [name, time] : times)
         if (time <= milliseconds{0}) return invalid(std::string{"The server setting "} + name + " must be above zero.");
     const std::pair<const char*, std::size_t> counts[] = {
-        {"header_bytes_max", how.header_bytes_max}, {"connections_max", how.connections_max},
-        {"worker_threads", how.worker_threads},     {"worker_queue_max", how.worker_queue_max}};
+        {"header_bytes_max", settings.header_bytes_max}, {"connections_max", settings.connections_max},
+        {"worker_threads", settings.worker_threads},     {"worker_queue_max", settings.worker_queue_max}};
     for (const auto& [name, count] : counts)
         if (count == 0) return invalid(std::string{"The server setting "} + name + " must be above zero.");
     return {};
@@ -253,9 +253,9 @@ TOLLGATE_DECL server::core::~core() {
 }
 
 TOLLGATE_DECL result<void> server::core::reload_certificates() {
-    auto made = server_detail::tls_context::make(context_->settings.tls, context_->own_tickets);
-    if (!made) return std::move(made).error();
-    context_->set_tls(*std::move(made));
+    auto context = server_detail::tls_context::make(context_->settings.tls, context_->own_tickets);
+    if (!context) return std::move(context).error();
+    context_->set_tls(*std::move(context));
     return {};
 }
 

@@ -102,7 +102,7 @@ private:
     struct on_wait_over {
         using allocator_type = wait_allocator<std::byte>;
 
-        explicit on_wait_over(asio_connection& of) noexcept : waiting{&of} {}
+        explicit on_wait_over(asio_connection& owner) noexcept : waiting{&owner} {}
         on_wait_over(on_wait_over&& other) noexcept : waiting{std::exchange(other.waiting, nullptr)} {}
         ~on_wait_over() {
             if (waiting != nullptr) waiting->abandon();
@@ -116,11 +116,11 @@ private:
 
     [[nodiscard]] bool wait_readable() noexcept override { return wait(asio::socket_base::wait_read); }
     [[nodiscard]] bool wait_writable() noexcept override { return wait(asio::socket_base::wait_write); }
-    [[nodiscard]] bool wait(asio::socket_base::wait_type what) noexcept {
+    [[nodiscard]] bool wait(asio::socket_base::wait_type type) noexcept {
         starting_ = true;
         bool started = true;
         try {
-            socket_.async_wait(what, on_wait_over{*this});
+            socket_.async_wait(type, on_wait_over{*this});
         } catch (...) {
             started = false;
         }
@@ -284,10 +284,10 @@ private:
             close_socket(socket);
             return nullptr;
         }
-        connection* const made =
+        connection* const accepted =
             new (std::nothrow) asio_connection<Executor>{this->shared_from_this(), std::move(own), peer, admitted};
-        if (made == nullptr) close_asio_socket(own);
-        return made;
+        if (accepted == nullptr) close_asio_socket(own);
+        return accepted;
     }
     void close_listeners() noexcept override {
         for (const auto& one : listeners_) one->close();  // not destroyed: one of their handlers may be about to run

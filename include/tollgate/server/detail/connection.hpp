@@ -38,8 +38,8 @@ public:
     /// A worker has finished with it, or it was removed from the workers' queue.
     TOLLGATE_DECL void on_completed() noexcept;
 
-    /// Ends the current wait early; the connection handles `why` when the wait is over.
-    TOLLGATE_DECL void interrupt(interruption why) noexcept;
+    /// Ends the current wait early; the connection handles `reason` when the wait is over.
+    TOLLGATE_DECL void interrupt(interruption reason) noexcept;
     /// Whether it has no request in progress.
     [[nodiscard]] bool idle() const noexcept {
         const bool no_request = state_ == connection_state::idle || state_ == connection_state::fresh ||
@@ -64,8 +64,8 @@ private:
     friend class connection_list;
     using event = connection_event;
 
-    TOLLGATE_DECL void handle(event what) noexcept;
-    TOLLGATE_DECL event perform(connection_action what);
+    TOLLGATE_DECL void handle(event current) noexcept;
+    TOLLGATE_DECL event perform(connection_action action);
 
     TOLLGATE_DECL event await(bool wait_started) noexcept;
     TOLLGATE_DECL event begin_tls();

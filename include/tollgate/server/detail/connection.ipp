@@ -43,9 +43,9 @@ TOLLGATE_DECL void connection::on_completed() noexcept {
     handle(withdrawn ? event::withdrawn : event::completed);
 }
 
-TOLLGATE_DECL void connection::interrupt(interruption why) noexcept {
-    if (why <= interruption_) return;
-    interruption_ = why;
+TOLLGATE_DECL void connection::interrupt(interruption reason) noexcept {
+    if (reason <= interruption_) return;
+    interruption_ = reason;
     if (waiting_) cancel();
 }
 
@@ -53,24 +53,24 @@ TOLLGATE_DECL void connection::on_deadline() noexcept {
     if (state_ != connection_state::working) interrupt(interruption::timed_out);
 }
 
-TOLLGATE_DECL void connection::handle(event what) noexcept {
-    while (what != event::none) {
-        const connection_transition next = transition_of(state_, what);
+TOLLGATE_DECL void connection::handle(event current) noexcept {
+    while (current != event::none) {
+        const connection_transition next = transition_of(state_, current);
         state_ = next.to;
         if (next.action == connection_action::close) {
             delete this;
             return;
         }
         try {
-            what = perform(next.action);
+            current = perform(next.action);
         } catch (...) {
-            what = event::broken;  // out of memory: only this connection is lost
+            current = event::broken;  // out of memory: only this connection is lost
         }
     }
 }
 
-TOLLGATE_DECL connection_event connection::perform(connection_action what) {
-    switch (what) {
+TOLLGATE_DECL connection_event connection::perform(connection_action action) {
+    switch (action) {
         case connection_action::choose_protocol: return begin_tls();
         case connection_action::await_next_request: deadline_ = deadline::none; [[fallthrough]];
         case connection_action::await_input:
@@ -122,17 +122,17 @@ TOLLGATE_DECL connection_event connection::receive_input() {
     if (tls_) return receive_ciphertext();
     const std::span<char> space = workspace_->session.input_space();
     if (space.empty()) return event::broken;
-    const io_result got = receive(socket_, space);
-    if (got.state == io_state::closed) return event::broken;
-    workspace_->session.received(got.bytes);
+    const io_result received = receive(socket_, space);
+    if (received.state == io_state::closed) return event::broken;
+    workspace_->session.received(received.bytes);
     return serve();
 }
 
 TOLLGATE_DECL connection_event connection::receive_ciphertext() {
     tls_wire& wire = workspace_->wire;
-    const io_result got = receive(socket_, wire.input_space());
-    if (got.state == io_state::closed) return event::broken;
-    wire.end = got.bytes;
+    const io_result received = receive(socket_, wire.input_space());
+    if (received.state == io_state::closed) return event::broken;
+    wire.end = received.bytes;
     if (tls_->handshake_done()) return decrypt();
     switch (tls_->handshake(wire)) {
         case tls_step::done: return admitted_ == admission::accepted ? event::handshake_done : event::over_limit;
@@ -154,14 +154,14 @@ TOLLGATE_DECL connection_event connection::decrypt() {
     do {
         const std::span<char> space = workspace_->session.input_space();
         if (space.empty()) return event::broken;
-        const auto got = tls_->read(workspace_->wire, space);
-        if (got.step == tls_step::wants_bytes) break;
-        if (got.step == tls_step::closed) break;  // requests before the close_notify are still answered
-        if (got.step != tls_step::done) {
+        const auto received = tls_->read(workspace_->wire, space);
+        if (received.step == tls_step::wants_bytes) break;
+        if (received.step == tls_step::closed) break;  // requests before the close_notify are still answered
+        if (received.step != tls_step::done) {
             (void)transmit();
             return event::broken;
         }
-        workspace_->session.received(got.bytes);
+        workspace_->session.received(received.bytes);
     } while (tls_->has_input(workspace_->wire));
     return serve();
 }
@@ -227,9 +227,9 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
     }
     const server_context& context = loop_.context();
     const serving_scope mark{context};
-    const response_context with{context.handler, workspace_->date.view(), context.stopping};
+    const response_context worker_context{context.handler, workspace_->date.view(), context.stopping};
     try {
-        after_output_ = workspace_->session.serve(with, http::thread_kind::worker);
+        after_output_ = workspace_->session.serve(worker_context, http::thread_kind::worker);
         if (after_output_ == http1_session::state::needs_worker) return workspace_->session.waits_for();
         sent_ = transmit();
     } catch (...) {
@@ -272,10 +272,10 @@ TOLLGATE_DECL connection_event connection::discard_input() {
     constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {
-        const io_result got = receive(socket_, ignored);
-        if (got.state == io_state::closed) return event::finished;
-        if (got.state == io_state::would_block) break;
-        discarded_bytes_ += static_cast<std::uint32_t>(got.bytes);
+        const io_result received = receive(socket_, ignored);
+        if (received.state == io_state::closed) return event::finished;
+        if (received.state == io_state::would_block) break;
+        discarded_bytes_ += static_cast<std::uint32_t>(received.bytes);
         if (discarded_bytes_ > discarded_bytes_max) return event::finished;
     }
     return event::client_may_send;
@@ -323,26 +323,26 @@ TOLLGATE_DECL void connection::open_workspace() {
 TOLLGATE_DECL void connection::close_workspace() noexcept { loop_.workspaces().give(std::move(workspace_)); }
 
 TOLLGATE_DECL void connection::arm_deadline() noexcept {
-    deadline wanted = deadline::none;
+    deadline next = deadline::none;
     switch (state_) {
-        case connection_state::handshaking: wanted = deadline::handshake; break;
+        case connection_state::handshaking: next = deadline::handshake; break;
         case connection_state::fresh:
-        case connection_state::in_head: wanted = deadline::head; break;
-        case connection_state::in_body: wanted = deadline::body; break;
-        case connection_state::idle: wanted = deadline::idle; break;
-        case connection_state::sending: wanted = deadline::write; break;
+        case connection_state::in_head: next = deadline::head; break;
+        case connection_state::in_body: next = deadline::body; break;
+        case connection_state::idle: next = deadline::idle; break;
+        case connection_state::sending: next = deadline::write; break;
         case connection_state::connected:
         case connection_state::working:
         case connection_state::lingering:
         case connection_state::closed:
         case connection_state::count_: return;
     }
-    const std::uint64_t responses = workspace_ && wanted != deadline::write ? workspace_->session.responses() : 0;
-    if (deadline_ == wanted && responses_at_arming_ == responses) return;
-    if (wanted == deadline::idle) loop_.move_to_front(*this);
-    deadline_ = wanted;
+    const std::uint64_t responses = workspace_ && next != deadline::write ? workspace_->session.responses() : 0;
+    if (deadline_ == next && responses_at_arming_ == responses) return;
+    if (next == deadline::idle) loop_.move_to_front(*this);
+    deadline_ = next;
     responses_at_arming_ = responses;
-    loop_.arm(*this, wanted);
+    loop_.arm(*this, next);
 }
 
 TOLLGATE_DECL void connection::arm_linger() noexcept {

@@ -10,10 +10,10 @@
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL connection_limiter::key connection_limiter::key_of(const ip_address& from) noexcept {
-    key made = from.bytes();
+    key result = from.bytes();
     if (!from.is_v4())
-        for (std::size_t i = 8; i < made.size(); ++i) made[i] = 0;
-    return made;
+        for (std::size_t i = 8; i < result.size(); ++i) result[i] = 0;
+    return result;
 }
 
 TOLLGATE_DECL std::size_t connection_limiter::key_hash::operator()(const key& one) const noexcept {
@@ -43,13 +43,13 @@ TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_
     // The address first: its bound also applies to a connection that could replace another one.
     if (per_address_max_ < connections_max_) {
         try {
-            const auto [theirs, added] = by_address_.try_emplace(key_of(from), 0U);
-            if (theirs->second >= per_address_max_) return admission::address_full;
+            const auto [entry, added] = by_address_.try_emplace(key_of(from), 0U);
+            if (entry->second >= per_address_max_) return admission::address_full;
             if (connections_ >= connections_max) {
-                if (added) by_address_.erase(theirs);
+                if (added) by_address_.erase(entry);
                 return admission::full;
             }
-            ++theirs->second;
+            ++entry->second;
         } catch (const std::bad_alloc&) {
             return admission::dropped;
         }
@@ -68,8 +68,8 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
     }
     --connections_;
     if (per_address_max_ >= connections_max_) return;
-    const auto theirs = by_address_.find(key_of(from));
-    if (theirs != by_address_.end() && --theirs->second == 0) by_address_.erase(theirs);
+    const auto entry = by_address_.find(key_of(from));
+    if (entry != by_address_.end() && --entry->second == 0) by_address_.erase(entry);
 }
 
 }  // namespace tollgate::server_detail

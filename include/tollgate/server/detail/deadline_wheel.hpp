@@ -27,7 +27,7 @@ public:
         entry* previous_ = nullptr;
         entry* next_ = nullptr;
         std::uint64_t due_ = 0;   // the tick of the deadline
-        std::uint64_t seen_ = 0;  // the tick at which the wheel examines the entry; at most due_
+        std::uint64_t examined_at_ = 0;  // the tick at which the wheel examines the entry; at most due_
     };
 
     deadline_wheel() noexcept {
@@ -39,7 +39,7 @@ public:
     /// Sets the deadline to `ticks` ticks from now, at least one.
     void arm(entry& one, std::uint64_t ticks) noexcept {
         one.due_ = now_ + (ticks == 0 ? 1 : ticks);
-        if (one.next_ == nullptr || one.due_ < one.seen_) place(one);
+        if (one.next_ == nullptr || one.due_ < one.examined_at_) place(one);
     }
 
     /// The same, unless the deadline is earlier anyway.
@@ -80,8 +80,8 @@ inline void deadline_wheel::place(entry& one) noexcept {
     if (one.next_ != nullptr) unlink(one);
     else ++armed_;
     const std::uint64_t horizon = now_ + slot_count - 1;
-    one.seen_ = one.due_ < horizon ? one.due_ : horizon;
-    slot& head = slots_[one.seen_ % slot_count];
+    one.examined_at_ = one.due_ < horizon ? one.due_ : horizon;
+    slot& head = slots_[one.examined_at_ % slot_count];
     one.previous_ = head.previous_;
     one.next_ = &head;
     head.previous_->next_ = &one;

@@ -45,7 +45,7 @@ public:
     }
     /// The connection that has been idle the longest; null if there is none.
     [[nodiscard]] TOLLGATE_DECL connection* longest_idle() const noexcept;
-    TOLLGATE_DECL void interrupt_all(interruption why) const noexcept;
+    TOLLGATE_DECL void interrupt_all(interruption reason) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
 private:
@@ -112,9 +112,9 @@ public:
     [[nodiscard]] response_context responding() const noexcept { return {context_->handler, date_.view(), context_->stopping}; }
     [[nodiscard]] const http_date_text& date() const noexcept { return date_; }
     [[nodiscard]] workspace_pool& workspaces() noexcept { return workspaces_; }
-    void arm(deadline_wheel::entry& one, deadline what) noexcept {
+    void arm(deadline_wheel::entry& one, deadline kind) noexcept {
         if (!ticking_) begin_ticking();
-        wheel_.arm(one, ticks_due(clock::now()) + ticks_[static_cast<std::size_t>(what)]);
+        wheel_.arm(one, ticks_due(clock::now()) + ticks_[static_cast<std::size_t>(kind)]);
     }
     TOLLGATE_DECL void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
@@ -162,7 +162,7 @@ private:
     };
     class drain_end final : public deadline_wheel::entry {
     public:
-        explicit drain_end(event_loop& of) noexcept : loop_{of} {}
+        explicit drain_end(event_loop& loop) noexcept : loop_{loop} {}
         void on_deadline() noexcept override { loop_.cut_off(); }
 
     private:
@@ -218,7 +218,7 @@ protected:
     [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
 
 private:
-    TOLLGATE_DECL void distribute(const accept_result& got) noexcept;
+    TOLLGATE_DECL void distribute(const accept_result& accepted) noexcept;
     /// Answers one client with 503 when no descriptor is left. False: not even that is possible, or no client is
     /// waiting.
     TOLLGATE_DECL bool refuse_one() noexcept;

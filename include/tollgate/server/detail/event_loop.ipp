@@ -30,8 +30,8 @@ TOLLGATE_DECL connection* connection_list::longest_idle() const noexcept {
     return nullptr;
 }
 
-TOLLGATE_DECL void connection_list::interrupt_all(interruption why) const noexcept {
-    for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(why);
+TOLLGATE_DECL void connection_list::interrupt_all(interruption reason) const noexcept {
+    for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(reason);
 }
 
 TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
@@ -42,10 +42,10 @@ TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, st
         {deadline::body, settings.body_timeout},           {deadline::idle, settings.idle_timeout},
         {deadline::write, settings.write_timeout},         {deadline::linger, settings.linger_timeout}};
     milliseconds shortest = (std::min)(milliseconds{seconds{2}}, settings.queue_wait_max);
-    for (const auto& [what, time] : times) shortest = (std::min)(shortest, time);
+    for (const auto& [kind, time] : times) shortest = (std::min)(shortest, time);
     // An eighth of the shortest deadline is precise enough; four ticks a second cost little and suffice for `Date`.
     tick_length_ = (std::clamp)(shortest / 8, milliseconds{5}, milliseconds{250});
-    for (const auto& [what, time] : times) ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
+    for (const auto& [kind, time] : times) ticks_[static_cast<std::size_t>(kind)] = to_ticks(time);
 }
 
 TOLLGATE_DECL event_loop::~event_loop() {
@@ -149,7 +149,7 @@ TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_add
             if (admitted == admission::accepted) idle->interrupt(interruption::replaced);
         }
     }
-    if (connection* const made = make_connection(socket, peer, admitted)) made->begin();
+    if (connection* const accepted = make_connection(socket, peer, admitted)) accepted->begin();
     else context_->limiter.release(peer, admitted);
 }
 
@@ -186,13 +186,13 @@ TOLLGATE_DECL void listener::accept_all() noexcept {
     constexpr int batch_max = 64;  // then open connections get their turn
     constexpr milliseconds exhausted_pause{100};
     for (int i = 0; i < batch_max; ++i) {
-        const accept_result got = accept_one(socket_);
-        if (got.state == accept_state::none) break;
-        if (got.state == accept_state::exhausted && !refuse_one()) {
+        const accept_result accepted = accept_one(socket_);
+        if (accepted.state == accept_state::none) break;
+        if (accepted.state == accept_state::exhausted && !refuse_one()) {
             pause();  // an immediate retry would spin
             return loop_.arm(*this, exhausted_pause);
         }
-        if (got.state == accept_state::accepted) distribute(got);
+        if (accepted.state == accept_state::accepted) distribute(accepted);
     }
     listen();
 }
@@ -218,16 +218,16 @@ TOLLGATE_DECL bool listener::refuse_one() noexcept {
     return true;
 }
 
-TOLLGATE_DECL void listener::distribute(const accept_result& got) noexcept {
+TOLLGATE_DECL void listener::distribute(const accept_result& accepted) noexcept {
     connection_limiter& limiter = loop_.context().limiter;
-    const admission admitted = limiter.admit(got.peer);
-    if (admitted == admission::dropped) return close_socket(got.socket);
+    const admission admitted = limiter.admit(accepted.peer);
+    if (admitted == admission::dropped) return close_socket(accepted.socket);
     last_ = &last_->next();
     event_loop& to = *last_;
-    if (&to == &loop_) return to.add_connection(got.socket, got.peer, admitted);
-    if (to.enqueue_accepted(got.socket, got.peer, admitted)) return;
-    close_socket(got.socket);
-    limiter.release(got.peer, admitted);
+    if (&to == &loop_) return to.add_connection(accepted.socket, accepted.peer, admitted);
+    if (to.enqueue_accepted(accepted.socket, accepted.peer, admitted)) return;
+    close_socket(accepted.socket);
+    limiter.release(accepted.peer, admitted);
 }
 
 }  // namespace tollgate::server_detail

@@ -48,13 +48,13 @@ public:
     /// Parses, calls the handler and appends its responses, as long as there are requests and capacity for responses. Returns
     /// `needs_worker` when a handler has to wait; the next call, on a worker that may wait for `waits_for`, continues there.
     /// Flattened for the same reason as the parser's `step`.
-    [[gnu::flatten]] TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
+    [[gnu::flatten]] TOLLGATE_DECL state serve(const response_context& context, http::thread_kind thread);
 
     /// What the request that needs a worker waits for.
     [[nodiscard]] http::work_kind waits_for() const noexcept { return handler_state_.waits_for(); }
 
     /// Appends a refusal by the server itself and ends the session.
-    void refuse(http::status status, std::string_view reason, const response_context& with);
+    void refuse(http::status status, std::string_view reason, const response_context& context);
 
     /// The output that was not sent yet; `sent` removes its first `bytes`.
     [[nodiscard]] std::string_view output() const noexcept { return {output_.data() + sent_, output_end_ - sent_}; }
@@ -74,15 +74,15 @@ public:
 private:
     /// Parses the input. Empty when there is a new head or a complete request for the handler; malformed input is
     /// refused here and ends the session.
-    [[nodiscard]] TOLLGATE_DECL std::optional<state> parse(const response_context& with);
+    [[nodiscard]] TOLLGATE_DECL std::optional<state> parse(const response_context& context);
     /// Space for this much more output. Throws `std::bad_alloc`.
     [[nodiscard]] TOLLGATE_DECL char* output_space(std::size_t bytes);
     /// Appends the response.
-    TOLLGATE_DECL void append(const http::framing& how);
+    TOLLGATE_DECL void append(const http::framing& framing);
     /// Forgets what a connection left that ended within a message.
     TOLLGATE_DECL void reset() noexcept;
     /// Appends the handler's response and prepares for the next request.
-    TOLLGATE_DECL void respond(const response_context& with);
+    TOLLGATE_DECL void respond(const response_context& context);
     /// Discards the body of a request that was already answered; false while part of it is missing.
     [[nodiscard]] TOLLGATE_DECL bool skip_body() noexcept;
 

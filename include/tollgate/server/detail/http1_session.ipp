@@ -41,7 +41,7 @@ TOLLGATE_DECL std::span<char> http1_session::input_space() {
     return {input_.data() + end_, input_.size() - end_};
 }
 
-TOLLGATE_DECL std::optional<http1_session::state> http1_session::parse(const response_context& with) {
+TOLLGATE_DECL std::optional<http1_session::state> http1_session::parse(const response_context& context) {
     if (closing_) return state::closing;
     if (!skip_body()) return state::in_body;
     if (begin_ == end_) {
@@ -54,7 +54,7 @@ TOLLGATE_DECL std::optional<http1_session::state> http1_session::parse(const res
         case http::parse_step::complete: return std::nullopt;
         case http::parse_step::refused: break;
     }
-    refuse(parser_.refused_status(), parser_.refused_reason(), with);
+    refuse(parser_.refused_status(), parser_.refused_reason(), context);
     return state::closing;
 }
 
@@ -76,22 +76,22 @@ TOLLGATE_DECL char* http1_session::output_space(std::size_t bytes) {
     return output_.data() + output_end_;
 }
 
-TOLLGATE_DECL void http1_session::append(const http::framing& how) {
-    const char* const end = http::write_response(response_, how, output_space(http::response_bytes_max(response_)));
+TOLLGATE_DECL void http1_session::append(const http::framing& framing) {
+    const char* const end = http::write_response(response_, framing, output_space(http::response_bytes_max(response_)));
     output_end_ = static_cast<std::size_t>(end - output_.data());
     response_.clear();
     ++responses_;
 }
 
-TOLLGATE_DECL void http1_session::respond(const response_context& with) {
+TOLLGATE_DECL void http1_session::respond(const response_context& context) {
     const bool body_pending = request_.body_state == http::body_state::pending;
     // A pending body of known length is skipped, unless so much is missing that a new connection costs less. A chunked body
     // would have to be parsed, and after `Expect: 100-continue` a client may or may not send the body, so its end is unknown.
     const bool skips_body = body_pending && parser_.message_bytes() != 0 && !parser_.expects_continue() &&
                             parser_.message_bytes() - (std::min)(parser_.message_bytes(), end_ - begin_) <= skipped_bytes_max;
     const bool next_request_can_be_found = !body_pending || skips_body;
-    const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !with.draining.load(std::memory_order_relaxed);
-    append({.date = with.date,
+    const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !context.draining.load(std::memory_order_relaxed);
+    append({.date = context.date,
             .version = request_.version,
             .keep_alive = keep_alive,
             .head_only = request_.method == http::method::head});
@@ -110,17 +110,17 @@ TOLLGATE_DECL void http1_session::respond(const response_context& with) {
     needs_linger_ = body_pending || request_.body_state == http::body_state::too_large || parser_.keep_alive();
 }
 
-TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& with, http::thread_kind thread) {
+TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& context, http::thread_kind thread) {
     for (;;) {
         if (!suspended_) {
             if (output_end_ - sent_ >= output_bytes_max) return state::output_full;
-            if (const auto now = parse(with)) return *now;
+            if (const auto now = parse(context)) return *now;
         }
         // A worker may wait for what this request named, not for what the next one on the connection will.
         const bool may_wait = suspended_ && thread == http::thread_kind::worker;
         const http::work_kind waited_for = handler_state_.waits_for();
-        const http::handle_step step = with.handler.advance(request_, response_, handler_state_,
-                                                            may_wait ? http::thread_kind::worker : http::thread_kind::io);
+        const http::handle_step step = context.handler.advance(request_, response_, handler_state_,
+                                                               may_wait ? http::thread_kind::worker : http::thread_kind::io);
         suspended_ = step == http::handle_step::needs_worker && !(may_wait && handler_state_.waits_for() == waited_for);
         if (suspended_) return state::needs_worker;
         if (step == http::handle_step::needs_body && request_.body_state == http::body_state::pending) {
@@ -136,21 +136,21 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
             response_.clear();
             response_.set_status(http::status::internal_server_error);
         }
-        respond(with);
+        respond(context);
     }
 }
 
-[[gnu::noinline]] TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& with) {
+[[gnu::noinline]] TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& context) {
     closing_ = needs_linger_ = true;
     suspended_ = false;
     handler_state_.clear();
     if (body_bytes_to_skip_ != 0) return;  // this request already has its response
     response_.clear();
     response_.set_status(status);
-    with.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
+    context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
     if (status == http::status::service_unavailable && response_.find("Retry-After").empty())
         response_.add("Retry-After", 1U);
-    append({.date = with.date, .keep_alive = false});
+    append({.date = context.date, .keep_alive = false});
 }
 
 TOLLGATE_DECL void http1_session::sent(std::size_t bytes) noexcept {

@@ -22,8 +22,8 @@ namespace tollgate::inline v0::server_detail {
 /// Shared by all event loops of one server. Thread-safe.
 class server_context {
 public:
-    server_context(http::handler_ref answers, server_settings how)
-        : handler{answers}, settings{std::move(how)}, limiter{connections_max(settings), per_address_max(settings)},
+    server_context(http::handler_ref answers, server_settings configured)
+        : handler{answers}, settings{std::move(configured)}, limiter{connections_max(settings), per_address_max(settings)},
           workers{settings.worker_queue_max} {}
 
     const http::handler_ref handler;
@@ -35,10 +35,10 @@ public:
     const std::shared_ptr<ticket_keys> own_tickets = std::make_shared<ticket_keys>();  // a reload keeps them
 
     [[nodiscard]] http::parser_settings parsing() const noexcept {
-        http::parser_settings made;
-        made.header_bytes_max = settings.header_bytes_max;
-        made.body_bytes_max = settings.body_bytes_max;
-        return made;
+        http::parser_settings parser;
+        parser.header_bytes_max = settings.header_bytes_max;
+        parser.body_bytes_max = settings.body_bytes_max;
+        return parser;
     }
 
     /// For new connections; null without TLS.
@@ -55,7 +55,7 @@ public:
     /// before destroying the `spare_use`.
     class spare_use {
     public:
-        spare_use(server_context& of, socket_handle listening) noexcept : hold_{of.spare_mutex_}, spare_{of.spare_} {
+        spare_use(server_context& context, socket_handle listening) noexcept : hold_{context.spare_mutex_}, spare_{context.spare_} {
             spare_.close();
             accepted = accept_one(listening);
         }
@@ -113,12 +113,12 @@ private:
 /// Marks the calling thread as serving a server, so that `stop` does not wait for its own thread.
 class serving_scope {
 public:
-    explicit serving_scope(const server_context& of) noexcept : before_{std::exchange(current(), &of)} {}
+    explicit serving_scope(const server_context& context) noexcept : before_{std::exchange(current(), &context)} {}
     serving_scope(const serving_scope&) = delete;
     serving_scope& operator=(const serving_scope&) = delete;
     ~serving_scope() { current() = before_; }
 
-    [[nodiscard]] static bool inside(const server_context& of) noexcept { return current() == &of; }
+    [[nodiscard]] static bool inside(const server_context& context) noexcept { return current() == &context; }
 
 private:
     static const server_context*& current() noexcept {

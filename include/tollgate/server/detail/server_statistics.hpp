@@ -34,7 +34,7 @@ struct server_counters {
     static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
 
     [[nodiscard]] server_statistics read() const noexcept {
-        const auto value = [](const auto& of) { return of.load(std::memory_order_relaxed); };
+        const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
         return {value(connections), value(connections_accepted), value(connections_refused),
                 value(queued), value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped)};
     }

@@ -81,15 +81,15 @@ struct accept_result {
 /// hold back for 40 ms together with delayed acknowledgements.
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog, unsigned unix_socket_mode);
+TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode);
 
 /// A listening socket that another process created and bound.
 TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket);
 
 /// The path of a `unix:` address; empty for another one.
-[[nodiscard]] inline std::string_view unix_path_of(const listen_address& where) noexcept {
+[[nodiscard]] inline std::string_view unix_path_of(const listen_address& endpoint) noexcept {
     constexpr std::string_view prefix = "unix:";
-    const std::string_view text = where.address;
+    const std::string_view text = endpoint.address;
     return text.starts_with(prefix) ? text.substr(prefix.size()) : std::string_view{};
 }
 

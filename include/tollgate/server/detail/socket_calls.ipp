@@ -143,11 +143,11 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
         detail::socket_address from{};
         socklen_t bytes = sizeof from;
 #if defined(__linux__)
-        const int made = ::accept4(listening, &from.any, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        const int accepted = ::accept4(listening, &from.any, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
 #else
-        const int made = ::accept(listening, &from.any, &bytes);
+        const int accepted = ::accept(listening, &from.any, &bytes);
 #endif
-        if (made < 0) {
+        if (accepted < 0) {
             switch (errno) {
                 case EINTR:
                 case ECONNABORTED: continue;  // the client has left; there may be others
@@ -159,16 +159,16 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
             }
         }
 #if !defined(__linux__)
-        if (!detail::make_non_blocking(made)) {
-            ::close(made);
+        if (!detail::make_non_blocking(accepted)) {
+            ::close(accepted);
             continue;
         }
 #endif
 #if defined(SO_NOSIGPIPE)
-        detail::set_option(made, SOL_SOCKET, SO_NOSIGPIPE);
+        detail::set_option(accepted, SOL_SOCKET, SO_NOSIGPIPE);
 #endif
-        detail::set_option(made, IPPROTO_TCP, TCP_NODELAY);
-        return {accept_state::accepted, made, detail::to_ip_address(from)};
+        detail::set_option(accepted, IPPROTO_TCP, TCP_NODELAY);
+        return {accept_state::accepted, accepted, detail::to_ip_address(from)};
     }
 }
 
@@ -195,33 +195,33 @@ inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
     return refused && ::unlink(name.unix_domain.sun_path) == 0;
 }
 
-inline result<listening_socket> listen_at_path(const listen_address& where, int backlog, unsigned mode) {
-    const std::string_view path = unix_path_of(where);
+inline result<listening_socket> listen_at_path(const listen_address& endpoint, int backlog, unsigned mode) {
+    const std::string_view path = unix_path_of(endpoint);
     socket_address name{};
     if (path.empty() || path.size() >= sizeof name.unix_domain.sun_path || path.find('\0') != std::string_view::npos)
-        return invalid("The path of " + where.address + " is empty or too long for a Unix domain socket.");
+        return invalid("The path of " + endpoint.address + " is empty or too long for a Unix domain socket.");
     name.unix_domain.sun_family = AF_UNIX;
     std::memcpy(name.unix_domain.sun_path, path.data(), path.size());
     const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
 
-    const int made = ::socket(AF_UNIX, stream_type, 0);
-    if (made < 0) return listen_error(where.address, "socket");
+    const int descriptor = ::socket(AF_UNIX, stream_type, 0);
+    if (descriptor < 0) return listen_error(endpoint.address, "socket");
     const auto give_up = [&](std::string_view call) {
-        error why = listen_error(where.address, call);
-        ::close(made);
-        return why;
+        error failure = listen_error(endpoint.address, call);
+        ::close(descriptor);
+        return failure;
     };
-    if (!make_non_blocking(made)) return give_up("fcntl");
-    int bound = ::bind(made, &name.any, bytes);
+    if (!make_non_blocking(descriptor)) return give_up("fcntl");
+    int bound = ::bind(descriptor, &name.any, bytes);
     if (bound != 0 && errno == EADDRINUSE) {
-        if (remove_stale(name, bytes)) bound = ::bind(made, &name.any, bytes);
+        if (remove_stale(name, bytes)) bound = ::bind(descriptor, &name.any, bytes);
         else errno = EADDRINUSE;
     }
     if (bound != 0) return give_up("bind");
     // Before `listen`, so that only permitted users can connect.
     if (::chmod(name.unix_domain.sun_path, mode) != 0) return give_up("chmod");
-    if (::listen(made, backlog) != 0) return give_up("listen");
-    return listening_socket{made, {where.address, 0}};
+    if (::listen(descriptor, backlog) != 0) return give_up("listen");
+    return listening_socket{descriptor, {endpoint.address, 0}};
 }
 
 }  // namespace detail
@@ -244,31 +244,31 @@ TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket) {
     return listening_socket{socket, {detail::to_ip_address(name).to_text(), port}, ipv6, true};
 }
 
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog, unsigned unix_socket_mode) {
-    if (where.address.starts_with("unix:")) return detail::listen_at_path(where, backlog, unix_socket_mode);
-    const std::string place = where.address + " port " + std::to_string(where.port);
-    const auto address = ip_address::parse(where.address);
-    if (!address) return invalid("The listen address " + where.address + " is not an IPv4 or IPv6 address.");
+TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode) {
+    if (endpoint.address.starts_with("unix:")) return detail::listen_at_path(endpoint, backlog, unix_socket_mode);
+    const std::string place = endpoint.address + " port " + std::to_string(endpoint.port);
+    const auto address = ip_address::parse(endpoint.address);
+    if (!address) return invalid("The listen address " + endpoint.address + " is not an IPv4 or IPv6 address.");
 
     detail::socket_address name{};
-    const socklen_t name_bytes = detail::to_socket_address(*address, where.port, name);
-    const int made = ::socket(name.any.sa_family, detail::stream_type, 0);
-    if (made < 0) return detail::listen_error(place, "socket");
+    const socklen_t name_bytes = detail::to_socket_address(*address, endpoint.port, name);
+    const int descriptor = ::socket(name.any.sa_family, detail::stream_type, 0);
+    if (descriptor < 0) return detail::listen_error(place, "socket");
     const auto give_up = [&](std::string_view call) {
-        error why = detail::listen_error(place, call);
-        ::close(made);
-        return why;
+        error failure = detail::listen_error(place, call);
+        ::close(descriptor);
+        return failure;
     };
-    if (!detail::make_non_blocking(made)) return give_up("fcntl");
-    detail::set_option(made, SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to expire
-    if (name.any.sa_family == AF_INET6) detail::set_option(made, IPPROTO_IPV6, IPV6_V6ONLY);
-    if (::bind(made, &name.any, name_bytes) != 0) return give_up("bind");
-    if (::listen(made, backlog) != 0) return give_up("listen");
+    if (!detail::make_non_blocking(descriptor)) return give_up("fcntl");
+    detail::set_option(descriptor, SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to expire
+    if (name.any.sa_family == AF_INET6) detail::set_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY);
+    if (::bind(descriptor, &name.any, name_bytes) != 0) return give_up("bind");
+    if (::listen(descriptor, backlog) != 0) return give_up("listen");
 
     socklen_t bytes = sizeof name;
-    if (::getsockname(made, &name.any, &bytes) != 0) return give_up("getsockname");
+    if (::getsockname(descriptor, &name.any, &bytes) != 0) return give_up("getsockname");
     const bool ipv6 = name.any.sa_family == AF_INET6;
-    return listening_socket{made, {where.address, ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port)}, ipv6};
+    return listening_socket{descriptor, {endpoint.address, ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port)}, ipv6};
 }
 
 }  // namespace tollgate::server_detail

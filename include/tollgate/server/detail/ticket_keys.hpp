@@ -28,14 +28,14 @@ struct ticket_key {
 
     [[nodiscard]] static ticket_key from(std::string_view secret) {
         const auto derive = [secret](std::string_view purpose, auto& into) {
-            const digest made = hmac_sha256({.key = secret, .message = purpose});
-            std::memcpy(into.data(), made.bytes().data(), into.size());
+            const digest derived = hmac_sha256({.key = secret, .message = purpose});
+            std::memcpy(into.data(), derived.bytes().data(), into.size());
         };
-        ticket_key made;
-        derive("session ticket: name", made.name);
-        derive("session ticket: cipher", made.cipher_key);
-        derive("session ticket: mac", made.mac_key);
-        return made;
+        ticket_key key;
+        derive("session ticket: name", key.name);
+        derive("session ticket: cipher", key.cipher_key);
+        derive("session ticket: mac", key.mac_key);
+        return key;
     }
 };
 
@@ -56,7 +56,7 @@ public:
 
     /// The keys of a file: each line is one secret in base64, empty lines are ignored. The error names the line, never the key.
     [[nodiscard]] static result<std::shared_ptr<ticket_keys>> parse(std::string_view text) {
-        auto made = std::make_shared<ticket_keys>();
+        auto keys = std::make_shared<ticket_keys>();
         for (std::size_t line = 1; !text.empty(); ++line) {
             const std::string_view each = text.substr(0, text.find('\n'));
             text.remove_prefix((std::min)(text.size(), each.size() + 1));
@@ -64,12 +64,12 @@ public:
             const auto secret = base64_decode(each);
             if (!secret || secret->size() != secret_bytes)
                 return invalid("line " + std::to_string(line) + " is not the base64 text of 32 bytes");
-            if (made->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
-            made->keys_[made->count_++] = ticket_key::from(*secret);
+            if (keys->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
+            keys->keys_[keys->count_++] = ticket_key::from(*secret);
         }
-        if (made->count_ == 0) return invalid("it has no key");
-        made->from_file_ = true;
-        return made;
+        if (keys->count_ == 0) return invalid("it has no key");
+        keys->from_file_ = true;
+        return keys;
     }
 
     /// The key that encrypts now. Empty if a new one is due and `random.fill` fails.

@@ -85,10 +85,10 @@ inline int use_ticket_key(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_
                           int encrypts) noexcept {
     auto& keys = *static_cast<ticket_keys*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
     const auto start = [&](ticket_key& key) {
-        OSSL_PARAM how[] = {OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key.mac_key.data(), key.mac_key.size()),
-                            OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, const_cast<char*>("SHA256"), 0),
-                            OSSL_PARAM_construct_end()};
-        return EVP_MAC_CTX_set_params(mac, how) == 1 &&
+        OSSL_PARAM parameters[] = {OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key.mac_key.data(), key.mac_key.size()),
+                                   OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, const_cast<char*>("SHA256"), 0),
+                                   OSSL_PARAM_construct_end()};
+        return EVP_MAC_CTX_set_params(mac, parameters) == 1 &&
                EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), nullptr, key.cipher_key.data(), iv, encrypts) == 1;
     };
     try {
@@ -127,15 +127,15 @@ inline result<std::string> read_file(const std::string& file, std::size_t bytes_
     bool failed = ::fcntl(from, F_SETFL, O_RDONLY) != 0;
     std::size_t bytes = 0;
     while (!failed && bytes < text.size()) {
-        const auto got = ::read(from, text.data() + bytes, text.size() - bytes);
-        if (got == 0) break;
-        if (got > 0) bytes += static_cast<std::size_t>(got);
+        const auto count = ::read(from, text.data() + bytes, text.size() - bytes);
+        if (count == 0) break;
+        if (count > 0) bytes += static_cast<std::size_t>(count);
         else failed = errno != EINTR;
     }
-    const int why = errno;
+    const int error_number = errno;
     ::close(from);
     text.resize(bytes);
-    if (failed) return invalid(std::generic_category().message(why));
+    if (failed) return invalid(std::generic_category().message(error_number));
     if (text.empty()) return invalid("it is empty");
     if (text.size() > bytes_max) return invalid("it is too long");
     return text;
@@ -204,22 +204,22 @@ TOLLGATE_DECL tls_context::~tls_context() {
 }
 
 TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys(const std::string& file) {
-    const auto wrong = [&file](const std::string& why) {
-        return invalid("The TLS ticket keys (" + file + ") cannot be used: " + why + ".");
+    const auto wrong = [&file](const std::string& reason) {
+        return invalid("The TLS ticket keys (" + file + ") cannot be used: " + reason + ".");
     };
     constexpr std::size_t file_bytes_max = 4096;  // four times the longest that is accepted
     const auto text = detail::read_file(file, file_bytes_max);
     if (!text) return wrong(text.error().message);
-    auto made = ticket_keys::parse(*text);
-    if (!made) return wrong(made.error().message);
-    return made;
+    auto keys = ticket_keys::parse(*text);
+    if (!keys) return wrong(keys.error().message);
+    return keys;
 }
 
 TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings,
                                                                            std::shared_ptr<ticket_keys> own_tickets) {
-    const auto wrong = [](std::string_view what, const std::string& file, const std::string& why) {
+    const auto wrong = [](std::string_view part, const std::string& file, const std::string& reason) {
         const std::string place = file.empty() ? "given as text" : file;
-        return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + why + ".");
+        return invalid("The TLS " + std::string{part} + " (" + place + ") cannot be used: " + reason + ".");
     };
     try {
         ERR_clear_error();
@@ -228,27 +228,27 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
             if (!read) return std::move(read).error();
             own_tickets = *std::move(read);
         }
-        auto made = std::make_shared<tls_context>(std::move(own_tickets));
+        auto context = std::make_shared<tls_context>(std::move(own_tickets));
         const std::string_view ciphers = settings.tls12_ciphers.empty() ? default_tls12_ciphers : settings.tls12_ciphers;
-        if (SSL_CTX_set_cipher_list(made->context_, std::string{ciphers}.c_str()) != 1)
+        if (SSL_CTX_set_cipher_list(context->context_, std::string{ciphers}.c_str()) != 1)
             return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers + ") cannot be used: " + detail::take_openssl_error() + ".");
-        const auto use = [&](std::string_view what, const std::string& file, const std::string& given,
+        const auto use = [&](std::string_view part, const std::string& file, const std::string& content,
                              bool (*take)(SSL_CTX*, BIO*)) -> result<void> {
             constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
-            auto text = file.empty() ? result<std::string>{given} : detail::read_file(file, file_bytes_max);
-            if (!text) return wrong(what, file, text.error().message);
+            auto text = file.empty() ? result<std::string>{content} : detail::read_file(file, file_bytes_max);
+            if (!text) return wrong(part, file, text.error().message);
             BIO* const source = BIO_new_mem_buf(text->data(), static_cast<int>(text->size()));
-            const bool used = source != nullptr && take(made->context_, source);
+            const bool used = source != nullptr && take(context->context_, source);
             BIO_free(source);
             secure_wipe(*text);
-            if (!used) return wrong(what, file, detail::take_openssl_error());
+            if (!used) return wrong(part, file, detail::take_openssl_error());
             return {};
         };
         if (auto used = use("certificate", settings.certificate_file, settings.certificate_pem, &detail::use_chain); !used)
             return std::move(used).error();
         if (auto used = use("key", settings.key_file, settings.key_pem, &detail::use_key); !used) return std::move(used).error();
-        if (SSL_CTX_check_private_key(made->context_) != 1) return wrong("key", settings.key_file, detail::take_openssl_error());
-        return std::shared_ptr<const tls_context>{std::move(made)};
+        if (SSL_CTX_check_private_key(context->context_) != 1) return wrong("key", settings.key_file, detail::take_openssl_error());
+        return std::shared_ptr<const tls_context>{std::move(context)};
     } catch (const std::bad_alloc&) {
         return internal_error("out of memory for a TLS context");
     }

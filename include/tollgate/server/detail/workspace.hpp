@@ -36,26 +36,26 @@ public:
 
     /// Throws `std::bad_alloc`.
     [[nodiscard]] std::unique_ptr<workspace> take() {
-        if (kept_ == 0) return std::make_unique<workspace>(settings_);
-        auto one = std::move(spare_[--kept_]);
-        fewest_ = (std::min)(fewest_, kept_);
+        if (spare_count_ == 0) return std::make_unique<workspace>(settings_);
+        auto one = std::move(spare_[--spare_count_]);
+        fewest_ = (std::min)(fewest_, spare_count_);
         return one;
     }
 
     /// Frees an eighth of what was unused since the last call: the memory of a burst is returned within seconds, and a
     /// steady load keeps what it needs.
     void trim() noexcept {
-        for (std::size_t i = (fewest_ + 7) / 8; i > 0; --i) spare_[--kept_].reset();
-        fewest_ = kept_;
+        for (std::size_t i = (fewest_ + 7) / 8; i > 0; --i) spare_[--spare_count_].reset();
+        fewest_ = spare_count_;
     }
 
     void give(std::unique_ptr<workspace> one) noexcept {
-        if (kept_ == spare_.size()) return;  // beyond the bound, pages are returned to the system
+        if (spare_count_ == spare_.size()) return;  // beyond the bound, pages are returned to the system
         one->session.shrink();
         if (one->wire.output.capacity() > output_bytes_kept_max) std::string{}.swap(one->wire.output);
         one->wire.output.clear();
         one->wire.begin = one->wire.end = one->wire.sent = 0;
-        spare_[kept_++] = std::move(one);
+        spare_[spare_count_++] = std::move(one);
     }
 
 private:
@@ -64,7 +64,7 @@ private:
 
     http::parser_settings settings_;
     std::array<std::unique_ptr<workspace>, kept_max> spare_;
-    std::size_t kept_ = 0;
+    std::size_t spare_count_ = 0;
     std::size_t fewest_ = 0;  // unused at any time since the last trim
 };
 
