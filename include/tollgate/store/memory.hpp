@@ -45,9 +45,9 @@ public:
     }
 
     /// See `application_store`.
-    result<application_id> create_application(const new_application& made,
+    result<application_id> create_application(const new_application& application,
                                                std::size_t applications_per_user_max) noexcept {
-        return in_oauth([&] { return applications_.create(made, applications_per_user_max); });
+        return in_oauth([&] { return applications_.create(application, applications_per_user_max); });
     }
     /// See `application_store`.
     result<std::optional<application>> find_application(std::string_view client_id) noexcept {
@@ -92,8 +92,8 @@ public:
         return in_oauth([&]() -> result<std::optional<scope_set>> { return grants_.granted({application, user}); });
     }
     /// See `grant_store`.
-    result<code_result> create_code(const new_authorization_code& made) noexcept {
-        return in_oauth([&] { return grants_.create_code(made); });
+    result<code_result> create_code(const new_authorization_code& code) noexcept {
+        return in_oauth([&] { return grants_.create_code(code); });
     }
     /// See `grant_store`.
     result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
@@ -115,18 +115,19 @@ public:
         return in_oauth([&]() -> result<std::optional<oauth_token>> { return grants_.find_token(token); });
     }
     /// See `grant_store`.
-    result<bool> create_owner_token(const new_access_token& made) noexcept {
+    result<bool> create_owner_token(const new_access_token& token) noexcept {
         return in_oauth([&]() -> result<bool> {
-            const application* const of = applications_.find(made.application);
-            if (of == nullptr || of->owner != made.user || !of->acts_for_owner || of->type != client_type::confidential)
+            const application* const application = applications_.find(token.application);
+            if (application == nullptr || application->owner != token.user || !application->acts_for_owner ||
+                application->type != client_type::confidential)
                 return false;
-            if (auto done = access_.create(made, std::nullopt); !done) return std::move(done).error();
+            if (auto done = access_.create(token, std::nullopt); !done) return std::move(done).error();
             return true;
         });
     }
     /// See `grant_store`.
-    result<void> create_device_code(const new_device_code& made) noexcept {
-        return in_oauth([&] { return device_codes_.create(made); });
+    result<void> create_device_code(const new_device_code& code) noexcept {
+        return in_oauth([&] { return device_codes_.create(code); });
     }
     /// See `grant_store`.
     result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
@@ -153,8 +154,8 @@ public:
     }
 
     /// See `session_store`.
-    result<void> create_session(const stored_session& made) noexcept {
-        return detail::without_exceptions([&] { return sessions_.create(made); });
+    result<void> create_session(const stored_session& session) noexcept {
+        return detail::without_exceptions([&] { return sessions_.create(session); });
     }
     /// See `session_store`.
     result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
@@ -173,8 +174,8 @@ public:
         return detail::without_exceptions([&] { return sessions_.of(user); });
     }
     /// See `session_store`.
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& kept = std::nullopt) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end_all_of(user, kept); });
+    result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept {
+        return detail::without_exceptions([&] { return sessions_.end_all_of(user, except); });
     }
     /// See `session_store`.
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
@@ -182,8 +183,8 @@ public:
     }
 
     /// See `hook_store`.
-    result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
-        return in_hooks([&] { return hooks_.create(made, hooks_per_event_max); });
+    result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
+        return in_hooks([&] { return hooks_.create(hook, hooks_per_event_max); });
     }
     /// See `hook_store`.
     result<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
@@ -243,18 +244,18 @@ public:
         return in_hooks([&]() -> result<std::vector<completion>> { return outbox_.complete(ended, now); });
     }
     /// See `outbox`.
-    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
+    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
                                                  std::optional<delivery_id> before = {},
                                                  std::optional<delivery_state> state = {}) noexcept {
         return in_hooks(
-            [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before, state); });
+            [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
     }
     /// See `outbox`.
-    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                        std::size_t rows_max,
                                                        std::optional<delivery_id> made_for = {}) noexcept {
         return in_hooks([&]() -> result<std::vector<recorded_attempt>> {
-            return outbox_.attempts_of(account, of, rows_max, made_for);
+            return outbox_.attempts_of(account, hook, rows_max, made_for);
         });
     }
     /// See `outbox`.
@@ -262,9 +263,9 @@ public:
         return in_hooks([&] { return outbox_.resend(account, id, now); });
     }
     /// See `outbox`.
-    result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max,
+    result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
                                         instant now) noexcept {
-        return in_hooks([&] { return outbox_.resend_given_up(account, of, since, rows_max, now); });
+        return in_hooks([&] { return outbox_.resend_given_up(account, hook, since, rows_max, now); });
     }
     /// See `outbox`.
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {

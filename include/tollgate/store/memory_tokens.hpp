@@ -52,7 +52,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept;
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     /// See `token_store`.
@@ -65,7 +65,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.

@@ -9,9 +9,9 @@ TOLLGATE_DECL memory_token_store::memory_token_store(const memory_settings& sett
 
 TOLLGATE_DECL memory_token_store::~memory_token_store() = default;
 
-TOLLGATE_DECL result<token_id> memory_token_store::create_personal_token(const new_personal_token& made,
+TOLLGATE_DECL result<token_id> memory_token_store::create_personal_token(const new_personal_token& token,
                                                                          std::size_t tokens_per_user_max) noexcept {
-    return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
+    return detail::without_exceptions([&] { return personal_.create(token, tokens_per_user_max); });
 }
 
 TOLLGATE_DECL result<std::vector<personal_token>> memory_token_store::personal_tokens_of(user_id user) noexcept {
@@ -32,8 +32,8 @@ TOLLGATE_DECL result<void> memory_token_store::record_personal_token_use(std::st
     return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
 }
 
-TOLLGATE_DECL result<void> memory_token_store::create_access_token(const new_access_token& made) noexcept {
-    return in_oauth([&] { return access_.create(made, std::nullopt); });
+TOLLGATE_DECL result<void> memory_token_store::create_access_token(const new_access_token& token) noexcept {
+    return in_oauth([&] { return access_.create(token, std::nullopt); });
 }
 
 TOLLGATE_DECL result<bool> memory_token_store::revoke_access_token(const digest& token) noexcept {

@@ -69,14 +69,14 @@ struct postgres_settings {
 class postgres_clock {
 public:
     /// A clock of this store.
-    explicit postgres_clock(std::shared_ptr<const postgres::server_clock> of) noexcept : of_{std::move(of)} {}
+    explicit postgres_clock(std::shared_ptr<const postgres::server_clock> clock) noexcept : clock_{std::move(clock)} {}
     /// See `time_source`.
-    [[nodiscard]] instant now() const noexcept { return of_->now(); }
+    [[nodiscard]] instant now() const noexcept { return clock_->now(); }
     /// What is added to times by the callers' clock.
-    [[nodiscard]] milliseconds shift() const noexcept { return of_->shift(); }
+    [[nodiscard]] milliseconds shift() const noexcept { return clock_->shift(); }
 
 private:
-    std::shared_ptr<const postgres::server_clock> of_;
+    std::shared_ptr<const postgres::server_clock> clock_;
 };
 
 static_assert(time_source<postgres_clock>);
@@ -145,7 +145,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& made,
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token,
                                                           std::size_t tokens_per_user_max) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
@@ -161,7 +161,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
@@ -171,7 +171,7 @@ public:
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
     /// See `hook_store`.
-    TOLLGATE_DECL result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
     /// See `hook_store`.
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     /// See `hook_store`.
@@ -186,7 +186,7 @@ public:
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
-    TOLLGATE_DECL result<application_id> create_application(const new_application& made,
+    TOLLGATE_DECL result<application_id> create_application(const new_application& application,
                                                              std::size_t applications_per_user_max) noexcept;
     /// See `application_store`.
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
@@ -205,7 +205,7 @@ public:
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
     /// See `grant_store`.
-    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made) noexcept;
+    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
     /// See `grant_store`.
@@ -215,9 +215,9 @@ public:
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
     /// See `grant_store`.
-    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
     /// See `grant_store`.
-    TOLLGATE_DECL result<void> create_device_code(const new_device_code& made) noexcept;
+    TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
     /// See `grant_store`.
@@ -230,7 +230,7 @@ public:
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
     /// See `session_store`.
-    TOLLGATE_DECL result<void> create_session(const stored_session& made) noexcept;
+    TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
     /// See `session_store`.
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
     /// See `session_store`.
@@ -240,7 +240,7 @@ public:
     /// See `session_store`.
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
     /// See `session_store`.
-    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& kept = std::nullopt) noexcept;
+    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
     /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
@@ -272,7 +272,7 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since,
+    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                       std::size_t rows_max, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;

@@ -13,7 +13,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open_impl(
     const std::string& connection_string, const postgres_settings& settings) {
     constexpr std::size_t for_lookups = 2;  // one for either kind of token
-    const postgres_database_settings how{
+    const postgres_database_settings database_settings{
         .connections_max = settings.connections_max,
         .connections_for_lookups = settings.connections_max >= 2 * for_lookups ? for_lookups : 0,
         .connection_wait_max = settings.connection_wait_max,
@@ -21,18 +21,18 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
                  .response_wait_max = settings.response_wait_max,
                  .lock_wait_max = settings.lock_wait_max},
         .callers_clock = settings.callers_clock};
-    auto opened = postgres_database::open(connection_string, how);
+    auto opened = postgres_database::open(connection_string, database_settings);
     if (!opened) return std::move(opened).error();
     if (auto done = opened->migrate(postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    auto made = std::make_unique<impl>(*std::move(opened), settings);
+    auto created = std::make_unique<impl>(*std::move(opened), settings);
     // An invalid query is reported now, not by the first request.
     if (!settings.owner_query.empty())
-        if (auto tried = made->database.query(made->lookup.personal(), std::vector<token_username>{}); !tried)
+        if (auto tried = created->database.query(created->lookup.personal(), std::vector<token_username>{}); !tried)
             return std::move(tried).error();
     if (settings.hook_secret_keys)
-        if (auto done = made->encrypt_hook_secrets(); !done) return std::move(done).error();
-    return made;
+        if (auto done = created->encrypt_hook_secrets(); !done) return std::move(done).error();
+    return created;
 }
 
 TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_string, const postgres_settings& settings) {
@@ -78,10 +78,10 @@ TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const 
 }
 
 TOLLGATE_DECL backend_statistics postgres_store::statistics() const noexcept {
-    auto made = impl_->database.statistics();
-    made.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
-    made.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
-    return made;
+    auto statistics = impl_->database.statistics();
+    statistics.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
+    statistics.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
+    return statistics;
 }
 
 }  // namespace tollgate

@@ -141,7 +141,7 @@ private:
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
-    explicit postgres_database(std::unique_ptr<state> made) noexcept;
+    explicit postgres_database(std::unique_ptr<state> initial) noexcept;
     TOLLGATE_DECL result<postgres::rows> run_one(const postgres::batch& batch, postgres::repeat when_lost);
 
     std::unique_ptr<state> state_;
@@ -217,18 +217,18 @@ private:
 
     template <class Read>
     static void look_up_all(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read) {
-        std::optional<error> why;
-        if (!on.is_up() && all.size() > 1) why = unavailable("PostgreSQL: not connected: the previous calls timed out");
+        std::optional<error> failure;
+        if (!on.is_up() && all.size() > 1) failure = unavailable("PostgreSQL: not connected: the previous calls timed out");
         std::vector<Key> keys;
         keys.reserve(all.size());
         for (const auto* const each : all) keys.push_back(each->request);
         postgres::batch query = on.make_batch();
         query.add(text, keys);
-        auto found = why ? result<postgres::rows>{*why} : on.look_up(query);
-        if (!found) why = found.error();
-        while (!why) {
+        auto found = failure ? result<postgres::rows>{*failure} : on.look_up(query);
+        if (!found) failure = found.error();
+        while (!failure) {
             auto row = read(*found);
-            if (!row) why = row.error();
+            if (!row) failure = row.error();
             if (!row || !*row) break;
             const auto& [key, value] = **row;
             for (auto* const each : all)
@@ -236,7 +236,7 @@ private:
         }
         for (auto* const each : all) {
             if (each->result) continue;
-            if (why) each->result.emplace(*why);
+            if (failure) each->result.emplace(*failure);
             else each->result.emplace(std::optional<Row>{});
         }
     }

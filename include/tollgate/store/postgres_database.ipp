@@ -30,9 +30,9 @@ struct postgres_database::state {
                 .connections_reserved = settings_.connections_for_lookups,
                 .probes_at_once = true},
                [this]() -> result<std::unique_ptr<postgres::connection>> {
-                   auto made = connect(settings.each);
-                   if (!made) return std::move(made).error();
-                   return std::make_unique<postgres::connection>(*std::move(made));
+                   auto connection = connect(settings.each);
+                   if (!connection) return std::move(connection).error();
+                   return std::make_unique<postgres::connection>(*std::move(connection));
                }} {}
 
     static postgres_database_settings with_hung_count(postgres_database_settings settings) {
@@ -41,12 +41,12 @@ struct postgres_database::state {
     }
 
     result<postgres::connection> connect(const postgres::connection_settings& each);
-    result<void> check_requirements(postgres::connection& made);
+    result<void> check_requirements(postgres::connection& connection);
     void require(std::string_view component, std::int64_t version);
-    static void end(connections::lease& lost, const postgres::run_failure& why) noexcept {
+    static void end(connections::lease& lost, const postgres::run_failure& failure) noexcept {
         // If one connection hung, the others would delay a caller each for as long.
-        if (why.hung) lost.trip(why.why.cause);
-        else lost.drop(why.why.cause);
+        if (failure.hung) lost.trip(failure.why.cause);
+        else lost.drop(failure.why.cause);
     }
 
     const std::vector<postgres::server_parameters> servers;
@@ -70,23 +70,23 @@ inline result<postgres::connection> postgres_database::state::connect(const post
         const std::scoped_lock lock{mutex};
         first = answering_server;
     }
-    std::optional<error> why;
+    std::optional<error> failure;
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
-        auto made = postgres::connection::open(servers[which], each, *clock);
-        if (made) {
-            if (auto fits = check_requirements(*made); !fits) return std::move(fits).error();
+        auto connection = postgres::connection::open(servers[which], each, *clock);
+        if (connection) {
+            if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
             const std::scoped_lock lock{mutex};
             answering_server = which;
-            return made;
+            return connection;
         }
-        if (!why) why = std::move(made).error();
-        else why->cause += "; " + made.error().cause;
+        if (!failure) failure = std::move(connection).error();
+        else failure->cause += "; " + connection.error().cause;
     }
-    return *std::move(why);
+    return *std::move(failure);
 }
 
-inline result<void> postgres_database::state::check_requirements(postgres::connection& made) {
+inline result<void> postgres_database::state::check_requirements(postgres::connection& connection) {
     postgres::batch checks{milliseconds{0}};
     {
         const std::scoped_lock lock{mutex};
@@ -94,7 +94,7 @@ inline result<void> postgres_database::state::check_requirements(postgres::conne
             checks.add("SELECT component FROM tollgate_schema WHERE component = $1 AND works_with > $2", each.component,
                        each.version);
     }
-    auto response = made.run(checks);
+    auto response = connection.run(checks);
     if (response.failed) return std::move(response.failed->why);
     for (const postgres::rows& each : response.given)
         if (each.count() > 0)
@@ -110,7 +110,7 @@ inline void postgres_database::state::require(std::string_view component, std::i
     requirements.push_back({std::string{component}, version});
 }
 
-TOLLGATE_DECL postgres_database::postgres_database(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL postgres_database::postgres_database(std::unique_ptr<state> initial) noexcept : state_{std::move(initial)} {}
 TOLLGATE_DECL postgres_database::postgres_database(postgres_database&&) noexcept = default;
 TOLLGATE_DECL postgres_database& postgres_database::operator=(postgres_database&&) noexcept = default;
 TOLLGATE_DECL postgres_database::~postgres_database() = default;
@@ -119,10 +119,10 @@ TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::strin
                                                                  const postgres_database_settings& settings) {
     auto servers = postgres::servers_of(connection_string);
     if (!servers) return std::move(servers).error();
-    postgres_database made{std::make_unique<state>(*std::move(servers), settings)};
+    postgres_database database{std::make_unique<state>(*std::move(servers), settings)};
     // A wrong address or password is reported now, not by the first request.
-    if (auto first = made.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
-    return made;
+    if (auto first = database.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
+    return database;
 }
 
 TOLLGATE_DECL result<void> postgres_database::validate(const std::string& connection_string) {

@@ -17,19 +17,19 @@ TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_imp
         done.error().cause += ": " + path;
         return std::move(done).error();
     }
-    auto made = std::make_unique<impl>(*std::move(opened), settings);
+    auto created = std::make_unique<impl>(*std::move(opened), settings);
     // An invalid query is reported now, not by the first request. What it returns of a user matters to that user's requests only.
-    if (!made->owner_query.empty()) {
-        const auto query = sql::statement_text::composed(made->owner_query);
-        if (auto tried = made->database.read([&](sqlite::database& on) { return on.run(query, user_id{1}); }); !tried)
+    if (!created->owner_query.empty()) {
+        const auto query = sql::statement_text::composed(created->owner_query);
+        if (auto tried = created->database.read([&](sqlite::database& on) { return on.run(query, user_id{1}); }); !tried)
             return std::move(tried).error();
     }
     if (settings.hook_secret_keys)
-        if (auto done = made->encrypt_hook_secrets(); !done) {
+        if (auto done = created->encrypt_hook_secrets(); !done) {
             done.error().cause += ": " + path;
             return std::move(done).error();
         }
-    return made;
+    return created;
 }
 
 TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_settings& settings) {
@@ -61,10 +61,10 @@ TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = d
 TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
 
 TOLLGATE_DECL backend_statistics sqlite_store::statistics() const noexcept {
-    auto made = impl_->database.statistics();
-    made.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
-    made.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
-    return made;
+    auto statistics = impl_->database.statistics();
+    statistics.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
+    statistics.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
+    return statistics;
 }
 
 }  // namespace tollgate

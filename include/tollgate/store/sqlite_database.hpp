@@ -136,7 +136,7 @@ public:
 
 private:
     struct state;
-    explicit sqlite_database(std::unique_ptr<state> made) noexcept;
+    explicit sqlite_database(std::unique_ptr<state> initial) noexcept;
 
     template <class Body>
     static std::invoke_result_t<Body&, sqlite::database&> in_transaction(sqlite::database& on, Body& body) {

@@ -84,11 +84,11 @@ struct sqlite_database::state {
     }
 
     [[nodiscard]] connections::opener opener_of(const std::string& path, bool read_only) const {
-        return [path, with = sqlite::database_settings{settings.busy_wait_max, read_only, settings.vfs}]()
+        return [path, connection_settings = sqlite::database_settings{settings.busy_wait_max, read_only, settings.vfs}]()
                    -> result<std::unique_ptr<sqlite::database>> {
-            auto made = sqlite::database::open(path, with);
-            if (!made) return std::move(made).error();
-            return std::make_unique<sqlite::database>(*std::move(made));
+            auto opened = sqlite::database::open(path, connection_settings);
+            if (!opened) return std::move(opened).error();
+            return std::make_unique<sqlite::database>(*std::move(opened));
         };
     }
 
@@ -115,7 +115,7 @@ struct sqlite_database::state {
     sqlite::change_stamp changes;
 };
 
-TOLLGATE_DECL sqlite_database::sqlite_database(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL sqlite_database::sqlite_database(std::unique_ptr<state> initial) noexcept : state_{std::move(initial)} {}
 TOLLGATE_DECL sqlite_database::sqlite_database(sqlite_database&&) noexcept = default;
 TOLLGATE_DECL sqlite_database& sqlite_database::operator=(sqlite_database&&) noexcept = default;
 TOLLGATE_DECL sqlite_database::~sqlite_database() = default;

@@ -69,17 +69,17 @@ public:
 
     /// `Row`: keyed by a `user_id`, or with a member `user`.
     template <class Key, class Row>
-    [[nodiscard]] bool holds(const mark& kept, const mark& now, std::size_t hash, const Key& key,
+    [[nodiscard]] bool holds(const mark& stored, const mark& now, std::size_t hash, const Key& key,
                              const std::optional<Row>& row) const noexcept {
         const auto lifetime = row ? settings_.row_lifetime : settings_.none_lifetime;
-        if (now.at - kept.at >= lifetime) return false;
-        if (all_.load(std::memory_order_acquire) > kept.changes || last_of(hash) > kept.changes) return false;
+        if (now.at - stored.at >= lifetime) return false;
+        if (all_.load(std::memory_order_acquire) > stored.changes || last_of(hash) > stored.changes) return false;
         if (!row) return true;
-        if constexpr (std::is_same_v<Key, user_id>) return last_of(hash_of(key)) <= kept.changes;
-        else return last_of(hash_of(row->user)) <= kept.changes;
+        if constexpr (std::is_same_v<Key, user_id>) return last_of(hash_of(key)) <= stored.changes;
+        else return last_of(hash_of(row->user)) <= stored.changes;
     }
 
-    void forget(user_id of) noexcept { forget_key(hash_of(of)); }
+    void forget(user_id user) noexcept { forget_key(hash_of(user)); }
     /// `hash` is `row_cache::hash_of` of the key.
     void forget_key(std::size_t hash) noexcept { raise(last_of_[hash % places], next()); }
     void forget_all() noexcept { raise(all_, next()); }
@@ -111,8 +111,8 @@ private:
     [[nodiscard]] std::uint64_t next() noexcept { return changes_.fetch_add(1, std::memory_order_acq_rel) + 1; }
     /// Sets `last` to the higher of both.
     static void raise(std::atomic<std::uint64_t>& last, std::uint64_t to) noexcept {
-        std::uint64_t seen = last.load(std::memory_order_relaxed);
-        while (seen < to && !last.compare_exchange_weak(seen, to, std::memory_order_acq_rel)) {
+        std::uint64_t current = last.load(std::memory_order_relaxed);
+        while (current < to && !last.compare_exchange_weak(current, to, std::memory_order_acq_rel)) {
         }
     }
 

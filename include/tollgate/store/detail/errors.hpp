@@ -26,39 +26,39 @@ template <class Verb>
     try {
         return verb();
     } catch (...) {
-        error why{error_kind::unavailable, {}, {}};
+        error failure{error_kind::unavailable, {}, {}};
         try {
-            why = unavailable("out of memory or another resource of the process");
+            failure = unavailable("out of memory or another resource of the process");
         } catch (...) {  // out of memory for the text, too: the kind suffices
         }
-        return why;
+        return failure;
     }
 }
 
 /// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
-[[nodiscard]] inline error describe_conflict(error why, const char* message) {
-    if (why.kind == error_kind::conflict) why.message = message;
-    return why;
+[[nodiscard]] inline error describe_conflict(error failure, const char* message) {
+    if (failure.kind == error_kind::conflict) failure.message = message;
+    return failure;
 }
 
 }  // namespace detail
 
 // Errors that all stores report in the same words.
 
-[[nodiscard]] inline error personal_token_exists(error why) {
-    return detail::describe_conflict(std::move(why), "A personal token of this username exists already.");
+[[nodiscard]] inline error personal_token_exists(error failure) {
+    return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
 }
 
-[[nodiscard]] inline error application_exists(error why) {
-    return detail::describe_conflict(std::move(why), "An application of this client_id exists already.");
+[[nodiscard]] inline error application_exists(error failure) {
+    return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
 }
 
-[[nodiscard]] inline error token_exists(error why) {
-    return detail::describe_conflict(std::move(why), "This token exists already.");
+[[nodiscard]] inline error token_exists(error failure) {
+    return detail::describe_conflict(std::move(failure), "This token exists already.");
 }
 
-[[nodiscard]] inline error session_exists(error why) {
-    return detail::describe_conflict(std::move(why), "This session exists already.");
+[[nodiscard]] inline error session_exists(error failure) {
+    return detail::describe_conflict(std::move(failure), "This session exists already.");
 }
 
 [[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {

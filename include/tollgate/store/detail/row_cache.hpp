@@ -65,8 +65,8 @@ private:
 ///
 ///     using mark = ...;                                     // when something was read; copies without throwing
 ///     std::optional<mark> read() const noexcept;            // now; none: what is remembered cannot be relied on now
-///     bool holds(const mark& kept, const mark& now, std::size_t hash, const Key&, const std::optional<Value>&) const;
-///                                                           // whether what was read at `kept` is right at `now`
+///     bool holds(const mark& stored, const mark& now, std::size_t hash, const Key&, const std::optional<Value>&) const;
+///                                                           // whether what was read at `stored` is right at `now`
 ///
 /// One whose marks expire by themselves may also have `read_ahead`: `read` at a slightly later time, for callers that
 /// check first and fetch the row shortly after.
@@ -107,10 +107,10 @@ private:
     static constexpr std::size_t guard_count = 64;  // a power of two, more than there are cores
 
     struct entry {
-        entry(const mark& read_at, const Key& of, const std::optional<Value>& row) noexcept
-            : kept{read_at}, key{of}, value{row} {}
+        entry(const mark& read_at, const Key& looked_up, const std::optional<Value>& row) noexcept
+            : stored{read_at}, key{looked_up}, value{row} {}
 
-        mark kept;
+        mark stored;
         Key key;
         std::optional<Value> value;
         std::atomic<bool> was_asked_for = false;
@@ -141,7 +141,7 @@ private:
         return guards_[hash & (sets_.size() - 1) & (guard_count - 1)];
     }
     [[nodiscard]] bool holds(const slot& each, const mark& now) const noexcept {
-        return changes_->holds(each.held->kept, now, each.hash, each.held->key, each.held->value);
+        return changes_->holds(each.held->stored, now, each.hash, each.held->key, each.held->value);
     }
 
     [[nodiscard]] lookup<Value> cached(std::size_t hash, const mark& now, const Key& key) const noexcept;
@@ -203,7 +203,7 @@ void row_cache<Key, Value, Changes>::keep(std::size_t hash, const mark& read_at,
     if (!lock.owns_lock()) return;
     slot& chosen = slot_for(hash, read_at, key, value.has_value());
     if (chosen.held != nullptr) {
-        chosen.held->kept = read_at;
+        chosen.held->stored = read_at;
         chosen.held->key = key;
         chosen.held->value = value;
         chosen.held->was_asked_for.store(false, std::memory_order_relaxed);

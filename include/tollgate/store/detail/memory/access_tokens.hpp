@@ -36,24 +36,24 @@ public:
 
     [[nodiscard]] result<std::optional<token_credential>> find(const digest& token) const {
         using found = result<std::optional<token_credential>>;
-        return by_digest_.with(token, [](const row* kept) -> found {
-            return kept == nullptr ? std::nullopt : kept->credential.get();
+        return by_digest_.with(token, [](const row* stored) -> found {
+            return stored == nullptr ? std::nullopt : stored->credential.get();
         });
     }
 
     /// `made_with`: empty for a token without a refresh token. Throws std::bad_alloc without effect.
-    TOLLGATE_DECL result<void> create(const new_access_token& made, std::optional<refresh_token_id> made_with);
+    TOLLGATE_DECL result<void> create(const new_access_token& created, std::optional<refresh_token_id> made_with);
     TOLLGATE_DECL bool revoke(const digest& token) noexcept;
     /// Empty if there is no such token.
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
     /// Revokes those without a refresh token.
     void revoke_made_with_none(const grant_parties& parties) noexcept {
-        revoke_if(parties, [](const row& kept) { return !kept.made_with; });
+        revoke_if(parties, [](const row& stored) { return !stored.made_with; });
     }
     /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
     void revoke_made_with(refresh_token_id refresh_token, const grant_parties& parties) noexcept {
-        revoke_if(parties, [refresh_token](const row& kept) { return kept.made_with == refresh_token; });
+        revoke_if(parties, [refresh_token](const row& stored) { return stored.made_with == refresh_token; });
     }
     TOLLGATE_DECL void revoke_between(const grant_parties& parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
@@ -74,7 +74,7 @@ private:
         if (found == between_.end()) return;
         auto& siblings = found->second;
         for (auto each = siblings.begin(); each != siblings.end();) {
-            if (by_digest_.with(each->of, [&](const row* kept) { return chosen(*kept); })) {
+            if (by_digest_.with(each->of, [&](const row* stored) { return chosen(*stored); })) {
                 by_digest_.erase(each->of);
                 by_end_.erase(*each);
                 shares_.remove(parties.user);

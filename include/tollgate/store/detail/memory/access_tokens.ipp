@@ -6,22 +6,22 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
+TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created,
                                                   std::optional<refresh_token_id> made_with) {
-    if (parties_of(made.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
-    const grant_parties parties{made.application, made.user};
+    if (parties_of(created.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
+    const grant_parties parties{created.application, created.user};
     const auto replaces_another = [&] {
         const auto there = between_.find(parties);
         return there != between_.end() && there->second.size() >= limits::access_tokens_per_grant_max;
     };
-    while (!shares_.has_room(made.user) && !replaces_another())
-        if (sweep_expired(made.created_at, 1) == 0)
+    while (!shares_.has_room(created.user) && !replaces_another())
+        if (sweep_expired(created.created_at, 1) == 0)
             return shares_.no_room("access tokens", "access_tokens_max");
 
     // The row comes last: if memory runs out before, the token is never visible.
-    shares_.add(made.user);
-    undo_unless_kept counted{[&]() noexcept { shares_.remove(made.user); }};
-    const dated_digest token{made.expires_at, made.token_digest};
+    shares_.add(created.user);
+    undo_unless_kept counted{[&]() noexcept { shares_.remove(created.user); }};
+    const dated_digest token{created.expires_at, created.token_digest};
     by_end_.insert(token);
     undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
     const auto siblings = between_.try_emplace(parties).first;
@@ -30,43 +30,43 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
         if (siblings->second.empty()) between_.erase(siblings);
     }};
     siblings->second.insert(token);
-    std::string scopes{made.scopes.text()};
-    by_digest_.insert(made.token_digest,
-                      {{made.user, made.token_digest, made.expires_at, std::nullopt, std::move(scopes), made.application,
+    std::string scopes{created.scopes.text()};
+    by_digest_.insert(created.token_digest,
+                      {{created.user, created.token_digest, created.expires_at, std::nullopt, std::move(scopes), created.application,
                         std::nullopt},
                        made_with,
-                       made.created_at});
+                       created.created_at});
     counted.keep();
     ended.keep();
     placed.keep();
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
         auto oldest = siblings->second.begin();
-        if (oldest->of == made.token_digest) ++oldest;  // not the token that is about to be returned
+        if (oldest->of == created.token_digest) ++oldest;  // not the token that is about to be returned
         remove(parties, *oldest);
     }
     return {};
 }
 
 TOLLGATE_DECL std::optional<grant_parties> access_tokens::parties_of(const digest& token) const noexcept {
-    return by_digest_.with(token, [](const row* kept) {
-        return kept == nullptr ? std::nullopt
-                               : std::optional{grant_parties{*kept->credential.application, kept->credential.user}};
+    return by_digest_.with(token, [](const row* stored) {
+        return stored == nullptr ? std::nullopt
+                                 : std::optional{grant_parties{*stored->credential.application, stored->credential.user}};
     });
 }
 
 TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
     const auto parties = parties_of(token);
     if (!parties) return false;
-    remove(*parties, {by_digest_.with(token, [](const row* kept) { return *kept->credential.expires_at; }), token});
+    remove(*parties, {by_digest_.with(token, [](const row* stored) { return *stored->credential.expires_at; }), token});
     return true;
 }
 
 TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& token) const noexcept {
-    return by_digest_.with(token, [](const row* kept) -> std::optional<oauth_token> {
-        if (kept == nullptr) return std::nullopt;
-        const stored_credential& is = kept->credential;
-        return oauth_token{false, is.user, *is.application, {}, scope_set::from_text(is.scopes), kept->created_at, *is.expires_at};
+    return by_digest_.with(token, [](const row* stored) -> std::optional<oauth_token> {
+        if (stored == nullptr) return std::nullopt;
+        const stored_credential& is = stored->credential;
+        return oauth_token{false, is.user, *is.application, {}, scope_set::from_text(is.scopes), stored->created_at, *is.expires_at};
     });
 }
 
@@ -90,7 +90,7 @@ TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noex
 }
 
 TOLLGATE_DECL std::optional<grant_parties> access_tokens::record_use(const digest& token, instant now) noexcept {
-    by_digest_.change(token, [now](row& kept) { kept.credential.last_used_at = now; });
+    by_digest_.change(token, [now](row& stored) { stored.credential.last_used_at = now; });
     return parties_of(token);
 }
 

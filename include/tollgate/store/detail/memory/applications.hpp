@@ -23,7 +23,7 @@ class applications {
 public:
     explicit applications(std::size_t applications_max) : applications_max_{applications_max} {}
 
-    TOLLGATE_DECL result<application_id> create(const new_application& made, std::size_t applications_per_user_max);
+    TOLLGATE_DECL result<application_id> create(const new_application& created, std::size_t applications_per_user_max);
     [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;

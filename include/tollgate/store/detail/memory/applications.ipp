@@ -9,26 +9,26 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<application_id> applications::create(const new_application& made,
+TOLLGATE_DECL result<application_id> applications::create(const new_application& created,
                                                            std::size_t applications_per_user_max) {
-    if (by_client_id_.contains(made.client_id.view()))
+    if (by_client_id_.contains(created.client_id.view()))
         return error{error_kind::conflict, "An application of this client_id exists already.", {}};
-    const auto first = of_owner_.lower_bound({made.owner, application_id{1}});
+    const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
     std::size_t there = 0;
-    for (auto each = first; each != of_owner_.end() && each->first == made.owner; ++each) ++there;
+    for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++there;
     if (there >= applications_per_user_max) return too_many_applications(applications_per_user_max);
     if (rows_.size() >= applications_max_)
         return unavailable("The memory store holds " + std::to_string(applications_max_) +
                            " applications, the maximum (memory_settings::applications_max).");
 
     const application_id id{++last_id_};
-    rows_.emplace(id, application{id, made.owner, made.client_id, made.secret_digest, made.name, made.website,
-                                  made.description, made.redirect_urls, made.created_at, made.type, {}, false, 0});
-    undo_unless_kept kept{[&]() noexcept { rows_.erase(id); }};
-    by_client_id_.emplace(made.client_id, id);
-    undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(made.client_id.view())); }};
-    of_owner_.emplace(made.owner, id);
-    kept.keep();
+    rows_.emplace(id, application{id, created.owner, created.client_id, created.secret_digest, created.name, created.website,
+                                  created.description, created.redirect_urls, created.created_at, created.type, {}, false, 0});
+    undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
+    by_client_id_.emplace(created.client_id, id);
+    undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
+    of_owner_.emplace(created.owner, id);
+    inserted.keep();
     named.keep();
     return id;
 }

@@ -20,15 +20,15 @@ class device_codes {
 public:
     device_codes(std::size_t codes_max, const applications& known) : codes_max_{codes_max}, applications_{known} {}
 
-    result<void> create(const new_device_code& made) {
-        if (applications_.find(made.application) == nullptr) return not_found();
-        if (find_row(made.device_digest) != rows_.end() || find_row(made.user_digest) != rows_.end())
+    result<void> create(const new_device_code& code) {
+        if (applications_.find(code.application) == nullptr) return not_found();
+        if (find_row(code.device_digest) != rows_.end() || find_row(code.user_digest) != rows_.end())
             return error{error_kind::conflict, "This device code exists already.", {}};
-        if (rows_.size() >= codes_max_ && sweep_expired(made.created_at, 1) == 0)
+        if (rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0)
             return unavailable("The memory store holds " + std::to_string(codes_max_) +
                                " device codes, the maximum (memory_settings::device_codes_max).");
-        rows_.push_back({made, device_code_state::pending});
-        const auto is_sibling = [&](const row& each) { return each.made.application == made.application; };
+        rows_.push_back({code, device_code_state::pending});
+        const auto is_sibling = [&](const row& each) { return each.code.application == code.application; };
         if (static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_sibling)) >
             limits::device_codes_per_application_max)
             rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_sibling));
@@ -38,28 +38,28 @@ public:
     [[nodiscard]] std::optional<device_code> find(const digest& code) const {
         const auto found = find_row(code);
         if (found == rows_.end()) return std::nullopt;
-        const new_device_code& is = found->made;
+        const new_device_code& is = found->code;
         return device_code{is.device_digest,  is.application, applications_.find(is.application)->client_id, is.scopes,
                            is.requested_from, is.created_at,  is.expires_at,                                 found->state};
     }
 
-    bool answer(const digest& user_code, device_code_state given) noexcept {
+    bool answer(const digest& user_code, device_code_state state) noexcept {
         for (row& each : rows_)
-            if (each.made.user_digest == user_code && each.state == device_code_state::pending) {
-                each.state = given;
+            if (each.code.user_digest == user_code && each.state == device_code_state::pending) {
+                each.state = state;
                 return true;
             }
         return false;
     }
 
     void forget_of(application_id application) noexcept {
-        std::erase_if(rows_, [&](const row& each) { return each.made.application == application; });
+        std::erase_if(rows_, [&](const row& each) { return each.code.application == application; });
     }
 
     std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
         std::size_t swept = 0;
         std::erase_if(rows_, [&](const row& each) {
-            const bool goes = swept < rows_max && each.made.expires_at <= now;
+            const bool goes = swept < rows_max && each.code.expires_at <= now;
             swept += goes ? 1 : 0;
             return goes;
         });
@@ -68,13 +68,13 @@ public:
 
 private:
     struct row {
-        new_device_code made;
+        new_device_code code;
         device_code_state state;
     };
 
     [[nodiscard]] std::vector<row>::const_iterator find_row(const digest& code) const noexcept {
         return std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
-            return each.made.device_digest == code || each.made.user_digest == code;
+            return each.code.device_digest == code || each.code.user_digest == code;
         });
     }
 

@@ -39,7 +39,7 @@ public:
           access_{access} {}
 
     [[nodiscard]] TOLLGATE_DECL std::optional<scope_set> granted(const grant_parties& parties) const;
-    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made);
+    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code);
     TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
     TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
     TOLLGATE_DECL void revoke_token(application_id application, const digest& token) noexcept;
@@ -66,8 +66,8 @@ private:
         std::string redirect;
         std::optional<std::string> code_challenge;
         instant expires_at;
-        instant forget_at;                          // later than its expiry once it was redeemed
-        std::optional<refresh_token_id> made = {};  // from it; set when it is redeemed
+        instant forget_at;                                   // later than its expiry once it was redeemed
+        std::optional<refresh_token_id> refresh_token = {};  // from it; set when it is redeemed
     };
     struct refresh_row {
         refresh_token_id id;
@@ -84,7 +84,7 @@ private:
     using refresh_rows = std::unordered_map<digest, refresh_row>;
 
     TOLLGATE_DECL result<void> create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                              const issued_tokens& made, instant now, refresh_token_id id);
+                                              const issued_tokens& issued, instant now, refresh_token_id id);
     /// Its digest now, by its own or its family's.
     [[nodiscard]] TOLLGATE_DECL refresh_rows::iterator find_refresh_token(const digest& token,
                                                                            const std::optional<digest>& family);
@@ -94,7 +94,7 @@ private:
     TOLLGATE_DECL void forget_refresh_token(const digest& token) noexcept;
     TOLLGATE_DECL void revoke_what_came_of(const code_row& code) noexcept;
     /// Removes one refresh token of a grant that has too many.
-    TOLLGATE_DECL void forget_least_used_refresh_token(const row& of, const digest& but_not) noexcept;
+    TOLLGATE_DECL void forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept;
     TOLLGATE_DECL std::size_t sweep_codes(instant now, std::size_t rows_max) noexcept;
     TOLLGATE_DECL std::size_t sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept;
 

@@ -24,52 +24,52 @@ TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& part
     return found == rows_.end() ? std::nullopt : std::optional{found->second.scopes};
 }
 
-TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& made) {
-    if (const auto there = codes_.find(made.code_digest); there != codes_.end())
-        return there->second.made ? code_result::spent : code_result::waiting;
-    if (applications_.find(made.application) == nullptr) return not_found();
+TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
+    if (const auto there = codes_.find(code.code_digest); there != codes_.end())
+        return there->second.refresh_token ? code_result::spent : code_result::waiting;
+    if (applications_.find(code.application) == nullptr) return not_found();
 
-    const grant_parties parties{made.application, made.user};
-    auto kept = rows_.find(parties);
-    const bool is_new = kept == rows_.end();
-    scope_set scopes = is_new ? scope_set{} : kept->second.scopes;
-    if (made.only_if_granted && (is_new || !scopes.contains_all(made.scopes))) return code_result::not_granted;
-    if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
+    const grant_parties parties{code.application, code.user};
+    auto found = rows_.find(parties);
+    const bool is_new = found == rows_.end();
+    scope_set scopes = is_new ? scope_set{} : found->second.scopes;
+    if (code.only_if_granted && (is_new || !scopes.contains_all(code.scopes))) return code_result::not_granted;
+    if (!code.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (is_new && rows_.size() >= grants_max_)
         return unavailable("The memory store holds " + std::to_string(grants_max_) +
                            " grants, the maximum (memory_settings::grants_max).");
-    const auto replaces_another = [&] { return !is_new && kept->second.codes.size() >= limits::codes_per_grant_max; };
-    while (!code_shares_.has_room(made.user) && !replaces_another())
-        if (sweep_codes(made.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");
+    const auto replaces_another = [&] { return !is_new && found->second.codes.size() >= limits::codes_per_grant_max; };
+    while (!code_shares_.has_room(code.user) && !replaces_another())
+        if (sweep_codes(code.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");
 
     // Existing data is changed only after everything that may throw.
     if (is_new) {
-        kept = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, made.created_at, {}, {}, {}}).first;
+        found = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, code.created_at, {}, {}, {}}).first;
     }
     undo_unless_kept granted{[&]() noexcept {
-        if (is_new) rows_.erase(kept);
+        if (is_new) rows_.erase(found);
     }};
-    if (is_new) of_user_.emplace(made.user, made.application);
+    if (is_new) of_user_.emplace(code.user, code.application);
     undo_unless_kept listed{[&]() noexcept {
-        if (is_new) of_user_.erase({made.user, made.application});
+        if (is_new) of_user_.erase({code.user, code.application});
     }};
-    row& changed = kept->second;
+    row& changed = found->second;
     detail::reserve_one_more(changed.codes);
-    code_shares_.add(made.user);
-    undo_unless_kept counted{[&]() noexcept { code_shares_.remove(made.user); }};
-    const dated_digest end{made.expires_at, made.code_digest};
+    code_shares_.add(code.user);
+    undo_unless_kept counted{[&]() noexcept { code_shares_.remove(code.user); }};
+    const dated_digest end{code.expires_at, code.code_digest};
     codes_by_end_.insert(end);
     undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
     codes_.emplace(
-        made.code_digest,
-        code_row{parties, made.scopes, made.redirect, made.code_challenge, made.expires_at, made.expires_at, {}});
+        code.code_digest,
+        code_row{parties, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.expires_at, {}});
     granted.keep();
     listed.keep();
     counted.keep();
     dated.keep();
     if (is_new) ++last_grant_id_;
     changed.scopes = scopes;
-    changed.codes.push_back(made.code_digest);
+    changed.codes.push_back(code.code_digest);
     if (changed.codes.size() > limits::codes_per_grant_max) forget_code(digest{changed.codes.front()});
     return code_result::created;
 }
@@ -78,7 +78,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     const auto found = codes_.find(shown.code_digest);
     if (found == codes_.end() || found->second.parties.application != shown.application) return redeemed_code{};
     code_row& code = found->second;
-    if (code.made) {
+    if (code.refresh_token) {
         revoke_what_came_of(code);
         return redeemed_code{redemption_result::reused, {}, {}};
     }
@@ -91,7 +91,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     if (auto done = create_tokens(code.parties, code.scopes, shown.tokens, shown.now, id); !done)
         return std::move(done).error();
     ++last_refresh_token_id_;
-    code.made = id;
+    code.refresh_token = id;
     const instant forget_at = code.expires_at + seconds{limits::spent_code_seconds};
     move_in_time(codes_by_end_, {code.forget_at, shown.code_digest}, forget_at);
     code.forget_at = forget_at;
@@ -100,34 +100,34 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
 
 /// Creates both tokens or none.
 TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                                  const issued_tokens& made, instant now, refresh_token_id id) {
-    if (refresh_tokens_.contains(made.refresh_digest))
+                                                  const issued_tokens& issued, instant now, refresh_token_id id) {
+    if (refresh_tokens_.contains(issued.refresh_digest))
         return error{error_kind::conflict, "This refresh token exists already.", {}};
-    row& of = rows_.find(parties)->second;
-    const auto replaces_another = [&] { return of.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
+    row& grant = rows_.find(parties)->second;
+    const auto replaces_another = [&] { return grant.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
     while (!refresh_token_shares_.has_room(parties.user) && !replaces_another())
         if (sweep_refresh_tokens(now, 1) == 0)
             return refresh_token_shares_.no_room("refresh tokens", "refresh_tokens_max");
     const bool full = replaces_another();
 
-    detail::reserve_one_more(of.refresh_tokens);
+    detail::reserve_one_more(grant.refresh_tokens);
     refresh_token_shares_.add(parties.user);
     undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
-    const instant expires_at = (std::min)(made.refresh_expires_at, made.refresh_ends_at);
-    const dated_digest end{expires_at, made.refresh_digest};
+    const instant expires_at = (std::min)(issued.refresh_expires_at, issued.refresh_ends_at);
+    const dated_digest end{expires_at, issued.refresh_digest};
     refresh_tokens_by_end_.insert(end);
     undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
-    refresh_tokens_.emplace(made.refresh_digest, refresh_row{id, parties, scopes, expires_at, made.refresh_ends_at});
-    undo_unless_kept kept{[&]() noexcept { refresh_tokens_.erase(made.refresh_digest); }};
+    refresh_tokens_.emplace(issued.refresh_digest, refresh_row{id, parties, scopes, expires_at, issued.refresh_ends_at});
+    undo_unless_kept inserted{[&]() noexcept { refresh_tokens_.erase(issued.refresh_digest); }};
     if (auto done = access_.create(
-            {parties.user, parties.application, made.access_digest, scopes, now, made.access_expires_at}, id);
+            {parties.user, parties.application, issued.access_digest, scopes, now, issued.access_expires_at}, id);
         !done)
         return done;
     counted.keep();
     dated.keep();
-    kept.keep();
-    of.refresh_tokens.push_back(made.refresh_digest);
-    if (full) forget_least_used_refresh_token(of, made.refresh_digest);
+    inserted.keep();
+    grant.refresh_tokens.push_back(issued.refresh_digest);
+    if (full) forget_least_used_refresh_token(grant, issued.refresh_digest);
     return {};
 }
 
@@ -228,10 +228,10 @@ TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
     std::vector<grant> found;
     for (auto each = of_user_.lower_bound({user, application_id{1}}); each != of_user_.end() && each->first == user;
          ++each) {
-        const row& kept = rows_.at({each->second, user});
+        const row& stored = rows_.at({each->second, user});
         const application& named = *applications_.find(each->second);
         found.push_back(
-            {kept.id, user, each->second, named.name, named.website, kept.scopes, kept.created_at, kept.last_used_at});
+            {stored.id, user, each->second, named.name, named.website, stored.scopes, stored.created_at, stored.last_used_at});
     }
     std::sort(found.begin(), found.end(), [](const grant& a, const grant& b) { return a.id < b.id; });
     return found;
@@ -312,15 +312,15 @@ TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
 }
 
 TOLLGATE_DECL void grants::revoke_what_came_of(const code_row& code) noexcept {
-    access_.revoke_made_with(*code.made, code.parties);
+    access_.revoke_made_with(*code.refresh_token, code.parties);
     for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
-        if (refresh_tokens_.find(each)->second.id == *code.made) return forget_refresh_token(digest{each});
+        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) return forget_refresh_token(digest{each});
 }
 
-TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& of, const digest& but_not) noexcept {
+TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept {
     const digest* chosen = nullptr;
     instant chosen_expires_at{};
-    for (const digest& each : of.refresh_tokens) {
+    for (const digest& each : grant.refresh_tokens) {
         const instant expires_at = refresh_tokens_.find(each)->second.expires_at;
         if (each == but_not || (chosen != nullptr && chosen_expires_at <= expires_at)) continue;
         chosen = &each;

@@ -35,7 +35,7 @@ class hooks {
 public:
     explicit hooks(std::size_t hooks_max) : hooks_max_{hooks_max} {}
 
-    TOLLGATE_DECL result<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
+    TOLLGATE_DECL result<hook_id> create(const new_hook& hook, std::size_t hooks_per_event_max);
     [[nodiscard]] TOLLGATE_DECL std::vector<hook> of(const account_ref& account) const;
     [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> account_of(const service_name& service, hook_id id) const;
     TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const std::string& secret,

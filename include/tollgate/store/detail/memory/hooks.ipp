@@ -9,19 +9,19 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
+TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t hooks_per_event_max) {
     if (hooks_.size() >= hooks_max_)
         return unavailable("The memory store holds " + std::to_string(hooks_max_) +
                            " hooks, the maximum (memory_settings::hooks_max).");
-    auto& siblings = of_account_[made.account];
+    auto& siblings = of_account_[hook.account];
     const auto same_event = std::count_if(siblings.begin(), siblings.end(),
-                                          [&](hook_id each) { return hooks_.at(each).made.event == made.event; });
+                                          [&](hook_id each) { return hooks_.at(each).made.event == hook.event; });
     if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
 
     // The hook is added after everything that may throw.
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
     const hook_id id{++last_id_};
-    hooks_.emplace(id, kept_hook{made});
+    hooks_.emplace(id, kept_hook{hook});
     siblings.push_back(id);
     return id;
 }
@@ -32,18 +32,18 @@ TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
     if (owned == of_account_.end()) return found;
     found.reserve(owned->second.size());
     for (const hook_id id : owned->second) {
-        const kept_hook& kept = hooks_.at(id);
-        const new_hook& made = kept.made;
-        found.push_back({id, made.account, made.event, made.source, made.type, made.target_url, made.created_at,
-                         kept.disabled, kept.failing_since});
+        const kept_hook& stored = hooks_.at(id);
+        const new_hook& hook = stored.made;
+        found.push_back({id, hook.account, hook.event, hook.source, hook.type, hook.target_url, hook.created_at,
+                         stored.disabled, stored.failing_since});
     }
     return found;
 }
 
 TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& service, hook_id id) const {
-    const auto kept = hooks_.find(id);
-    if (kept == hooks_.end() || kept->second.made.account.service != service) return std::nullopt;
-    return kept->second.made.account;
+    const auto found = hooks_.find(id);
+    if (found == hooks_.end() || found->second.made.account.service != service) return std::nullopt;
+    return found->second.made.account;
 }
 
 TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
@@ -75,9 +75,9 @@ TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id,
 }
 
 TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
-    const auto kept = hooks_.find(id);
-    if (kept == hooks_.end() || kept->second.made.account != account) return false;
-    hooks_.erase(kept);
+    const auto found = hooks_.find(id);
+    if (found == hooks_.end() || found->second.made.account != account) return false;
+    hooks_.erase(found);
     const auto owned = of_account_.find(account);
     std::erase(owned->second, id);
     if (owned->second.empty()) of_account_.erase(owned);

@@ -34,15 +34,15 @@ public:
     [[nodiscard]] TOLLGATE_DECL delivery_backlog backlog(instant now, std::size_t rows_max) const;
     TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
     TOLLGATE_DECL std::vector<completion> complete(std::span<const attempt_result> ended, instant now);
-    [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id of,
+    [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id hook,
                                                                     std::size_t rows_max,
                                                                     std::optional<delivery_id> before,
                                                                     std::optional<delivery_state> state) const;
-    [[nodiscard]] TOLLGATE_DECL std::vector<recorded_attempt> attempts_of(const account_ref& account, hook_id of,
+    [[nodiscard]] TOLLGATE_DECL std::vector<recorded_attempt> attempts_of(const account_ref& account, hook_id hook,
                                                                           std::size_t rows_max,
                                                                           std::optional<delivery_id> made_for) const;
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now);
-    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since,
+    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                       std::size_t rows_max, instant now);
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
@@ -128,13 +128,13 @@ private:
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
     /// Whether the delivery is due. It is given up at once if its host has used its share.
-    TOLLGATE_DECL bool add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
+    TOLLGATE_DECL bool add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now);
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
     TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
     [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& happened,
                                                            const std::vector<hook_id>& listening);
-    [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& of) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& event) const noexcept;
     /// Null also if its hook was deleted.
     [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
@@ -143,10 +143,10 @@ private:
     TOLLGATE_DECL void wait_until(std::int64_t id, row& which, instant at) noexcept;
     TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
     static TOLLGATE_DECL void fail(kept_hook& which, const attempt_result& by) noexcept;
-    TOLLGATE_DECL void disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept;
+    TOLLGATE_DECL void disable(hook_id id, kept_hook& which, disable_reason reason, instant now) noexcept;
 
-    TOLLGATE_DECL void queue(hook_rows& of, std::optional<instant> ready_at) noexcept;
-    TOLLGATE_DECL void queue_no_later_than(hook_rows& of, instant ready_at) noexcept;
+    TOLLGATE_DECL void queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept;
+    TOLLGATE_DECL void queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept;
     TOLLGATE_DECL void end_leases(host& which, instant now) noexcept;
     TOLLGATE_DECL void lease_for(const lease_request& request, const lease_time& time, std::vector<due_delivery>& into);
     [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const kept_hook& to,

@@ -19,7 +19,7 @@ inline constexpr std::size_t delivery_bytes = 512;
 
 /// The bytes of a delivery that has not ended. Its event counts for each of its deliveries, because any of them may be
 /// the last one that needs it.
-inline std::size_t unsent_bytes(const event& of) noexcept { return delivery_bytes + event_bytes + of.data.size(); }
+inline std::size_t unsent_bytes(const event& event) noexcept { return delivery_bytes + event_bytes + event.data.size(); }
 
 // Of a deleted hook's deliveries: at most a millisecond with the lock held
 inline constexpr std::size_t removed_at_once_max = 1000;
@@ -68,9 +68,9 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
 
 TOLLGATE_DECL result<void> outbox::expect_share(const event& happened, const std::vector<hook_id>& listening) {
     const std::size_t share = bytes_max_ / share_divisor;
-    const auto is_full = [&](const std::string& whose) {
+    const auto is_full = [&](const std::string& destination) {
         return unavailable("The memory store's outbox holds " + std::to_string(share) +
-                           " bytes that are still to be sent " + whose +
+                           " bytes that are still to be sent " + destination +
                            ", the maximum (a quarter of memory_settings::outbox_bytes_max).");
     };
     if (hooks_.unsent_bytes_of(happened.account) + listening.size() * detail::unsent_bytes(happened) > share)
@@ -84,8 +84,8 @@ TOLLGATE_DECL result<void> outbox::expect_share(const event& happened, const std
     return is_full("to " + full_host);
 }
 
-TOLLGATE_DECL bool outbox::has_share(const host& which, const event& of) const noexcept {
-    return which.unsent_bytes + detail::unsent_bytes(of) <= bytes_max_ / share_divisor;
+TOLLGATE_DECL bool outbox::has_share(const host& which, const event& event) const noexcept {
+    return which.unsent_bytes + detail::unsent_bytes(event) <= bytes_max_ / share_divisor;
 }
 
 TOLLGATE_DECL void outbox::charge(const row& which, bool more) noexcept {
@@ -100,10 +100,10 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
     return found == rows_.end() || hooks_.find(found->second.hook) == nullptr ? nullptr : &found->second;
 }
 
-TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
+TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
     hook_rows& its = rows_of(to);
     undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
-    const auto kept = rows_.emplace(id, row{.hook = to, .to = its.to, .of = of, .message_id = message_id_of(of->seed, to),
+    const auto stored = rows_.emplace(id, row{.hook = to, .to = its.to, .of = event, .message_id = message_id_of(event->seed, to),
                           .created_at = now, .kept_in = &its.waiting, .at = now}).first;
     undo_unless_kept there{[&]() noexcept { rows_.erase(id); }};
     its.deliveries.insert(id);
@@ -113,15 +113,15 @@ TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     listed.keep();
     known.keep();
     ++its.to->deliveries;
-    ++of->deliveries;
+    ++event->deliveries;
     bytes_ += detail::delivery_bytes;
-    const bool due = has_share(*its.to, of->what);
-    charge(kept->second, true);
+    const bool due = has_share(*its.to, event->what);
+    charge(stored->second, true);
     if (due) {
         queue_no_later_than(its, now);
     } else {
-        kept->second.state = delivery_state::given_up;
-        move(id, kept->second, ended_, now);
+        stored->second.state = delivery_state::given_up;
+        move(id, stored->second, ended_, now);
     }
     return due;
 }
@@ -134,15 +134,15 @@ TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
 
 TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
     if (const auto found = hook_rows_.find(id); found != hook_rows_.end()) return found->second;
-    host& where = host_of(hooks_.find(id)->made.target_url);
-    undo_unless_kept host_known{[&]() noexcept { forget_unless_used(where); }};
-    hook_rows& made =
-        hook_rows_.emplace(id, hook_rows{.to = &where, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
+    host& target_host = host_of(hooks_.find(id)->made.target_url);
+    undo_unless_kept host_known{[&]() noexcept { forget_unless_used(target_host); }};
+    hook_rows& hook_entry =
+        hook_rows_.emplace(id, hook_rows{.to = &target_host, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
     undo_unless_kept known{[&]() noexcept { hook_rows_.erase(id); }};
-    idle_.insert(made.place);
+    idle_.insert(hook_entry.place);
     known.keep();
     host_known.keep();
-    return made;
+    return hook_entry;
 }
 
 TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
@@ -151,24 +151,24 @@ TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
     if (gone.kept_in != &ended_) charge(gone, false);
     gone.kept_in->erase({gone.at, id});
     forget_attempts_beyond(gone, 0);
-    hook_rows& of = hook_rows_.find(gone.hook)->second;
-    of.deliveries.erase(id);
+    hook_rows& hook_entry = hook_rows_.find(gone.hook)->second;
+    hook_entry.deliveries.erase(id);
     bytes_ -= detail::delivery_bytes;
     if (--gone.of->deliveries == 0) bytes_ -= detail::event_bytes + gone.of->what.data.size();
     --gone.to->deliveries;
     const hook_id hook = gone.hook;
     rows_.erase(found);
-    if (!of.deleted) forget_unless_used(hook);
+    if (!hook_entry.deleted) forget_unless_used(hook);
 }
 
 TOLLGATE_DECL void outbox::forget_unless_used(hook_id id) noexcept {
     const auto found = hook_rows_.find(id);
-    hook_rows& of = found->second;
-    if (!of.deliveries.empty()) return;
-    of.queue->erase(of.place);
-    host& where = *of.to;
+    hook_rows& hook_entry = found->second;
+    if (!hook_entry.deliveries.empty()) return;
+    hook_entry.queue->erase(hook_entry.place);
+    host& target_host = *hook_entry.to;
     hook_rows_.erase(found);
-    forget_unless_used(where);
+    forget_unless_used(target_host);
 }
 
 TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
@@ -181,9 +181,9 @@ TOLLGATE_DECL void outbox::retarget(const std::string& to, std::optional<hook_id
     host& after = *hosts_.find(to)->second;
     const auto found = changed ? hook_rows_.find(*changed) : hook_rows_.end();
     if (found == hook_rows_.end() || found->second.to == &after) return forget_unless_used(after);
-    hook_rows& of = found->second;
-    host& before = *std::exchange(of.to, &after);
-    for (const std::int64_t id : of.deliveries) {
+    hook_rows& hook_entry = found->second;
+    host& before = *std::exchange(hook_entry.to, &after);
+    for (const std::int64_t id : hook_entry.deliveries) {
         row& each = rows_.find(id)->second;
         const bool counts = each.kept_in != &ended_;
         if (counts) charge(each, false);
@@ -202,13 +202,13 @@ TOLLGATE_DECL void outbox::retarget(const std::string& to, std::optional<hook_id
 TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
     const auto found = hook_rows_.find(deleted);
     if (found == hook_rows_.end()) return;
-    hook_rows& of = found->second;
-    of.deleted = true;
-    of.next_deleted = std::exchange(deleted_, &of);
-    queue(of, std::nullopt);
+    hook_rows& hook_entry = found->second;
+    hook_entry.deleted = true;
+    hook_entry.next_deleted = std::exchange(deleted_, &hook_entry);
+    queue(hook_entry, std::nullopt);
     // Leases first, because they count against the host's bound.
-    host& where = *of.to;
-    for (auto each = where.leased.begin(); each != where.leased.end();) {
+    host& target_host = *hook_entry.to;
+    for (auto each = target_host.leased.begin(); each != target_host.leased.end();) {
         const std::int64_t id = (each++)->id;
         if (rows_.find(id)->second.hook == deleted) remove(id);
     }
@@ -245,11 +245,11 @@ TOLLGATE_DECL void outbox::hold(std::int64_t id, row& which, instant now) noexce
 
 /// Makes it due at that time, and not leased.
 TOLLGATE_DECL void outbox::wait_until(std::int64_t id, row& which, instant at) noexcept {
-    hook_rows& of = hook_rows_.find(which.hook)->second;
+    hook_rows& hook_entry = hook_rows_.find(which.hook)->second;
     which.state = delivery_state::waiting;
     which.lease_open = false;
-    move(id, which, of.waiting, at);
-    queue_no_later_than(of, at);
+    move(id, which, hook_entry.waiting, at);
+    queue_no_later_than(hook_entry, at);
 }
 
 TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
@@ -259,54 +259,54 @@ TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) no
 }
 
 /// Queues it after all others with that time; without a time, removes it from the queue.
-TOLLGATE_DECL void outbox::queue(hook_rows& of, std::optional<instant> ready_at) noexcept {
-    auto node = of.queue->extract(of.place);
-    of.queue = ready_at ? &ready_ : &idle_;
-    of.place.ready_at = ready_at.value_or(instant{});
-    of.place.number = ++last_place_;
-    node.value() = of.place;
-    of.queue->insert(std::move(node));
+TOLLGATE_DECL void outbox::queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept {
+    auto node = hook_entry.queue->extract(hook_entry.place);
+    hook_entry.queue = ready_at ? &ready_ : &idle_;
+    hook_entry.place.ready_at = ready_at.value_or(instant{});
+    hook_entry.place.number = ++last_place_;
+    node.value() = hook_entry.place;
+    hook_entry.queue->insert(std::move(node));
 }
 
-TOLLGATE_DECL void outbox::queue_no_later_than(hook_rows& of, instant ready_at) noexcept {
-    if (of.deleted || (of.queue == &ready_ && of.place.ready_at <= ready_at)) return;
-    queue(of, ready_at);
+TOLLGATE_DECL void outbox::queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept {
+    if (hook_entry.deleted || (hook_entry.queue == &ready_ && hook_entry.place.ready_at <= ready_at)) return;
+    queue(hook_entry, ready_at);
 }
 
 TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows_max) const {
     due_hook_page page;
     auto next = ready_.begin();
     for (; next != ready_.end() && next->ready_at <= now && page.hooks.size() < rows_max; ++next) {
-        const new_hook& made = hooks_.find(next->of)->made;
-        page.hooks.push_back({next->of, made.account, made.target_url});
+        const new_hook& hook = hooks_.find(next->of)->made;
+        page.hooks.push_back({next->of, hook.account, hook.target_url});
     }
     if (next != ready_.end()) page.next_at = next->ready_at;
     return page;
 }
 
 TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max) const {
-    delivery_backlog made;
-    const auto count = [&](const timed_deliveries& of) {
-        for (auto each = of.begin(); each != of.end() && each->at <= now && made.due < rows_max; ++each) {
-            ++made.due;
-            if (!made.due_since || each->at < *made.due_since) made.due_since = each->at;
+    delivery_backlog backlog;
+    const auto count = [&](const timed_deliveries& deliveries) {
+        for (auto each = deliveries.begin(); each != deliveries.end() && each->at <= now && backlog.due < rows_max; ++each) {
+            ++backlog.due;
+            if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
         }
     };
     for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= now; ++next) count(hook_rows_.at(next->of).waiting);
     for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended
-    return made;
+    return backlog;
 }
 
 TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
     std::vector<due_delivery> leased;
-    undo_unless_kept given{[&]() noexcept {
+    undo_unless_kept undo{[&]() noexcept {
         for (const due_delivery& each : leased) {
             const std::int64_t id = each.lease.delivery.value();
             wait_until(id, rows_.find(id)->second, time.now);
         }
     }};
     for (const lease_request& each : requests) lease_for(each, time, leased);
-    given.keep();
+    undo.keep();
     return leased;
 }
 
@@ -324,12 +324,12 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     const auto known = hook_rows_.find(request.hook);
     kept_hook* const to = hooks_.find(request.hook);
     if (known == hook_rows_.end() || to == nullptr) return;
-    hook_rows& of = known->second;
-    host& where = *of.to;
-    end_leases(where, time.now);
+    hook_rows& hook_entry = known->second;
+    host& target_host = *hook_entry.to;
+    end_leases(target_host, time.now);
     const auto next_due = [&]() noexcept -> std::optional<std::int64_t> {
-        if (of.waiting.empty() || of.waiting.begin()->at > time.now) return std::nullopt;
-        return of.waiting.begin()->id;
+        if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return std::nullopt;
+        return hook_entry.waiting.begin()->id;
     };
     std::size_t count = 0;
     while (const auto id = next_due()) {
@@ -338,27 +338,27 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
             hold(*id, next, time.now);
             continue;
         }
-        if (count == request.deliveries_max || where.leased.size() >= request.host_leases_max) break;
+        if (count == request.deliveries_max || target_host.leased.size() >= request.host_leases_max) break;
         into.push_back(describe(*id, next, *to, time.now));
         ++count;
         next.lease_open = true;
         next.resend_asked = false;
         ++next.lease_number;
-        move(*id, next, where.leased, time.until);
+        move(*id, next, target_host.leased, time.until);
     }
     std::optional<instant> ready_at;
     if (next_due()) {
-        ready_at = where.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
-                                                                  : time.now;
+        ready_at = target_host.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
+                                                                        : time.now;
     } else {
-        if (!of.waiting.empty()) ready_at = of.waiting.begin()->at;
-        for (const timed_delivery& each : where.leased)  // few: at most the host's bound
+        if (!hook_entry.waiting.empty()) ready_at = hook_entry.waiting.begin()->at;
+        for (const timed_delivery& each : target_host.leased)  // few: at most the host's bound
             if (rows_.find(each.id)->second.hook == request.hook) {
                 if (!ready_at || each.at < *ready_at) ready_at = each.at;
                 break;
             }
     }
-    queue(of, ready_at);
+    queue(hook_entry, ready_at);
 }
 
 TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const kept_hook& to, instant now) const {

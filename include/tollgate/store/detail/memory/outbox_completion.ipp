@@ -44,13 +44,13 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (found == nullptr) return;
     row& which = *found;
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
-    attempt kept = ended.made;
+    attempt stored = ended.made;
     if (!fits) {  // the attempt matters more than its texts
-        kept.response.clear();
-        kept.request.clear();
+        stored.response.clear();
+        stored.request.clear();
     }
     which.attempts.reserve(which.attempts.size() + 1);
-    attempts.emplace(++last_attempt_, attempt_row{id, std::move(kept)});
+    attempts.emplace(++last_attempt_, attempt_row{id, std::move(stored)});
     which.attempts.push_back(last_attempt_);
     bytes_ += detail::attempt_bytes + (fits ? ended.made.response.size() + ended.made.request.size() : 0);
 }
@@ -102,11 +102,11 @@ TOLLGATE_DECL void outbox::fail(kept_hook& which, const attempt_result& by) noex
     }
 }
 
-TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept {
-    which.disabled = hook_disablement{now, why};
-    hook_rows& of = hook_rows_.find(id)->second;
-    while (!of.waiting.empty()) {
-        const std::int64_t next = of.waiting.begin()->id;
+TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason reason, instant now) noexcept {
+    which.disabled = hook_disablement{now, reason};
+    hook_rows& hook_entry = hook_rows_.find(id)->second;
+    while (!hook_entry.waiting.empty()) {
+        const std::int64_t next = hook_entry.waiting.begin()->id;
         hold(next, rows_.find(next)->second, now);
     }
 }

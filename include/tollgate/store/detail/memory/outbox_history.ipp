@@ -8,13 +8,13 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id of,
+TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id hook,
                                                           std::size_t rows_max,
                                                           std::optional<delivery_id> before,
                                                           std::optional<delivery_state> state) const {
     std::vector<delivery> found;
-    const auto history = hook_rows_.find(of);
-    if (history == hook_rows_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto history = hook_rows_.find(hook);
+    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
     const auto& ids = history->second.deliveries;
     if (!state) found.reserve((std::min)(rows_max, ids.size()));
     const auto end = before ? ids.lower_bound(before->value()) : ids.end();
@@ -23,7 +23,7 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
         if (state && one.state != *state) continue;
         const bool waits = one.state == delivery_state::waiting;
         found.push_back({.id = delivery_id{*each},
-                         .hook = of,
+                         .hook = hook,
                          .event = one.of->what.name,
                          .message_id = one.message_id,
                          .created_at = one.created_at,
@@ -34,12 +34,12 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
     return found;
 }
 
-TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id of,
+TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id hook,
                                                                 std::size_t rows_max,
                                                                 std::optional<delivery_id> made_for) const {
     std::vector<recorded_attempt> found;
-    const auto history = hook_rows_.find(of);
-    if (history == hook_rows_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto history = hook_rows_.find(hook);
+    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
     const auto& attempts = history->second.attempts;
     const auto add = [&](const attempt_row& listed) {
         const row& one = rows_.find(listed.delivery)->second;
@@ -47,7 +47,7 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
     };
     if (made_for) {
         const auto which = rows_.find(made_for->value());
-        if (which == rows_.end() || which->second.hook != of) return found;
+        if (which == rows_.end() || which->second.hook != hook) return found;
         const auto& numbers = which->second.attempts;
         for (auto each = numbers.rbegin(); each != numbers.rend() && found.size() < rows_max; ++each)
             add(attempts.find(*each)->second);
@@ -76,13 +76,13 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     return true;
 }
 
-TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id of, instant since,
+TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                           std::size_t rows_max, instant now) {
-    const kept_hook* const to = hooks_.find(account, of);
+    const kept_hook* const to = hooks_.find(account, hook);
     if (to == nullptr) return std::size_t{0};
     if (to->disabled) return hook_is_disabled();
     std::size_t count = 0;
-    const auto history = hook_rows_.find(of);
+    const auto history = hook_rows_.find(hook);
     if (history == hook_rows_.end()) return count;
     for (const std::int64_t id : history->second.deliveries) {
         if (count == rows_max) break;

@@ -24,19 +24,19 @@ public:
 
     [[nodiscard]] result<std::optional<token_credential>> find(std::string_view username) const {
         using found = result<std::optional<token_credential>>;
-        return by_username_.with(username, [](const row* kept) -> found {
-            return kept == nullptr ? std::nullopt : kept->credential.get();
+        return by_username_.with(username, [](const row* stored) -> found {
+            return stored == nullptr ? std::nullopt : stored->credential.get();
         });
     }
-    TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
+    TOLLGATE_DECL result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);
     [[nodiscard]] TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user) const;
     TOLLGATE_DECL result<bool> revoke(token_id id);
     TOLLGATE_DECL result<bool> renew(user_id user, token_id id, const personal_token_renewal& renewed);
     result<void> record_use(std::string_view username, instant now, std::string_view from) {
         std::string network{from};
-        by_username_.change(username, [&](row& kept) {
-            kept.credential.last_used_at = now;
-            kept.last_used_from.swap(network);
+        by_username_.change(username, [&](row& stored) {
+            stored.credential.last_used_at = now;
+            stored.last_used_from.swap(network);
         });
         return {};
     }

@@ -9,30 +9,30 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& made,
+TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& token,
                                                         std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
-    if (by_username_.with(made.username, [](const row* kept) { return kept != nullptr; }))
+    if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
         return error{error_kind::conflict, "A personal token of this username exists already.", {}};
     if (usernames_.size() >= tokens_max_)
         return unavailable("The memory store holds " + std::to_string(tokens_max_) +
                            " personal tokens, the maximum (memory_settings::personal_tokens_max).");
 
-    const auto owned = of_user_.find(made.user);
+    const auto owned = of_user_.find(token.user);
     if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)
         return too_many_personal_tokens(tokens_per_user_max);
 
     // The row comes last: if memory runs out before, the token is never visible. Nothing after it throws.
     const token_id id{++last_id_};
-    auto& siblings = of_user_[made.user];
+    auto& siblings = of_user_[token.user];
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
-    usernames_.emplace(id, made.username);
+    usernames_.emplace(id, token.username);
     try {
-        std::string scopes{made.scopes.text()}, description = made.description;
-        by_username_.insert(made.username, row{{made.user, made.secret_digest, made.expires_at, std::nullopt, std::move(scopes),
-                                                std::nullopt, id},
-                                               std::move(description),
-                                               made.created_at});
+        std::string scopes{token.scopes.text()}, description = token.description;
+        by_username_.insert(token.username, row{{token.user, token.secret_digest, token.expires_at, std::nullopt, std::move(scopes),
+                                                 std::nullopt, id},
+                                                std::move(description),
+                                                token.created_at});
     } catch (...) {
         usernames_.erase(id);
         throw;
@@ -49,10 +49,10 @@ TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id us
     found.reserve(owned->second.size());
     for (const token_id id : owned->second) {
         const token_username& username = usernames_.at(id);
-        by_username_.with(username, [&](const row* kept) {
+        by_username_.with(username, [&](const row* stored) {
             found.push_back(
-                {id, user, username, kept->description, scope_set::from_text(kept->credential.scopes), kept->created_at,
-                 kept->credential.last_used_at, kept->credential.expires_at, kept->last_used_from});
+                {id, user, username, stored->description, scope_set::from_text(stored->credential.scopes), stored->created_at,
+                 stored->credential.last_used_at, stored->credential.expires_at, stored->last_used_from});
         });
     }
     return found;
@@ -63,12 +63,12 @@ TOLLGATE_DECL result<bool> personal_tokens::renew(user_id user, token_id id, con
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
     bool is_users = false;
-    by_username_.change(named->second.view(), [&](row& kept) {
-        is_users = kept.credential.user == user;
+    by_username_.change(named->second.view(), [&](row& stored) {
+        is_users = stored.credential.user == user;
         if (!is_users) return;
-        kept.credential.secret_digest = renewed.secret_digest;
-        kept.credential.expires_at = renewed.expires_at;
-        kept.created_at = renewed.created_at;
+        stored.credential.secret_digest = renewed.secret_digest;
+        stored.credential.expires_at = renewed.expires_at;
+        stored.created_at = renewed.created_at;
     });
     return is_users;
 }
@@ -77,7 +77,7 @@ TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
-    const user_id owner = by_username_.with(named->second, [](const row* kept) { return kept->credential.user; });
+    const user_id owner = by_username_.with(named->second, [](const row* stored) { return stored->credential.user; });
     by_username_.erase(named->second);
     usernames_.erase(named);
     const auto owned = of_user_.find(owner);

@@ -18,12 +18,12 @@ class sessions {
 public:
     explicit sessions(std::size_t sessions_max) : sessions_max_{sessions_max} {}
 
-    TOLLGATE_DECL result<void> create(const stored_session& made);
+    TOLLGATE_DECL result<void> create(const stored_session& session);
     [[nodiscard]] TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie) const;
     TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
     TOLLGATE_DECL result<bool> end(const digest& cookie);
     [[nodiscard]] TOLLGATE_DECL result<std::vector<stored_session>> of(user_id user) const;
-    TOLLGATE_DECL result<void> end_all_of(user_id user, const std::optional<digest>& kept);
+    TOLLGATE_DECL result<void> end_all_of(user_id user, const std::optional<digest>& except);
     TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
 
 private:
@@ -34,7 +34,7 @@ private:
     mutable std::mutex mutex_;
     std::unordered_map<digest, stored_session> rows_;
     digests_by_time by_creation_;
-    digests_by_time by_last_sight_;
+    digests_by_time by_last_seen_;
     std::unordered_map<user_id, digests_by_time> of_user_;  // by when they were last seen
 };
 

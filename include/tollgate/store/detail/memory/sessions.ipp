@@ -10,10 +10,10 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<void> sessions::create(const stored_session& made) {
+TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     const std::scoped_lock lock{mutex_};
-    if (rows_.contains(made.cookie_digest)) return error{error_kind::conflict, "This session exists already.", {}};
-    const auto owned = of_user_.try_emplace(made.user).first;
+    if (rows_.contains(session.cookie_digest)) return error{error_kind::conflict, "This session exists already.", {}};
+    const auto owned = of_user_.try_emplace(session.user).first;
     undo_unless_kept listed{[&]() noexcept {
         if (owned->second.empty()) of_user_.erase(owned);
     }};
@@ -22,22 +22,22 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& made) {
         return unavailable("The memory store holds " + std::to_string(sessions_max_) +
                            " sessions, the maximum (memory_settings::sessions_max).");
 
-    const dated_digest created{made.created_at, made.cookie_digest}, seen{made.last_seen_at, made.cookie_digest};
+    const dated_digest created{session.created_at, session.cookie_digest}, last_seen{session.last_seen_at, session.cookie_digest};
     by_creation_.insert(created);
     undo_unless_kept dated{[&]() noexcept { by_creation_.erase(created); }};
-    by_last_sight_.insert(seen);
-    undo_unless_kept sighted{[&]() noexcept { by_last_sight_.erase(seen); }};
-    rows_.emplace(made.cookie_digest, made);
-    undo_unless_kept kept{[&]() noexcept { rows_.erase(made.cookie_digest); }};
-    owned->second.insert(seen);
+    by_last_seen_.insert(last_seen);
+    undo_unless_kept last_seen_listed{[&]() noexcept { by_last_seen_.erase(last_seen); }};
+    rows_.emplace(session.cookie_digest, session);
+    undo_unless_kept inserted{[&]() noexcept { rows_.erase(session.cookie_digest); }};
+    owned->second.insert(last_seen);
     listed.keep();
     dated.keep();
-    sighted.keep();
-    kept.keep();
+    last_seen_listed.keep();
+    inserted.keep();
 
     if (full) {
         auto longest_unused = owned->second.begin();
-        if (longest_unused->of == made.cookie_digest) ++longest_unused;
+        if (longest_unused->of == session.cookie_digest) ++longest_unused;
         remove(digest{longest_unused->of});
     }
     return {};
@@ -54,10 +54,10 @@ TOLLGATE_DECL result<void> sessions::touch(const digest& cookie, instant now) {
     const std::scoped_lock lock{mutex_};
     const auto found = rows_.find(cookie);
     if (found == rows_.end()) return {};
-    stored_session& seen = found->second;
-    move_in_time(by_last_sight_, {seen.last_seen_at, cookie}, now);
-    move_in_time(of_user_.find(seen.user)->second, {seen.last_seen_at, cookie}, now);
-    seen.last_seen_at = now;
+    stored_session& session = found->second;
+    move_in_time(by_last_seen_, {session.last_seen_at, cookie}, now);
+    move_in_time(of_user_.find(session.user)->second, {session.last_seen_at, cookie}, now);
+    session.last_seen_at = now;
     return {};
 }
 
@@ -78,15 +78,15 @@ TOLLGATE_DECL result<std::vector<stored_session>> sessions::of(user_id user) con
     return found;
 }
 
-TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optional<digest>& kept) {
+TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optional<digest>& except) {
     const std::scoped_lock lock{mutex_};
     const auto owned = of_user_.find(user);
     if (owned == of_user_.end()) return {};
     // `remove` erases the set with its last session.
     for (std::size_t left = owned->second.size(); left > 0; --left) {
         auto next = owned->second.begin();
-        if (kept && next->of == *kept && left > 1) ++next;
-        else if (kept && next->of == *kept) break;
+        if (except && next->of == *except && left > 1) ++next;
+        else if (except && next->of == *except) break;
         remove(digest{next->of});
     }
     return {};
@@ -97,19 +97,19 @@ TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instan
     std::size_t swept = 0;
     for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
         remove(digest{by_creation_.begin()->of});
-    for (; swept < rows_max && !by_last_sight_.empty() && by_last_sight_.begin()->at < seen_before; ++swept)
-        remove(digest{by_last_sight_.begin()->of});
+    for (; swept < rows_max && !by_last_seen_.empty() && by_last_seen_.begin()->at < seen_before; ++swept)
+        remove(digest{by_last_seen_.begin()->of});
     return swept;
 }
 
 /// Precondition: it exists, and `cookie` is not a reference into its row.
 TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
     const auto row = rows_.find(cookie);
-    const dated_digest seen{row->second.last_seen_at, cookie};
+    const dated_digest last_seen{row->second.last_seen_at, cookie};
     by_creation_.erase({row->second.created_at, cookie});
-    by_last_sight_.erase(seen);
+    by_last_seen_.erase(last_seen);
     const auto owned = of_user_.find(row->second.user);
-    owned->second.erase(seen);
+    owned->second.erase(last_seen);
     if (owned->second.empty()) of_user_.erase(owned);
     rows_.erase(row);
 }

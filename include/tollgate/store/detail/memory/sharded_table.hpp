@@ -114,10 +114,10 @@ private:
 
         [[nodiscard]] bool is_full() const noexcept { return tags == nullptr || rows >= mask - mask / 8; }
 
-        void place(entry&& made, std::size_t hash) noexcept {
+        void place(entry&& added, std::size_t hash) noexcept {
             std::size_t at = hash & mask;
             while (tags[at] != 0) at = (at + 1) & mask;
-            std::construct_at(&slots[at].held, std::move(made));
+            std::construct_at(&slots[at].held, std::move(added));
             tags[at] = tag(hash);
         }
 

@@ -27,37 +27,37 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const
     return impl_->access_tokens.cached(token);
 }
 
-TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& made) noexcept {
+TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& token) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         batch.add(
             "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
             "VALUES ($1, $2, $3, $4, $5, $6)",
-            made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
-        postgres::trim_access_tokens(batch, made.token_digest);
+            token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at);
+        postgres::trim_access_tokens(batch, token.token_digest);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(made.token_digest));
-        if (done->back().touched() > 0) impl_->changes->forget(made.user);
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(token.token_digest));
+        if (done->back().touched() > 0) impl_->changes->forget(token.user);
         return {};
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& made) noexcept {
+TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& token) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
         // Waits for verbs that delete the application or take its right away.
-        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR SHARE", made.application);
+        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR SHARE", token.application);
         batch.add(
             "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
             "SELECT $1, $2, $3, $4, $5, $6 FROM tollgate_applications "
             "WHERE id = $3 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential'",
-            made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
-        postgres::trim_access_tokens(batch, made.token_digest);
+            token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at);
+        postgres::trim_access_tokens(batch, token.token_digest);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(made.token_digest));
-        if (done->back().touched() > 0) impl_->changes->forget(made.user);
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(token.token_digest));
+        if (done->back().touched() > 0) impl_->changes->forget(token.user);
         return (*done)[1].touched() > 0;
     });
 }

@@ -7,17 +7,18 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<application_id> postgres_store::create_application(
-    const new_application& made, std::size_t applications_per_user_max) noexcept {
+    const new_application& application, std::size_t applications_per_user_max) noexcept {
     return detail::without_exceptions([&]() -> result<application_id> {
         auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "applications " + std::to_string(made.owner.value()));
+        postgres::lock_for_counting(batch, "applications " + std::to_string(application.owner.value()));
         batch.add(
             "INSERT INTO tollgate_applications "
             "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
             "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 "
             "WHERE $10 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
-            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description, sql::to_lines(made.redirect_urls),
-            made.created_at, made.type, applications_per_user_max);
+            application.owner, application.client_id, application.secret_digest, application.name, application.website,
+            application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
+            applications_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return application_exists(std::move(results).error());
         const auto row = results->back().next<application_id>();

@@ -68,10 +68,10 @@ private:
     TOLLGATE_DECL void keep(wire_type type, std::size_t begun_at, bool is_null);
 
     template <class T>
-    void add_value(const T& given) {
+    void add_value(const T& argument) {
         const std::size_t at = bytes_.size();
         parameter to{bytes_, shift_};
-        column<T>::write(to, given);
+        column<T>::write(to, argument);
         keep(column<T>::type, at, to.is_null());
     }
 
@@ -85,14 +85,14 @@ private:
 
 /// The values of one statement in the form that libpq takes. Points into the batch.
 struct wire_values {
-    wire_values(const batch& of, const batch::statement& statement) {
+    wire_values(const batch& source, const batch::statement& statement) {
         types.reserve(statement.value_count);
         values.reserve(statement.value_count);
         sizes.reserve(statement.value_count);
         for (std::size_t i = 0; i < statement.value_count; ++i) {
-            const batch::value& each = of.value_at(statement.first_value + i);
+            const batch::value& each = source.value_at(statement.first_value + i);
             types.push_back(each.type);
-            values.push_back(each.is_null ? nullptr : of.bytes_of(each));
+            values.push_back(each.is_null ? nullptr : source.bytes_of(each));
             sizes.push_back(static_cast<int>(each.size));
         }
         formats.assign(statement.value_count, 1);  // binary
@@ -117,7 +117,7 @@ struct wire_values {
 class rows {
 public:
     /// Takes ownership of `result`.
-    rows(pg_result* result, milliseconds shift, statement_text of) noexcept : result_{result}, shift_{shift}, of_{of} {}
+    rows(pg_result* result, milliseconds shift, statement_text text) noexcept : result_{result}, shift_{shift}, text_{text} {}
 
     /// The next row, decoded; empty after the last one. A column of an unexpected type or value is an internal error:
     /// something else changed the table.
@@ -141,7 +141,7 @@ private:
 
     std::unique_ptr<pg_result, clearer> result_;
     milliseconds shift_;
-    statement_text of_;
+    statement_text text_;
     int next_ = 0;
 };
 

@@ -37,11 +37,11 @@ TOLLGATE_DECL std::int64_t rows::touched() const noexcept {
 
 TOLLGATE_DECL error rows::misread(std::size_t column) const {
     return internal_error("PostgreSQL: column " + std::to_string(column) +
-                          " has an unexpected value: " + std::string{of_.text()});
+                          " has an unexpected value: " + std::string{text_.text()});
 }
 
 TOLLGATE_DECL error rows::no_row() const {
-    return internal_error("PostgreSQL: a row is missing: " + std::string{of_.text()});
+    return internal_error("PostgreSQL: a row is missing: " + std::string{text_.text()});
 }
 
 }  // namespace tollgate::postgres

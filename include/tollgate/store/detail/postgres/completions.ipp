@@ -49,10 +49,10 @@ struct completion_ledger {
         which.is_changed = true;
     }
 
-    void disable(hook_id id, disable_reason why, instant now) {
-        hook_row& of = hooks.at(id);
-        of.disabled = hook_disablement{now, why};
-        of.is_changed = of.is_disabled_now = true;
+    void disable(hook_id id, disable_reason reason, instant now) {
+        hook_row& hook = hooks.at(id);
+        hook.disabled = hook_disablement{now, reason};
+        hook.is_changed = hook.is_disabled_now = true;
         for (auto& [number, each] : deliveries) {
             if (each.hook != id || each.state != delivery_state::waiting || each.is_leased) continue;
             each.state = delivery_state::held;
@@ -107,11 +107,11 @@ inline result<completion_ledger> open_ledger(batch request, transaction& on, std
                                    std::optional<disable_reason>>();
         if (!row) return row.error();
         if (!*row) break;
-        const auto& [id, failing_since, last_failure_at, disabled_at, why] = **row;
-        completion_ledger::hook_row& made = in.hooks[id];
-        made.failing_since = failing_since;
-        made.last_failure_at = last_failure_at;
-        if (disabled_at && why) made.disabled = hook_disablement{*disabled_at, *why};
+        const auto& [id, failing_since, last_failure_at, disabled_at, reason] = **row;
+        completion_ledger::hook_row& hook = in.hooks[id];
+        hook.failing_since = failing_since;
+        hook.last_failure_at = last_failure_at;
+        if (disabled_at && reason) hook.disabled = hook_disablement{*disabled_at, *reason};
     }
     for (;;) {
         const auto row = (*response)[3]
@@ -179,10 +179,10 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
         std::vector<std::int64_t> statuses;
         std::vector<raw_bytes> responses_of, requests_of;
         for (const attempt_result& each : ended) {
-            const auto of = in.deliveries.find(each.lease.delivery);
-            if (of == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
-            deliveries.push_back(of->first);
-            hooks.push_back(of->second.hook);
+            const auto found = in.deliveries.find(each.lease.delivery);
+            if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
+            deliveries.push_back(found->first);
+            hooks.push_back(found->second.hook);
             times.push_back(each.made.at);
             durations.push_back(each.made.duration);
             ends.push_back(each.made.end);

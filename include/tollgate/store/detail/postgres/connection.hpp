@@ -115,8 +115,8 @@ private:
     [[nodiscard]] unsigned hung_connections() const noexcept {
         return settings_.hung_connections ? settings_.hung_connections->load(std::memory_order_relaxed) : 0;
     }
-    TOLLGATE_DECL run_failure lose(std::string_view doing, waited why);
-    TOLLGATE_DECL run_result lose(reception& into, waited why);
+    TOLLGATE_DECL run_failure lose(std::string_view doing, waited outcome);
+    TOLLGATE_DECL run_result lose(reception& into, waited outcome);
 
     std::unique_ptr<pg_conn, closer> handle_;
     connection_settings settings_;

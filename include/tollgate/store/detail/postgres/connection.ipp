@@ -29,12 +29,12 @@ TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept 
 
 TOLLGATE_DECL result<connection> connection::open(const server_parameters& server, const connection_settings& settings,
                                                    server_clock& clock) {
-    connection made;
-    made.settings_ = settings;
-    made.clock_ = &clock;
-    if (auto done = made.connect(server); !done) return std::move(done).error();
-    if (auto done = made.set_up(); !done) return std::move(done).error();
-    return made;
+    connection opened;
+    opened.settings_ = settings;
+    opened.clock_ = &clock;
+    if (auto done = opened.connect(server); !done) return std::move(done).error();
+    if (auto done = opened.set_up(); !done) return std::move(done).error();
+    return opened;
 }
 
 TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) {
@@ -130,17 +130,17 @@ TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, st
     }
 }
 
-TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
-    if (why == waited::timed_out && settings_.hung_connections)
+TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited outcome) {
+    if (outcome == waited::timed_out && settings_.hung_connections)
         settings_.hung_connections->fetch_add(1, std::memory_order_relaxed);
-    run_failure made = why == waited::timed_out
+    run_failure loss = outcome == waited::timed_out
                        ? run_failure{unavailable("PostgreSQL: no response within " +
                                              std::to_string(settings_.response_wait_max.count()) +
                                              " ms, here or on another connection"),
                                  aftermath::lost, true}
                        : connection_failure(handle_.get(), doing);
     handle_.reset();
-    return made;
+    return loss;
 }
 
 /// What has been received of one batch's results.
@@ -156,8 +156,8 @@ struct connection::reception {
     [[nodiscard]] const command& current() const noexcept { return commands[(std::min)(at, commands.size() - 1)]; }
 };
 
-TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
-    auto lost = lose(into.current().text.text(), why);
+TOLLGATE_DECL run_result connection::lose(reception& into, waited outcome) {
+    auto lost = lose(into.current().text.text(), outcome);
     // What the server confirmed as committed is committed.
     if (into.is_committed) return std::move(into.made);
     return {{}, std::move(lost)};
@@ -215,19 +215,19 @@ TOLLGATE_DECL bool connection::send(const batch& request, std::vector<command>& 
 
 TOLLGATE_DECL bool connection::send_statement(const batch& request, std::size_t index, std::vector<command>& commands) {
     const auto& statement = request.statements()[index];
-    const wire_values with{request, statement};
+    const wire_values wire{request, statement};
     const auto known = std::find_if(prepared_.begin(), prepared_.end(),
                                     [&](const prepared_statement& each) { return each.text == statement.text.text(); });
     const bool is_new = known == prepared_.end();
     const std::string name = "tollgate_" + std::to_string(is_new ? ++last_number_ : known->number);
     if (is_new) {
         prepared_.push_back({statement.text.text(), last_number_});
-        if (PQsendPrepare(handle_.get(), name.c_str(), statement.text.c_str(), with.count(), with.types.data()) != 1)
+        if (PQsendPrepare(handle_.get(), name.c_str(), statement.text.c_str(), wire.count(), wire.types.data()) != 1)
             return false;
         commands.push_back({command_kind::prepares, statement.text});
     }
-    if (PQsendQueryPrepared(handle_.get(), name.c_str(), with.count(), with.values.data(), with.sizes.data(),
-                            with.formats.data(), 1) != 1)
+    if (PQsendQueryPrepared(handle_.get(), name.c_str(), wire.count(), wire.values.data(), wire.sizes.data(),
+                            wire.formats.data(), 1) != 1)
         return false;
     commands.push_back({command_kind::executes, statement.text});
     return true;
@@ -273,13 +273,13 @@ TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
 
 TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* result) {
     const command now = into.current();
-    auto why = failure(result, now.text.text());
+    auto failed = failure(result, now.text.text());
     if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
-    const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || why.after == aftermath::lost;
+    const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.after == aftermath::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
-    if (lost) into.made = {{}, run_failure{std::move(why.why), aftermath::lost}};
-    else if (!into.made.failed) into.made.failed = std::move(why);
+    if (lost) into.made = {{}, run_failure{std::move(failed.why), aftermath::lost}};
+    else if (!into.made.failed) into.made.failed = std::move(failed);
 }
 
 TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {
@@ -292,7 +292,7 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
     const auto end = tollgate::detail::boot_now() + settings_.response_wait_max;
     if (PQexitPipelineMode(handle_.get()) != 1 || PQsendQuery(handle_.get(), script.c_str()) != 1)
         return lose(text, waited::failed).why;
-    std::optional<error> why;
+    std::optional<error> first_error;
     for (bool done = false; !done;) {
         const int unsent = PQflush(handle_.get());
         if (unsent < 0) return lose(text, waited::failed).why;
@@ -300,8 +300,8 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
             pg_result* const result = PQgetResult(handle_.get());
             done = result == nullptr;
             const auto status = PQresultStatus(result);
-            if (!done && !why && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-                why = failure(result, text).why;
+            if (!done && !first_error && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+                first_error = failure(result, text).why;
             PQclear(result);
         }
         if (done) break;
@@ -310,10 +310,10 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
         if (PQconsumeInput(handle_.get()) != 1) return lose(text, waited::failed).why;
     }
     if (PQstatus(handle_.get()) == CONNECTION_BAD || PQenterPipelineMode(handle_.get()) != 1) {
-        if (!why) why = connection_failure(handle_.get(), text).why;
+        if (!first_error) first_error = connection_failure(handle_.get(), text).why;
         handle_.reset();
     }
-    if (why) return *std::move(why);
+    if (first_error) return *std::move(first_error);
     return {};
 }
 

@@ -5,19 +5,19 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& made) noexcept {
+TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& code) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         batch.add(
             "INSERT INTO tollgate_device_codes "
             "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
             "SELECT $1, $2, id, $4, $5, $6, $7 FROM tollgate_applications WHERE id = $3",
-            made.device_digest, made.user_digest, made.application, made.scopes, made.requested_from, made.created_at,
-            made.expires_at);
+            code.device_digest, code.user_digest, code.application, code.scopes, code.requested_from, code.created_at,
+            code.expires_at);
         batch.add(
             "DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_device_codes "
             "WHERE application_id = $1 ORDER BY id DESC OFFSET $2))",
-            made.application, limits::device_codes_per_application_max);
+            code.application, limits::device_codes_per_application_max);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
         if (done->front().touched() == 0) return not_found();

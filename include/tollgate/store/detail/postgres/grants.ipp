@@ -22,16 +22,16 @@ TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(us
     });
 }
 
-TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& made) noexcept {
+TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& code) noexcept {
     return detail::without_exceptions([&]() -> result<code_result> {
         auto batch = impl_->database.make_batch();
         batch.add(
             "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
             "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
             "ON CONFLICT (user_id, application_id) DO NOTHING",
-            made.user, made.application, made.created_at, made.code_digest, made.only_if_granted);
-        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", made.user,
-                  made.application);
+            code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
+        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
+                  code.application);
         // Previously granted scopes stay in front, in their order.
         batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
@@ -48,13 +48,13 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             "(code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
             "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
             "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
-            made.code_digest, made.user, made.application, made.scopes, limits::scope_text_bytes_max, made.redirect,
-            made.code_challenge, made.expires_at, made.only_if_granted);
+            code.code_digest, code.user, code.application, code.scopes, limits::scope_text_bytes_max, code.redirect,
+            code.code_challenge, code.expires_at, code.only_if_granted);
         batch.add(
             "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
             "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
             "ORDER BY codes.id DESC OFFSET $3))",
-            made.user, made.application, limits::codes_per_grant_max);
+            code.user, code.application, limits::codes_per_grant_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         const auto row = (*results)[2].only<std::optional<bool>, bool, bool>();
@@ -62,7 +62,7 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
         const auto& [is_spent, has_grant, is_made] = *row;
         if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
         if (is_made) return code_result::created;
-        if (made.only_if_granted) return code_result::not_granted;
+        if (code.only_if_granted) return code_result::not_granted;
         return has_grant ? too_many_scopes() : not_found();
     });
 }

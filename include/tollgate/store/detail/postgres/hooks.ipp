@@ -11,27 +11,27 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
-    const new_hook& made, std::size_t hooks_per_event_max) noexcept {
+    const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
     return detail::without_exceptions([&]() -> result<hook_id> {
-        const auto secret = impl_->keys.encrypt(made.secret, hook_secret_context(made.account));
+        const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
         if (!secret) return secret.error();
         auto batch = impl_->database.make_batch();
-        const std::string host = delivery_host(made.target_url);
-        postgres::lock_for_counting(batch, "hooks " + std::string{made.account.service.view()} + " " +
-                                     std::to_string(made.account.account.value()) + " " + made.event);
+        const std::string host = delivery_host(hook.target_url);
+        postgres::lock_for_counting(batch, "hooks " + std::string{hook.account.service.view()} + " " +
+                                     std::to_string(hook.account.account.value()) + " " + hook.event);
         // Also locks an existing row, so that it is not deleted before the hook is inserted.
         batch.add(
             "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = $2 AND account_id = $3 AND event = $4) "
             "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
-            host, made.account.service, made.account.account, made.event, hooks_per_event_max);
+            host, hook.account.service, hook.account.account, hook.event, hooks_per_event_max);
         batch.add(
             "INSERT INTO tollgate_hooks "
             "(service, account_id, event, source, type, target_url, host_id, secret, created_at) "
             "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
             "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
-            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url, *secret,
-            made.created_at, host, hooks_per_event_max);
+            hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url, *secret,
+            hook.created_at, host, hooks_per_event_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         const auto row = results->back().next<hook_id>();

@@ -175,11 +175,11 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             if (!*row) break;
             auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at,
                    seed] = **row;
-            auto& what = events[event_number];
-            if (!what) what = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+            auto& shared = events[event_number];
+            if (!shared) shared = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
             leased.push_back({.lease = {id, number},
                               .hook = hook,
-                              .what = what,
+                              .what = shared,
                               .message_id = message_id_of(seed, hook),
                               .type = std::move(type),
                               .target_url = std::move(target_url),

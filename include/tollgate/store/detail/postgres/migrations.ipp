@@ -29,13 +29,13 @@ result<rows> query(connection& on, statement_text text, const Values&... values)
 }
 
 /// Zero for a component, or a database, that has seen no step.
-inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
-    auto response = query(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
+inline result<schema_state> read_schema_state(connection& on, std::string_view component) {
+    auto response = query(on, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
     if (!response) return std::move(response).error();
     const auto is_there = response->only<bool>();
     if (!is_there) return is_there.error();
     if (!std::get<0>(*is_there)) return schema_state{};
-    response = query(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
+    response = query(on, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
     if (!response) return std::move(response).error();
     const auto row = response->next<std::int64_t, std::int64_t>();
     if (!row) return row.error();
@@ -55,11 +55,11 @@ inline result<void> run_steps(connection& on, std::string_view component, std::s
         if (done = on.run_script(steps[i].script.text()); !done) return done;
         if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
     }
-    auto kept = query(on,
-                      "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
-                      "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
-                      component, static_cast<std::int64_t>(steps.size()), from.works_with);
-    if (!kept) return std::move(kept).error();
+    auto recorded = query(on,
+                          "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
+                          "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
+                          component, static_cast<std::int64_t>(steps.size()), from.works_with);
+    if (!recorded) return std::move(recorded).error();
     return on.run_script("COMMIT");
 }
 

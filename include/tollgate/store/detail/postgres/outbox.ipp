@@ -54,7 +54,7 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
     });
 }
 
-TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id of,
+TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook,
                                                                            std::size_t rows_max,
                                                                            std::optional<delivery_id> before,
                                                                            std::optional<delivery_state> state) noexcept {
@@ -67,7 +67,7 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
             "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
             "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
             "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
-            of, account.service, account.account, rows_max,
+            hook, account.service, account.account, rows_max,
             before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
         if (!listed) return std::move(listed).error();
         std::vector<delivery> found;
@@ -78,9 +78,9 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
             if (!*row) return found;
             auto& [id, event, seed, created_at, is, attempts_made, next_attempt_at] = **row;
             found.push_back({.id = id,
-                             .hook = of,
+                             .hook = hook,
                              .event = std::move(event),
-                             .message_id = message_id_of(seed, of),
+                             .message_id = message_id_of(seed, hook),
                              .created_at = created_at,
                              .state = is,
                              .attempts_made = static_cast<unsigned>(attempts_made),
@@ -90,7 +90,7 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
 }
 
 TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
-    const account_ref& account, hook_id of, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
+    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
         auto listed = made_for
                           ? impl_->database.query(
@@ -100,14 +100,14 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
                                 "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
                                 "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
                                 "ORDER BY attempts.id DESC LIMIT $4",
-                                of, account.service, account.account, rows_max, *made_for)
+                                hook, account.service, account.account, rows_max, *made_for)
                           : impl_->database.query(
                                 "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
                                 "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                 "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
                                 "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
                                 "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                                of, account.service, account.account, rows_max);
+                                hook, account.service, account.account, rows_max);
         if (!listed) return std::move(listed).error();
         std::vector<recorded_attempt> found;
         for (;;) {
@@ -118,7 +118,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
             auto& [id, event, seed, at, duration, end, status, response, request] = **row;
             found.push_back({.delivery = id,
                              .event = std::move(event),
-                             .message_id = message_id_of(seed, of),
+                             .message_id = message_id_of(seed, hook),
                              .made = {at, duration, end, static_cast<unsigned>(status), std::move(response.value),
                                       std::move(request.value)}});
         }
@@ -158,14 +158,14 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
     });
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id of, instant since,
+TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                                   std::size_t rows_max, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         auto batch = impl_->database.make_batch();
         batch.add(
             "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            of, account.service, account.account);
+            hook, account.service, account.account);
         batch.add(
             "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3), "
@@ -176,7 +176,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
             "RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
             "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
-            of, account.service, account.account, since, rows_max, now);
+            hook, account.service, account.account, since, rows_max, now);
         batch.add_afterthought(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();

@@ -22,24 +22,24 @@ inline bool send_within(pg_conn* connection, const batch& sent) {
     };
     if (!send_plain("SAVEPOINT tollgate")) return false;
     for (const auto& statement : sent.statements()) {
-        const wire_values with{sent, statement};
-        if (PQsendQueryParams(connection, statement.text.c_str(), with.count(), with.types.data(), with.values.data(),
-                              with.sizes.data(), with.formats.data(), 1) != 1)
+        const wire_values wire{sent, statement};
+        if (PQsendQueryParams(connection, statement.text.c_str(), wire.count(), wire.types.data(), wire.values.data(),
+                              wire.sizes.data(), wire.formats.data(), 1) != 1)
             return false;
     }
     return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
 }
 
 inline result<results> receive_within(pg_conn* connection, const batch& sent) {
-    results given;
-    given.reserve(sent.statements().size());
-    std::optional<error> why;
+    results received;
+    received.reserve(sent.statements().size());
+    std::optional<error> first_error;
     bool was_end = false;
     for (std::size_t at = 0;;) {  // starts with the savepoint
         pg_result* const result = PQgetResult(connection);
         if (result == nullptr) {  // the end of a command's results, or of the connection
             if (was_end || PQstatus(connection) == CONNECTION_BAD)
-                return why ? *std::move(why) : connection_failure(connection, {}).why;
+                return first_error ? *std::move(first_error) : connection_failure(connection, {}).why;
             was_end = true;
             ++at;
             continue;
@@ -49,15 +49,15 @@ inline result<results> receive_within(pg_conn* connection, const batch& sent) {
         rows owned{result, sent.shift(), doing};
         switch (PQresultStatus(result)) {
             case PGRES_PIPELINE_SYNC:
-                if (why) return *std::move(why);
-                return given;
+                if (first_error) return *std::move(first_error);
+                return received;
             case PGRES_COMMAND_OK:
             case PGRES_TUPLES_OK:
-                if (at != 0 && at <= sent.statements().size()) given.push_back(std::move(owned));
+                if (at != 0 && at <= sent.statements().size()) received.push_back(std::move(owned));
                 break;
             case PGRES_PIPELINE_ABORTED: break;
             default:
-                if (!why) why = failure(result, doing.text()).why;
+                if (!first_error) first_error = failure(result, doing.text()).why;
         }
     }
 }

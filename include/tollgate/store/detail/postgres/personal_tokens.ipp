@@ -25,24 +25,24 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_personal_token(std
     return impl_->personal_tokens.cached(*name);
 }
 
-TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& made,
+TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& token,
                                                                      std::size_t tokens_per_user_max) noexcept {
     return detail::without_exceptions([&]() -> result<token_id> {
         auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "personal_tokens " + std::to_string(made.user.value()));
+        postgres::lock_for_counting(batch, "personal_tokens " + std::to_string(token.user.value()));
         batch.add(
             "INSERT INTO tollgate_personal_tokens "
             "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
             "SELECT $1, $2, $3, $4, $5, $6, $7 "
             "WHERE $8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
-            made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-            made.expires_at, tokens_per_user_max);
+            token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
+            token.expires_at, tokens_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return personal_token_exists(std::move(results).error());
         const auto row = results->back().next<token_id>();
         if (!row) return row.error();
         if (!*row) return too_many_personal_tokens(tokens_per_user_max);
-        impl_->changes->forget_key(impl_->personal_tokens.hash_of(made.username));
+        impl_->changes->forget_key(impl_->personal_tokens.hash_of(token.username));
         return std::get<0>(**row);
     });
 }

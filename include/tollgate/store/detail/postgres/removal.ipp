@@ -22,7 +22,7 @@ TOLLGATE_DECL result<std::size_t> removal::ended_before(instant then, std::size_
     return remove(request, false);
 }
 
-TOLLGATE_DECL result<std::size_t> removal::ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max) {
+TOLLGATE_DECL result<std::size_t> removal::ended_beyond(hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
     auto request = connections_.make_batch();
     request.add("BEGIN");
     request.add(
@@ -31,7 +31,7 @@ TOLLGATE_DECL result<std::size_t> removal::ended_beyond(hook_id of, std::size_t 
         "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
         "$3)) "
         "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
-        of, kept, rows_max);
+        hook, rows_kept, rows_max);
     return remove(request, false);
 }
 

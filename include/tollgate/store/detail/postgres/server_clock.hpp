@@ -46,7 +46,7 @@ public:
         steady::time_point received_at;
         instant server_time;
     };
-    TOLLGATE_DECL void observe(const observation& made) noexcept;
+    TOLLGATE_DECL void observe(const observation& observed) noexcept;
     /// True for one caller when an observation is due.
     [[nodiscard]] TOLLGATE_DECL bool wants_observation() noexcept;
 

@@ -32,16 +32,16 @@ TOLLGATE_DECL milliseconds server_clock::shift() const noexcept {
     return milliseconds{applied};
 }
 
-TOLLGATE_DECL void server_clock::observe(const observation& made) noexcept {
+TOLLGATE_DECL void server_clock::observe(const observation& observed) noexcept {
     // With a slow response it is unknown when the server read its clock.
     constexpr milliseconds round_trip_max{500};
-    const auto round_trip = made.received_at - made.sent_at;
+    const auto round_trip = observed.received_at - observed.sent_at;
     if (round_trip > round_trip_max && is_known_.load(std::memory_order_relaxed)) return;
-    const auto then = made.sent_at + round_trip / 2;
-    ahead_of_steady_.store(to_unix_milliseconds(made.server_time) - steady_milliseconds(then), std::memory_order_relaxed);
+    const auto then = observed.sent_at + round_trip / 2;
+    ahead_of_steady_.store(to_unix_milliseconds(observed.server_time) - steady_milliseconds(then), std::memory_order_relaxed);
     is_known_.store(true, std::memory_order_release);
     next_observation_at_.store(
-        steady_milliseconds(made.received_at) + std::chrono::duration_cast<milliseconds>(observed_every).count(),
+        steady_milliseconds(observed.received_at) + std::chrono::duration_cast<milliseconds>(observed_every).count(),
         std::memory_order_relaxed);
 }
 

@@ -46,7 +46,7 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
         else if (keyword != "client_encoding") common.emplace_back(each->keyword, each->val);
     }
     const auto add_unless_given = [&](const char* keyword, const char* value, const char* variable = nullptr) {
-        const auto is_it = [&](const auto& given) { return given.first == keyword; };
+        const auto is_it = [&](const auto& option) { return option.first == keyword; };
         if (variable != nullptr && std::getenv(variable) != nullptr) return;
         if (std::none_of(common.begin(), common.end(), is_it)) common.emplace_back(keyword, value);
     };

@@ -5,17 +5,18 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& made) noexcept {
+TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& session) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         batch.add(
             "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
             "VALUES ($1, $2, $3, $4, $5, $6, $7)",
-            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at, made.signed_in_from, made.user_agent);
+            session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
+            session.signed_in_from, session.user_agent);
         batch.add(
             "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
             "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
-            made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
+            session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
         auto done = impl_->database.run(batch);
         if (!done) return session_exists(std::move(done).error());
         return {};
@@ -61,10 +62,10 @@ TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(us
     });
 }
 
-TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& kept) noexcept {
+TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto done = impl_->database.execute(
-            "DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, kept);
+            "DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, except);
         if (!done) return std::move(done).error();
         return {};
     });

@@ -54,7 +54,7 @@ public:
     [[nodiscard]] bool is_null() const noexcept { return is_null_; }
 
     /// Starts an array of `count` elements of one type; each is added with `element`.
-    TOLLGATE_DECL void begin_array(wire_type of, std::size_t count);
+    TOLLGATE_DECL void begin_array(wire_type type, std::size_t count);
     template <class T>
     void element(const T& value);
 
@@ -70,8 +70,8 @@ private:
 /// One column of one row. Each function returns empty if the column contains another type.
 class cell {
 public:
-    cell(const pg_result* of, int row, int column, milliseconds shift) noexcept
-        : of_{of}, row_{row}, column_{column}, shift_{shift} {}
+    cell(const pg_result* result, int row, int column, milliseconds shift) noexcept
+        : result_{result}, row_{row}, column_{column}, shift_{shift} {}
 
     [[nodiscard]] TOLLGATE_DECL bool is_null() const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<bool> boolean() const noexcept;
@@ -83,16 +83,16 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> blob() const noexcept;
 
 private:
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> bytes_of(wire_type wanted) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> bytes_of(wire_type type) const noexcept;
 
-    const pg_result* of_;
+    const pg_result* result_;
     int row_;
     int column_;
     milliseconds shift_;
 };
 
-[[nodiscard]] constexpr wire_type to_wire_type(sql::storage of) noexcept {
-    switch (of) {
+[[nodiscard]] constexpr wire_type to_wire_type(sql::storage kind) noexcept {
+    switch (kind) {
         case sql::storage::boolean: return wire_boolean;
         case sql::storage::integer: return wire_integer;
         case sql::storage::blob: return wire_bytes;

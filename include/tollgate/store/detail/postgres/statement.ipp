@@ -39,10 +39,10 @@ TOLLGATE_DECL void parameter::moment(instant value) {
     integer(detail::add_within_bounds(to_unix_milliseconds(value), shift_.count()));
 }
 
-TOLLGATE_DECL void parameter::begin_array(wire_type of, std::size_t count) {
+TOLLGATE_DECL void parameter::begin_array(wire_type type, std::size_t count) {
     detail::append_big_endian(to_, count == 0 ? 0 : 1, 4);  // dimensions
     detail::append_big_endian(to_, 0, 4);                   // has-null flag, which the server ignores
-    detail::append_big_endian(to_, of.number, 4);
+    detail::append_big_endian(to_, type.number, 4);
     if (count == 0) return;
     detail::append_big_endian(to_, count, 4);
     detail::append_big_endian(to_, 1, 4);  // the first index
@@ -62,14 +62,14 @@ TOLLGATE_DECL void parameter::end_element(std::size_t begun_at, bool is_null) no
 
 TOLLGATE_DECL bool cell::is_null() const noexcept {
     // libpq reports a column that does not exist as null, which would hide a mistake.
-    return column_ < PQnfields(of_) && PQgetisnull(of_, row_, column_) != 0;
+    return column_ < PQnfields(result_) && PQgetisnull(result_, row_, column_) != 0;
 }
 
-TOLLGATE_DECL std::optional<std::string_view> cell::bytes_of(wire_type wanted) const noexcept {
-    if (column_ >= PQnfields(of_) || PQftype(of_, column_) != wanted.number || PQfformat(of_, column_) != 1 ||
-        PQgetisnull(of_, row_, column_) != 0)
+TOLLGATE_DECL std::optional<std::string_view> cell::bytes_of(wire_type type) const noexcept {
+    if (column_ >= PQnfields(result_) || PQftype(result_, column_) != type.number || PQfformat(result_, column_) != 1 ||
+        PQgetisnull(result_, row_, column_) != 0)
         return std::nullopt;
-    return std::string_view{PQgetvalue(of_, row_, column_), static_cast<std::size_t>(PQgetlength(of_, row_, column_))};
+    return std::string_view{PQgetvalue(result_, row_, column_), static_cast<std::size_t>(PQgetlength(result_, row_, column_))};
 }
 
 TOLLGATE_DECL std::optional<bool> cell::boolean() const noexcept {

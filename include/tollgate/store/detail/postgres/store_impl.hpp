@@ -34,10 +34,10 @@ struct postgres_store::impl {
     }
 
     /// Called when a verb that revokes tokens has failed, because it may have been committed nevertheless.
-    error forget_all_after(error why) const noexcept {
+    error forget_all_after(error failure) const noexcept {
         // With other kinds the server confirmed that nothing was done.
-        if (why.kind == error_kind::unavailable || why.kind == error_kind::internal) changes->forget_all();
-        return why;
+        if (failure.kind == error_kind::unavailable || failure.kind == error_kind::internal) changes->forget_all();
+        return failure;
     }
 
     /// Encrypts the webhook secrets that are not encrypted with the first key.

@@ -83,23 +83,23 @@ struct owner_columns {
 
 /// Error (internal) for values that are not a quota or not a balance.
 [[nodiscard]] inline result<known_user> to_known_user(user_id user, const owner_columns& read) {
-    known_user made;
+    known_user known;
     if (read.requests) {
         constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
         constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
         if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds || *read.window_seconds < 1 ||
             *read.window_seconds > window_seconds_max)
             return internal_error("owner_query returned numbers that are not a quota");
-        made.own_quota = quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}};
+        known.own_quota = quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}};
     }
     if (read.balance) {
         const auto amount = decimal::parse(*read.balance);
         const auto currency = currency_code::from(read.currency.value_or(""));
         if (!amount || !currency || currency->size() != currency_code::bytes_max)
             return internal_error("owner_query returned values that are not a balance");
-        made.balance = balance{user, *amount, *currency};
+        known.balance = balance{user, *amount, *currency};
     }
-    return made;
+    return known;
 }
 
 /// id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from

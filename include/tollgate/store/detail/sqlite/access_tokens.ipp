@@ -5,18 +5,18 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& made,
+TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& token,
                                                         std::optional<row_number> refresh_token) {
     auto done = on.run(
         "INSERT INTO tollgate_access_tokens "
         "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at, refresh_token);
+        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token);
     if (!done) return token_exists(std::move(done).error());
     return on.run(
         "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
         "(SELECT token_digest FROM tollgate_access_tokens WHERE application = ?1 AND user = ?2 AND token_digest <> ?3 "
         "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4)",
-        made.application, made.user, made.token_digest, limits::access_tokens_per_grant_max - 1);
+        token.application, token.user, token.token_digest, limits::access_tokens_per_grant_max - 1);
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
@@ -41,20 +41,20 @@ TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_access_token(const d
     return impl_->access_tokens.cached(token);
 }
 
-TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
+TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& token) noexcept {
     return impl_->database.transact(
-        [&](sqlite::database& on) { return sqlite::insert_access_token(on, made, std::nullopt); });
+        [&](sqlite::database& on) { return sqlite::insert_access_token(on, token, std::nullopt); });
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_token& made) noexcept {
+TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_token& token) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         auto allowed = on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
                                   "AND client_type = 'confidential'",
-                                  made.application, made.user)
+                                  token.application, token.user)
                            .next<application_id>();
         if (!allowed) return std::move(allowed).error();
         if (!*allowed) return false;
-        if (auto done = sqlite::insert_access_token(on, made, std::nullopt); !done) return std::move(done).error();
+        if (auto done = sqlite::insert_access_token(on, token, std::nullopt); !done) return std::move(done).error();
         return true;
     });
 }

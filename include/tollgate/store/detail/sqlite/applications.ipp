@@ -4,7 +4,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& made,
+TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& application,
                                                                       std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
@@ -13,8 +13,9 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
             "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 "
             "WHERE ?10 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
-            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description,
-            sql::to_lines(made.redirect_urls), made.created_at, made.type, applications_per_user_max);
+            application.owner, application.client_id, application.secret_digest, application.name, application.website,
+            application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
+            applications_per_user_max);
         if (!done) return application_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_applications(applications_per_user_max);
         return application_id{on.last_insert_id()};

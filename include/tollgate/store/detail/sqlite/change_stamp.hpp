@@ -60,8 +60,8 @@ public:
 
     /// For `row_cache`: with equal content every row is valid.
     template <class Key, class Row>
-    [[nodiscard]] bool holds(const mark& kept, const mark& now, std::size_t, const Key&, const Row&) const noexcept {
-        return kept == now;
+    [[nodiscard]] bool holds(const mark& stored, const mark& now, std::size_t, const Key&, const Row&) const noexcept {
+        return stored == now;
     }
 
 private:

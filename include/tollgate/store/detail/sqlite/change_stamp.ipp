@@ -46,10 +46,10 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
         std::memcpy(&version, header, sizeof version);
         if (version != known_version) header = nullptr;  // an unknown layout
     }
-    change_stamp made{std::move(connection), header};
+    change_stamp stamp{std::move(connection), header};
     // If this fails (read-only, full disk), there are no marks until another commit.
-    if (header != nullptr && !made.read()) static_cast<void>(detail::commit_nothing(made.connection_));
-    return made;
+    if (header != nullptr && !stamp.read()) static_cast<void>(detail::commit_nothing(stamp.connection_));
+    return stamp;
 }
 
 }  // namespace tollgate::sqlite

@@ -58,28 +58,28 @@ public:
         } else {
             last_failure_at = (std::max)(*last_failure_at, ended.made.at);
         }
-        std::optional<disable_reason> why;
-        if (ended.outcome == gone) why = disable_reason::gone;
+        std::optional<disable_reason> reason;
+        if (ended.outcome == gone) reason = disable_reason::gone;
         else if (failing_since && bound && *failing_since <= *bound)
-            why = disable_reason::failing;
+            reason = disable_reason::failing;
         if (failing_since != since_before || last_failure_at != last_before)
             if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ? WHERE id = ?",
                                     failing_since, last_failure_at, hook);
                 !done)
                 return std::move(done).error();
-        if (was_disabled || !why) return completion::done;
-        if (auto done = disable(hook, *why); !done) return std::move(done).error();
+        if (was_disabled || !reason) return completion::done;
+        if (auto done = disable(hook, *reason); !done) return std::move(done).error();
         return completion::hook_disabled;
     }
 
 private:
     result<void> record(hook_id hook, const attempt_result& ended) {
-        const attempt& made = ended.made;
+        const attempt& attempt = ended.made;
         if (auto done =
                 on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                        ended.lease.delivery, hook, made.at, std::int64_t{made.duration.count()}, made.end,
-                        std::int64_t{made.status}, blob_text{made.response}, blob_text{made.request});
+                        ended.lease.delivery, hook, attempt.at, std::int64_t{attempt.duration.count()}, attempt.end,
+                        std::int64_t{attempt.status}, blob_text{attempt.response}, blob_text{attempt.request});
             !done)
             return done;
         return on_.run(
@@ -131,18 +131,18 @@ private:
 
     /// Finding the rows beyond the bound scans all kept ones, so it is done rarely. It removes more than were added
     /// since, which covers deliveries of other processes.
-    result<void> count_ended(hook_id of) {
+    result<void> count_ended(hook_id hook) {
         constexpr unsigned interval = 100;
         constexpr std::size_t hooks_counted_max = 10'000;
         if (ended_.size() > hooks_counted_max) ended_.clear();
-        if (++ended_[of] < interval) return {};
-        ended_[of] = 0;
-        return remove_ended_beyond(on_, of, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
+        if (++ended_[hook] < interval) return {};
+        ended_[hook] = 0;
+        return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
     }
 
-    result<void> disable(hook_id hook, disable_reason why) {
+    result<void> disable(hook_id hook, disable_reason reason) {
         if (auto done =
-                on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, why, hook);
+                on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, reason, hook);
             !done)
             return done;
         return on_.run(

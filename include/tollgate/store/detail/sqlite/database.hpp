@@ -42,9 +42,9 @@ public:
     /// Binds `values` to the `?`s from left to right.
     template <class... Values>
     [[nodiscard]] statement prepare(statement_text text, const Values&... values) {
-        statement made = prepare_unbound(text);
-        made.bind(values...);
-        return made;
+        statement prepared = prepare_unbound(text);
+        prepared.bind(values...);
+        return prepared;
     }
 
     /// Prepares, binds and runs to the end.
@@ -87,11 +87,11 @@ private:
     struct finaliser {
         TOLLGATE_DECL void operator()(sqlite3_stmt* prepared) const noexcept;
     };
-    /// On the heap individually, because the statement that uses it points at `lent`.
-    struct kept_statement {
+    /// On the heap individually, because the statement that uses it points at `in_use`.
+    struct cached_statement {
         std::string_view text;
         std::unique_ptr<sqlite3_stmt, finaliser> prepared;
-        bool lent = false;
+        bool in_use = false;
     };
 
     /// The state of SQLite's busy handler; its address is stable when the database moves.
@@ -110,7 +110,7 @@ private:
     // In this order: statements are finalised first, and the handler's state outlives the connection.
     std::unique_ptr<patience> patience_ = std::make_unique<patience>();
     std::unique_ptr<sqlite3, closer> handle_;
-    std::vector<std::unique_ptr<kept_statement>> kept_;  // as many as the program has literals
+    std::vector<std::unique_ptr<cached_statement>> cached_;  // as many as the program has literals
 };
 
 /// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read cannot change before it is written. Rolls back

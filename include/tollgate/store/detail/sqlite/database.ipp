@@ -61,15 +61,15 @@ TOLLGATE_DECL result<database> database::open(const std::string& path, const dat
         return invalid("A database needs the path of a file, not \"" + path + "\".");
     if (sqlite3_threadsafe() == 0) return internal_error("SQLite was built without support for threads.");
     if (!settings.read_only) detail::make_private_file(path);
-    database made;
-    if (auto done = made.connect(path, settings); !done) return std::move(done).error();
-    return made;
+    database opened;
+    if (auto done = opened.connect(path, settings); !done) return std::move(done).error();
+    return opened;
 }
 
 TOLLGATE_DECL database database::borrow(sqlite3* open) noexcept {
-    database made;
-    made.handle_ = {open, closer{false}};
-    return made;
+    database opened;
+    opened.handle_ = {open, closer{false}};
+    return opened;
 }
 
 TOLLGATE_DECL result<void> database::connect(const std::string& path, const database_settings& settings) {
@@ -123,19 +123,19 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
 }
 
 TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
-    for (const auto& each : kept_) {
-        if (each->lent || each->text != text.text()) continue;
-        each->lent = true;
-        return statement{each->prepared.get(), &each->lent};
+    for (const auto& each : cached_) {
+        if (each->in_use || each->text != text.text()) continue;
+        each->in_use = true;
+        return statement{each->prepared.get(), &each->in_use};
     }
     sqlite3_stmt* prepared = nullptr;
     const int code = sqlite3_prepare_v3(handle_.get(), text.text().data(), static_cast<int>(text.text().size()),
                                         SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
     if (code != SQLITE_OK) return statement{failure(handle_.get(), code, text.text())};
     std::unique_ptr<sqlite3_stmt, finaliser> owned{prepared};
-    auto kept = std::make_unique<kept_statement>(kept_statement{text.text(), std::move(owned), true});
-    kept_.push_back(std::move(kept));
-    return statement{prepared, &kept_.back()->lent};
+    auto cached = std::make_unique<cached_statement>(cached_statement{text.text(), std::move(owned), true});
+    cached_.push_back(std::move(cached));
+    return statement{prepared, &cached_.back()->in_use};
 }
 
 TOLLGATE_DECL result<void> database::run_script(statement_text text) {
@@ -155,7 +155,7 @@ TOLLGATE_DECL bool database::is_sound() const noexcept {
 TOLLGATE_DECL std::int64_t database::changes() const noexcept { return sqlite3_changes64(handle_.get()); }
 
 TOLLGATE_DECL result<transaction> transaction::begin(database& on) {
-    if (auto begun = on.run("BEGIN IMMEDIATE"); !begun) return std::move(begun).error();
+    if (auto started = on.run("BEGIN IMMEDIATE"); !started) return std::move(started).error();
     return transaction{on};
 }
 

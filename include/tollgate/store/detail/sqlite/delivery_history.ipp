@@ -14,7 +14,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
+TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook,
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> before,
                                                                          std::optional<delivery_state> state) noexcept {
@@ -26,7 +26,7 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
                             "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
                             "AND tollgate_deliveries.id < ?5 AND (?6 IS NULL OR state = ?6) "
                             "ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
-                            of, account.service, account.account, rows_max,
+                            hook, account.service, account.account, rows_max,
                             before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
         std::vector<delivery> found;
         for (;;) {
@@ -36,7 +36,7 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
             if (!*row) return found;
             auto& [id, event, message_id, created_at, is, attempts_made, next_attempt_at] = **row;
             found.push_back({.id = id,
-                             .hook = of,
+                             .hook = hook,
                              .event = std::move(event),
                              .message_id = message_id,
                              .created_at = created_at,
@@ -47,7 +47,7 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
     });
 }
 
-TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
+TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id hook,
                                                                                std::size_t rows_max,
                                                                                std::optional<delivery_id> made_for) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<std::vector<recorded_attempt>> {
@@ -60,7 +60,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
                                   "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
                                   "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
                                   "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                                  of, account.service, account.account, rows_max, *made_for)
+                                  hook, account.service, account.account, rows_max, *made_for)
                         : on.prepare(
                             "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
                             "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
@@ -68,7 +68,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
                             "WHERE tollgate_attempts.hook = ?1 "
                             "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
                             "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                            of, account.service, account.account, rows_max);
+                            hook, account.service, account.account, rows_max);
         std::vector<recorded_attempt> found;
         for (;;) {
             auto row = rows.next<delivery_id, std::string, public_id, instant, std::int64_t, attempt_end, std::int64_t,
@@ -116,11 +116,11 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
     });
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id of, instant since,
+TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                                 std::size_t rows_max, instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
         auto is_disabled = sql::read_value<bool>(
-            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", of,
+            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", hook,
                        account.service, account.account));
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return std::size_t{0};
@@ -129,12 +129,12 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
                                "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NOT NULL AND state <> 'held' "
                                "AND state = 'given_up' AND created_at >= ?3 ORDER BY id LIMIT ?4)",
-                               now, of, since, rows_max);
+                               now, hook, since, rows_max);
             !done)
             return std::move(done).error();
         const auto count = static_cast<std::size_t>(on.changes());
         if (count != 0)
-            if (auto done = sqlite::queue_no_later_than(on, of, now); !done) return std::move(done).error();
+            if (auto done = sqlite::queue_no_later_than(on, hook, now); !done) return std::move(done).error();
         return count;
     });
 }

@@ -5,19 +5,19 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_code& made) noexcept {
+TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
         auto done = on.run_counted(
             "INSERT INTO tollgate_device_codes "
             "(device_digest, user_digest, application, scopes, requested_from, created_at, expires_at) "
             "SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM tollgate_applications WHERE id = ?3",
-            made.device_digest, made.user_digest, made.application, made.scopes, made.requested_from, made.created_at,
-            made.expires_at);
+            code.device_digest, code.user_digest, code.application, code.scopes, code.requested_from, code.created_at,
+            code.expires_at);
         if (!done) return token_exists(std::move(done).error());
         if (!*done) return not_found();
         return on.run("DELETE FROM tollgate_device_codes WHERE id IN (SELECT id FROM tollgate_device_codes "
                       "WHERE application = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                      made.application, limits::device_codes_per_application_max);
+                      code.application, limits::device_codes_per_application_max);
     });
 }
 

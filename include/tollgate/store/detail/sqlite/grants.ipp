@@ -11,14 +11,14 @@ namespace sqlite::detail {
 
 /// Adds these scopes to the grant of a user and an application; creates it if there is none. Empty if a scope would
 /// have to be added despite `only_if_granted`.
-inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& made) {
-    auto existing = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", made.user,
-                           made.application)
+inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& code) {
+    auto existing = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", code.user,
+                           code.application)
                     .next<row_number, scope_set>();
     if (!existing) return std::move(existing).error();
     scope_set scopes = *existing ? std::get<1>(**existing) : scope_set{};
-    if (made.only_if_granted && (!*existing || !scopes.contains_all(made.scopes))) return std::optional<row_number>{};
-    if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
+    if (code.only_if_granted && (!*existing || !scopes.contains_all(code.scopes))) return std::optional<row_number>{};
+    if (!code.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (*existing) {
         const row_number id = std::get<0>(**existing);
         if (scopes == std::get<1>(**existing)) return std::optional{id};
@@ -27,7 +27,7 @@ inline result<std::optional<row_number>> widen_grant(database& on, const new_aut
         return std::optional{id};
     }
     if (auto done = on.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?)",
-                           made.user, made.application, scopes, made.created_at);
+                           code.user, code.application, scopes, code.created_at);
         !done)
         return std::move(done).error();
     return std::optional{on.last_insert_id()};
@@ -85,13 +85,13 @@ inline result<std::optional<found_refresh_token>> find_refresh_token(database& o
 }
 
 /// Inserts the refresh token of a pair; returns its row id.
-inline result<row_number> insert_refresh_token(database& on, const issued_tokens& made, row_number access_grant,
+inline result<row_number> insert_refresh_token(database& on, const issued_tokens& issued, row_number access_grant,
                                                 const scope_set& scopes) {
     auto done = on.run(
         "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
         "VALUES (?, ?, ?, ?, ?)",
-        made.refresh_digest, access_grant, scopes, (std::min)(made.refresh_expires_at, made.refresh_ends_at),
-        made.refresh_ends_at);
+        issued.refresh_digest, access_grant, scopes, (std::min)(issued.refresh_expires_at, issued.refresh_ends_at),
+        issued.refresh_ends_at);
     if (!done) return token_exists(std::move(done).error());
     const row_number id = on.last_insert_id();
     // The token that expires last was used last.
@@ -114,19 +114,19 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
     });
 }
 
-TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& made) noexcept {
+TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
         auto there =
-            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", made.code_digest)
+            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest)
                 .next<bool>();
         if (!there) return std::move(there).error();
         if (*there) return std::get<0>(**there) ? code_result::spent : code_result::waiting;
         auto known =
-            on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", made.application).next<application_id>();
+            on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application).next<application_id>();
         if (!known) return std::move(known).error();
         if (!*known) return not_found();
 
-        const auto widened = sqlite::detail::widen_grant(on, made);
+        const auto widened = sqlite::detail::widen_grant(on, code);
         if (!widened) return widened.error();
         if (!*widened) return code_result::not_granted;
         const auto access_grant = **widened;
@@ -134,7 +134,7 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
                 on.run("INSERT INTO tollgate_codes "
                        "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                       made.code_digest, access_grant, made.scopes, made.redirect, made.code_challenge, made.expires_at);
+                       code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
             !done)
             return std::move(done).error();
         if (auto done = on.run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
@@ -169,15 +169,15 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         if (shown.code_challenge != code_challenge)
             return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
 
-        const auto made = sqlite::detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
-        if (!made) return made.error();
+        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
+        if (!inserted) return inserted.error();
         if (auto done = sqlite::insert_access_token(
                 on,
                 {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at},
-                *made);
+                *inserted);
             !done)
             return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *made,
+        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted,
                                expires_at + seconds{limits::spent_code_seconds}, code);
             !done)
             return std::move(done).error();

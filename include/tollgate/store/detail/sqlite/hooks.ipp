@@ -8,18 +8,18 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& made,
+TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
                                                         std::size_t hooks_per_event_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
-        const auto secret = impl_->keys.encrypt(made.secret, hook_secret_context(made.account));
+        const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
         if (!secret) return secret.error();
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = ?1 AND account = ?2 AND event = ?3)",
-            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
-            *secret, made.created_at, hooks_per_event_max);
+            hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url,
+            *secret, hook.created_at, hooks_per_event_max);
         if (!done) return std::move(done).error();
         if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
         return hook_id{on.last_insert_id()};
@@ -51,11 +51,11 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& 
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
-        auto kept = on.run_counted(
+        auto copied = on.run_counted(
             "INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
             "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
             old_valid_until, id, account.service, account.account);
-        if (!kept || !*kept) return kept;
+        if (!copied || !*copied) return copied;
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
                                "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
                                id, limits::previous_secrets_max);

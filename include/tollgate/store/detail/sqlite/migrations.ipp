@@ -13,13 +13,13 @@ namespace tollgate::inline v0::sqlite {
 namespace detail {
 
 /// The number of steps done; zero for a component, or a file, that has seen none.
-inline result<std::int64_t> schema_version(database& of, std::string_view component) {
+inline result<std::int64_t> schema_version(database& on, std::string_view component) {
     using number = std::int64_t;
-    auto table = of.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
+    auto table = on.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
                      .next<number>();
     if (!table) return std::move(table).error();
     if (std::get<0>(table->value()) == 0) return number{0};
-    auto version = of.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component).next<number>();
+    auto version = on.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component).next<number>();
     if (!version) return std::move(version).error();
     return *version ? std::get<0>(**version) : number{0};
 }

@@ -28,16 +28,16 @@ public:
         auto in_force = leases_in_force(host);
         if (!in_force) return std::move(in_force).error();
         const std::size_t free = request.host_leases_max - (std::min)(**in_force, request.host_leases_max);
-        std::size_t given = 0;
+        std::size_t granted = 0;
         if ((*hook)->is_disabled) {
             if (auto done = hold_due(request.hook); !done) return done;
         } else {
             auto leased = lease_due(**hook, request.hook, host, (std::min)(free, request.deliveries_max));
             if (!leased) return std::move(leased).error();
-            given = *leased;
-            **in_force += given;
+            granted = *leased;
+            **in_force += granted;
         }
-        return queue(request.hook, given == free ? (std::max)(request.full_host_retry_at, time_.now) : time_.now);
+        return queue(request.hook, granted == free ? (std::max)(request.full_host_retry_at, time_.now) : time_.now);
     }
 
     [[nodiscard]] std::vector<due_delivery> leased() && noexcept { return std::move(leased_); }
@@ -81,11 +81,11 @@ private:
         return &in_force_.emplace(host, static_cast<std::size_t>(all - over)).first->second;
     }
 
-    result<void> hold_due(hook_id of) {
+    result<void> hold_due(hook_id hook) {
         return on_.run(
             "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 "
             "WHERE hook = ?1 AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2",
-            of, time_.now);
+            hook, time_.now);
     }
 
     /// Returns how many.
@@ -119,8 +119,8 @@ private:
             previous_secrets = *std::move(read);
         }
         for (const candidate& each : due) {
-            auto what = read_event(each.event);
-            if (!what) return std::move(what).error();
+            auto event = read_event(each.event);
+            if (!event) return std::move(event).error();
             // The hook's target may have changed since the delivery was created or last leased.
             if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
                                     "lease_number = ?, resend_asked = 0, host = ? WHERE id = ?",
@@ -129,7 +129,7 @@ private:
                 return std::move(done).error();
             leased_.push_back({.lease = each.lease,
                                .hook = hook,
-                               .what = *std::move(what),
+                               .what = *std::move(event),
                                .message_id = each.message_id,
                                .type = to.type,
                                .target_url = to.target_url,
@@ -154,9 +154,9 @@ private:
         return on_.run("UPDATE tollgate_hooks SET ready_at = ? WHERE id = ?", ready_at, which);
     }
 
-    result<std::vector<std::string>> read_previous_secrets(hook_id of) {
+    result<std::vector<std::string>> read_previous_secrets(hook_id hook) {
         auto rows = on_.prepare(
-            "SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", of, time_.now);
+            "SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", hook, time_.now);
         std::vector<std::string> secrets;
         for (;;) {
             auto row = rows.next<std::string>();

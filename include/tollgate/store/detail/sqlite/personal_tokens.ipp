@@ -51,7 +51,7 @@ TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::
     return impl_->personal_tokens.cached(*name);
 }
 
-TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
+TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& token,
                                                                    std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
@@ -60,8 +60,8 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
             "(user, username, secret_digest, description, scopes, created_at, expires_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
             "WHERE ?8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
-            made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-            made.expires_at, tokens_per_user_max);
+            token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
+            token.expires_at, tokens_per_user_max);
         if (!done) return personal_token_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
         return token_id{on.last_insert_id()};

@@ -29,8 +29,8 @@ TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std
 /// Removes deliveries that ended before `then`, oldest first; returns how many.
 TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max);
 
-/// Removes ended deliveries of a hook beyond the newest `kept`.
-TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max);
+/// Removes ended deliveries of a hook beyond the newest `rows_kept`.
+TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max);
 
 }  // namespace tollgate::sqlite
 

@@ -75,11 +75,11 @@ TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then
                        rows_max));
 }
 
-TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max) {
+TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
     auto removed = detail::remove_listed(
         on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_ended "
                        "WHERE hook = ? AND ended_at IS NOT NULL AND state <> 'held' ORDER BY id DESC LIMIT ? OFFSET ?",
-                       of, rows_max, kept));
+                       hook, rows_max, rows_kept));
     if (!removed) return std::move(removed).error();
     return {};
 }

@@ -5,18 +5,19 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& made) noexcept {
+TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& session) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
         auto done = on.run(
             "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at, made.signed_in_from, made.user_agent);
+            session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
+            session.signed_in_from, session.user_agent);
         if (!done) return session_exists(std::move(done).error());
         return on.run(
             "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
             "(SELECT cookie_digest FROM tollgate_sessions WHERE user = ?1 AND cookie_digest <> ?2 "
             "ORDER BY last_seen_at DESC LIMIT -1 OFFSET ?3)",
-            made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
+            session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
     });
 }
 
@@ -50,9 +51,9 @@ TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user
     });
 }
 
-TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std::optional<digest>& kept) noexcept {
+TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {
     return impl_->database.write([&](sqlite::database& on) {
-        return on.run("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", user, kept);
+        return on.run("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", user, except);
     });
 }
 

@@ -95,13 +95,13 @@ struct column<std::optional<T>> : sql::optional_column<T, column<T>> {};
 class statement {
 public:
     /// A statement that fails at its first step.
-    explicit statement(error why) : failed_{std::move(why)} {}
-    /// `lent`: set to false when the statement is returned; null: the statement is finalised instead.
-    statement(sqlite3_stmt* prepared, bool* lent) noexcept : prepared_{prepared}, lent_{lent} {}
+    explicit statement(error failure) : failed_{std::move(failure)} {}
+    /// `in_use`: set to false when the statement is returned; null: the statement is finalised instead.
+    statement(sqlite3_stmt* prepared, bool* in_use) noexcept : prepared_{prepared}, in_use_{in_use} {}
 
     statement(statement&& other) noexcept
         : prepared_{std::exchange(other.prepared_, nullptr)},
-          lent_{std::exchange(other.lent_, nullptr)},
+          in_use_{std::exchange(other.in_use_, nullptr)},
           bind_code_{other.bind_code_},
           failed_{std::move(other.failed_)} {}
     statement& operator=(statement&&) = delete;
@@ -128,7 +128,7 @@ private:
     TOLLGATE_DECL void give_back() noexcept;
 
     sqlite3_stmt* prepared_ = nullptr;
-    bool* lent_ = nullptr;
+    bool* in_use_ = nullptr;
     int bind_code_ = 0;
     std::optional<error> failed_;
 };

@@ -59,9 +59,9 @@ TOLLGATE_DECL result<bool> statement::step() {
     const int code = sqlite3_step(prepared_);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
-    auto why = failure(connection, code, text);
+    auto failed = failure(connection, code, text);
     sqlite3_reset(prepared_);  // releases the locks now, not at the end of the scope
-    return why;
+    return failed;
 }
 
 TOLLGATE_DECL result<void> statement::finish() {
@@ -79,13 +79,13 @@ TOLLGATE_DECL error statement::misread(std::size_t column) const {
 
 TOLLGATE_DECL void statement::give_back() noexcept {
     if (prepared_ == nullptr) return;
-    if (lent_ == nullptr) {
+    if (in_use_ == nullptr) {
         sqlite3_finalize(prepared_);
         return;
     }
     sqlite3_reset(prepared_);
     sqlite3_clear_bindings(prepared_);
-    *lent_ = false;
+    *in_use_ = false;
 }
 
 }  // namespace tollgate::sqlite

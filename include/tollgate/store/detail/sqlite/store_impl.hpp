@@ -51,7 +51,7 @@ using row_number = std::int64_t;
 
 /// Inserts an access token with its refresh token, if any, and deletes the oldest of its user and application beyond
 /// the bound. Precondition: in a transaction.
-TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& made,
+TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token,
                                                 std::optional<row_number> refresh_token);
 
 }  // namespace sqlite
