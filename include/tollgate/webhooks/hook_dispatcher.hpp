@@ -60,9 +60,9 @@ public:
 
     /// For the store of an `account_service`, with its policies. The service must outlive the dispatcher.
     template <class Service>
-        requires requires(Service& of) { { of.store() } -> std::same_as<Store&>; of.policies().by_reference(); }
-    explicit hook_dispatcher(Service& of, hook_dispatch_settings settings = {})
-        : hook_dispatcher{of.store(), std::move(settings), of.policies().by_reference()} {}
+        requires requires(Service& service) { { service.store() } -> std::same_as<Store&>; service.policies().by_reference(); }
+    explicit hook_dispatcher(Service& service, hook_dispatch_settings settings = {})
+        : hook_dispatcher{service.store(), std::move(settings), service.policies().by_reference()} {}
 
     /// Stops without waiting for attempts, except for a store call in progress.
     ~hook_dispatcher() = default;
@@ -90,10 +90,10 @@ public:
 private:
     class environment final : public webhooks::worker_environment {
     public:
-        environment(Store& of, Policies all) : store{of}, policies_{std::move(all)} {}
+        environment(Store& used_store, Policies all) : store{used_store}, policies_{std::move(all)} {}
 
         result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max) noexcept override {
-            if constexpr (shared) seen_ = store.changes_seen();
+            if constexpr (shared) changes_seen_ = store.changes_seen();
             return guarded<due_hook_page>([&] { return store.due_hooks(now, rows_max); });
         }
         result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
@@ -108,7 +108,7 @@ private:
         }
         bool tells_changes() noexcept override { return shared; }
         bool may_have_changed() noexcept override {
-            if constexpr (shared) return !seen_ || store.changes_seen() != seen_;
+            if constexpr (shared) return !changes_seen_ || store.changes_seen() != changes_seen_;
             else return true;
         }
 
@@ -125,10 +125,10 @@ private:
         instant now() noexcept override { return policy(policies_.clock).now(); }
         std::uint32_t chance() noexcept override {
             std::array<std::byte, sizeof(std::uint32_t)> bytes;
-            std::uint32_t made = 0x8000'0000;  // without randomness there is no jitter
-            if (!policy(policies_.random).fill(bytes)) return made;
-            std::memcpy(&made, bytes.data(), sizeof made);
-            return made;
+            std::uint32_t value = 0x8000'0000;  // without randomness there is no jitter
+            if (!policy(policies_.random).fill(bytes)) return value;
+            std::memcpy(&value, bytes.data(), sizeof value);
+            return value;
         }
         void on_attempt(const delivery_record& record) noexcept override {
             if constexpr (delivery_observer<policy_type<decltype(policies_.observer)>>) {
@@ -141,7 +141,7 @@ private:
                 }
             }
         }
-        void on_problem(const error& why) noexcept override { policy(policies_.observer).on_problem(why); }
+        void on_problem(const error& failure) noexcept override { policy(policies_.observer).on_problem(failure); }
 
         Store& store;
 
@@ -160,7 +160,7 @@ private:
         }
 
         Policies policies_;
-        std::optional<std::uint64_t> seen_;  // before due hooks were last listed
+        std::optional<std::uint64_t> changes_seen_;  // before due hooks were last listed
     };
 
     environment environment_;
@@ -169,7 +169,7 @@ private:
 
 /// Deduces the types from a service: its store and its policies.
 template <class Service>
-    requires requires(Service& of) { of.store(); of.policies().by_reference(); }
+    requires requires(Service& service) { service.store(); service.policies().by_reference(); }
 hook_dispatcher(Service&, hook_dispatch_settings = {})
     -> hook_dispatcher<std::remove_reference_t<decltype(std::declval<Service&>().store())>,
                        decltype(std::declval<Service&>().policies().by_reference())>;

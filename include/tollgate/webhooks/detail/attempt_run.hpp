@@ -62,18 +62,18 @@ private:
     TOLLGATE_DECL void send();
     TOLLGATE_DECL void read();
     TOLLGATE_DECL void on_read(const std::error_code& failed, std::size_t bytes);
-    TOLLGATE_DECL void on_lost(std::string why);
+    TOLLGATE_DECL void on_lost(std::string reason);
 
-    TOLLGATE_DECL void end_as(attempt_end how, std::string why) noexcept;
+    TOLLGATE_DECL void end_as(attempt_end end_kind, std::string reason) noexcept;
     TOLLGATE_DECL void end_with_shortage(std::string_view of_what) noexcept;
-    TOLLGATE_DECL void end_not_attempted(std::string why) noexcept;
+    TOLLGATE_DECL void end_not_attempted(std::string reason) noexcept;
     TOLLGATE_DECL void end() noexcept;
 
     const std::shared_ptr<hook_client> client_;
     outgoing_request request_;
     const std::string origin_;
     std::string message_;  // head and body
-    const clock::time_point began_ = clock::now();
+    const clock::time_point started_at_ = clock::now();
     clock::time_point ends_at_;
     clock::time_point connected_by_{};
     asio::basic_waitable_timer<clock, asio::wait_traits<clock>, client_executor> timer_;

@@ -25,17 +25,17 @@ inline bool is_shortage(const std::error_code& failed, const ip_address& to) noe
 }
 
 inline std::string message_head(const outgoing_request& request, const std::string& user_agent) {
-    std::string made;
+    std::string message;
     constexpr std::size_t around_bytes = 128;
-    made.reserve(around_bytes + request.target.path.size() + request.target.query.size() + request.fields.size() +
-                 request.body.size());
-    made.append("POST ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
-    made.append(request.target.authority()).append("\r\nUser-Agent: ").append(user_agent).append("\r\n");
-    made.append(request.fields)
-        .append("Content-Length: ")
-        .append(std::to_string(request.body.size()))
-        .append("\r\n\r\n");
-    return made;
+    message.reserve(around_bytes + request.target.path.size() + request.target.query.size() + request.fields.size() +
+                    request.body.size());
+    message.append("POST ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
+    message.append(request.target.authority()).append("\r\nUser-Agent: ").append(user_agent).append("\r\n");
+    message.append(request.fields)
+           .append("Content-Length: ")
+           .append(std::to_string(request.body.size()))
+           .append("\r\n\r\n");
+    return message;
 }
 
 }  // namespace detail
@@ -45,7 +45,7 @@ TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> client, outg
       request_{std::move(request)},
       origin_{request_.target.origin()},
       message_{detail::message_head(request_, client_->settings_.user_agent)},
-      ends_at_{(std::min)(began_ + client_->settings_.attempt_timeout, request_.done_by)},
+      ends_at_{(std::min)(started_at_ + client_->settings_.attempt_timeout, request_.done_by)},
       timer_{client_->strand_},
       parser_{client_->settings_.response} {
     message_ += request_.body;
@@ -60,13 +60,13 @@ TOLLGATE_DECL void attempt_run::begin(ended_attempts blank) noexcept {
 
 TOLLGATE_DECL void attempt_run::start() {
     // Less than half of the time is left: a time-out would blame the receiver for a delay on this side.
-    if (ends_at_ - began_ < client_->settings_.attempt_timeout / 2) return end_not_attempted({});
-    while (auto kept = client_->idle_.take(origin_)) {
-        if (!client_->owner_->allows(kept->peer)) {  // the target rule may have changed
-            kept->close();
+    if (ends_at_ - started_at_ < client_->settings_.attempt_timeout / 2) return end_not_attempted({});
+    while (auto idle = client_->idle_.take(origin_)) {
+        if (!client_->owner_->allows(idle->peer)) {  // the target rule may have changed
+            idle->close();
             continue;
         }
-        connection_ = std::move(kept);
+        connection_ = std::move(idle);
         used_before_ = true;
         return send();
     }
@@ -233,8 +233,8 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
 /// A reused connection may close at any time, possibly before the host has seen the request. If no byte of a response
 /// has arrived, the request is sent once more on a new connection. RFC 9110 section 9.2.2 allows that for a POST that
 /// the client knows to be harmless: the `webhook-id` is the same, and receivers must expect duplicates anyway.
-TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
-    if (!used_before_ || parser_.begun()) return end_as(attempt_end::broken_off, std::move(why));
+TOLLGATE_DECL void attempt_run::on_lost(std::string reason) {
+    if (!used_before_ || parser_.begun()) return end_as(attempt_end::broken_off, std::move(reason));
     connection_->close();
     connection_.reset();
     used_before_ = false;
@@ -243,15 +243,15 @@ TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
 
 /// Once the head is complete, the receiver has responded, even if the body is cut off: many receivers send a body without a
 /// length and leave the connection open.
-TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcept {
-    ended_attempt& made = result_.front();
-    made.end = parser_.head_complete() ? attempt_end::answered : how;
-    made.why = std::move(why);
+TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason) noexcept {
+    ended_attempt& ended = result_.front();
+    ended.end = parser_.head_complete() ? attempt_end::answered : end_kind;
+    ended.why = std::move(reason);
     if (parser_.head_complete()) {
-        made.status = parser_.status();
+        ended.status = parser_.status();
         try {
-            made.retry_after = parser_.retry_after();
-            made.response = parser_.body();
+            ended.retry_after = parser_.retry_after();
+            ended.response = parser_.body();
         } catch (const std::exception&) {  // only the status matters
         }
     }
@@ -268,9 +268,9 @@ TOLLGATE_DECL void attempt_run::end_with_shortage(std::string_view of_what) noex
     }
 }
 
-TOLLGATE_DECL void attempt_run::end_not_attempted(std::string why) noexcept {
+TOLLGATE_DECL void attempt_run::end_not_attempted(std::string reason) noexcept {
     result_.front().tried = false;
-    result_.front().why = std::move(why);
+    result_.front().why = std::move(reason);
     end();
 }
 
@@ -279,7 +279,7 @@ TOLLGATE_DECL void attempt_run::end() noexcept {
     timer_.cancel();
     if (connection_) connection_->close();
     connection_.reset();
-    result_.front().duration = std::chrono::ceil<milliseconds>(clock::now() - began_);
+    result_.front().duration = std::chrono::ceil<milliseconds>(clock::now() - started_at_);
     client_->end(std::move(result_));
 }
 

@@ -47,7 +47,7 @@ public:
     [[nodiscard]] client_socket& socket() noexcept { return socket_; }
 
     /// Prepares TLS for this host: its name is sent (SNI) and must match the certificate. False when out of memory.
-    [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& with, const http::url& host);
+    [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& context, const http::url& host);
     /// Why the certificate was not trusted, or OpenSSL's error text.
     [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
 

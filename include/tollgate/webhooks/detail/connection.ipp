@@ -16,8 +16,8 @@ namespace tollgate::inline v0::webhooks {
 
 TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(const std::string& authorities_file) {
     try {
-        auto made = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
-        SSL_CTX* const native = made->native_handle();
+        auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
+        SSL_CTX* const native = context->native_handle();
         SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
         SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
         SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
@@ -27,13 +27,13 @@ TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(const 
         static constexpr unsigned char protocols[] = "\x08http/1.1";
         SSL_CTX_set_alpn_protos(native, protocols, sizeof protocols - 1);
         std::error_code failed;
-        if (authorities_file.empty()) made->set_default_verify_paths(failed);
-        else made->load_verify_file(authorities_file, failed);
+        if (authorities_file.empty()) context->set_default_verify_paths(failed);
+        else context->load_verify_file(authorities_file, failed);
         if (failed)
             return invalid("The certificate authorities (" +
                            (authorities_file.empty() ? "the system's" : authorities_file) +
                            ") cannot be used: " + failed.message() + ".");
-        return made;
+        return context;
     } catch (const std::exception& failed) {
         return internal_error(std::string{"no TLS context: "} + failed.what());
     }
@@ -47,8 +47,8 @@ TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std
     return {asio::ip::address_v6{all}, port};
 }
 
-TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& with, const http::url& host) {
-    tls_ = std::make_unique<asio::ssl::stream<client_socket&>>(socket_, with);
+TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& context, const http::url& host) {
+    tls_ = std::make_unique<asio::ssl::stream<client_socket&>>(socket_, context);
     return tollgate::detail::expect_tls_peer(tls_->native_handle(), host.host, host.address.has_value());
 }
 
@@ -65,8 +65,8 @@ TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
         if (SSL_pending(native) != 0 || BIO_ctrl_pending(SSL_get_rbio(native)) != 0) return false;
     }
     char byte = 0;
-    const auto got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    const auto peeked = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
 TOLLGATE_DECL void hook_connection::close() noexcept {

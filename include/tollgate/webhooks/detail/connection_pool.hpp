@@ -43,7 +43,7 @@ public:
 private:
     struct entry {
         std::string origin;
-        std::shared_ptr<hook_connection> kept;
+        std::shared_ptr<hook_connection> connection;
     };
     using entries = std::list<entry>;  // most recently used first
 

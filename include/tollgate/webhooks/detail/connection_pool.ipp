@@ -11,7 +11,7 @@ TOLLGATE_DECL std::shared_ptr<hook_connection> connection_pool::take(const std::
     const auto now = clock::now();
     for (auto found = by_origin_.find(origin); found != by_origin_.end(); found = by_origin_.find(origin)) {
         const auto place = found->second.front();
-        auto one = place->kept;
+        auto one = place->connection;
         drop(place);
         if (now - one->idle_since < within_.idle_timeout && now - one->made_at < within_.age_max && one->is_quiet())
             return one;
@@ -27,7 +27,7 @@ TOLLGATE_DECL void connection_pool::put(const std::string& origin, std::shared_p
         within_.per_host_max == 0)
         return one->close();
     if (all_.size() >= within_.connections_max) {
-        all_.back().kept->close();
+        all_.back().connection->close();
         drop(std::prev(all_.end()));
     }
     // Everything that may throw comes first, so that an entry is in both tables or in neither.
@@ -49,16 +49,16 @@ TOLLGATE_DECL void connection_pool::drop(entries::iterator which) {
 
 TOLLGATE_DECL auto connection_pool::sweep() -> std::optional<clock::time_point> {
     const auto now = clock::now();
-    while (!all_.empty() && now - all_.back().kept->idle_since >= within_.idle_timeout) {
-        all_.back().kept->close();
+    while (!all_.empty() && now - all_.back().connection->idle_since >= within_.idle_timeout) {
+        all_.back().connection->close();
         drop(std::prev(all_.end()));
     }
     if (all_.empty()) return std::nullopt;
-    return all_.back().kept->idle_since + within_.idle_timeout;
+    return all_.back().connection->idle_since + within_.idle_timeout;
 }
 
 TOLLGATE_DECL void connection_pool::close() {
-    for (const entry& each : all_) each.kept->close();
+    for (const entry& each : all_) each.connection->close();
     all_.clear();
     by_origin_.clear();
 }

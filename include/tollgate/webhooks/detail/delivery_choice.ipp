@@ -32,20 +32,20 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
 }
 
 /// How many attempts a hook may still have in its minute.
-TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id of, clock::time_point now) const noexcept {
+TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id hook, clock::time_point now) const noexcept {
     if (settings_.per_hook_minute_max == 0) return (std::numeric_limits<std::size_t>::max)();
-    const auto known = minutes_.find(of);
+    const auto known = minutes_.find(hook);
     if (known == minutes_.end() || now >= known->second.over) return settings_.per_hook_minute_max;
     return settings_.per_hook_minute_max - (std::min)(known->second.attempts, settings_.per_hook_minute_max);
 }
 
-TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id of) {
+TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
     if (settings_.per_hook_minute_max == 0) return;
-    if (minutes_.size() >= known_minutes_max && !minutes_.contains(of)) {
+    if (minutes_.size() >= known_minutes_max && !minutes_.contains(hook)) {
         std::erase_if(minutes_, [&](const auto& each) { return claimed_at_ >= each.second.over; });
         if (minutes_.size() >= known_minutes_max) return;
     }
-    hook_minute& current = minutes_.try_emplace(of, hook_minute{claimed_at_ + minute}).first->second;
+    hook_minute& current = minutes_.try_emplace(hook, hook_minute{claimed_at_ + minute}).first->second;
     if (claimed_at_ >= current.over) current = {claimed_at_ + minute};
     ++current.attempts;
 }
@@ -53,7 +53,7 @@ TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id of) {
 /// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.
 TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& here, scheduler_time now, scheduler_actions& into) {
     if (minutes_.empty()) return;
-    const auto kept = std::remove_if(here.due.begin(), here.due.end(), [&](const remembered_hook& each) {
+    const auto new_end = std::remove_if(here.due.begin(), here.due.end(), [&](const remembered_hook& each) {
         if (attempts_left(each.hook, now.steady) != 0) return false;
         const auto wait = std::chrono::ceil<milliseconds>(minutes_.find(each.hook)->second.over - now.steady);
         into.lease.push_back({each.hook, 0, 0, now.wall + wait});
@@ -61,7 +61,7 @@ TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& here, scheduler_
         --remembered_;
         return true;
     });
-    here.due.erase(kept, here.due.end());
+    here.due.erase(new_end, here.due.end());
 }
 
 /// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
@@ -82,14 +82,14 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
     for (account_load& each : here.accounts) each.requested = 0;
     const std::size_t free = free_slots(here);
     const std::size_t slots = (std::min)(free, rows_left);
-    std::size_t given = 0;
-    for (; given < slots; ++given) {
+    std::size_t used = 0;
+    for (; used < slots; ++used) {
         remembered_hook* best = nullptr;
         account_load* best_load = nullptr;
         for (remembered_hook& each : here.due) {
             account_load& load = load_of(each.account);
-            const auto rank = [](const account_load& of, const remembered_hook& hook) {
-                return std::pair{of.in_flight + of.requested, hook.requested};
+            const auto rank = [](const account_load& account, const remembered_hook& hook) {
+                return std::pair{account.in_flight + account.requested, hook.requested};
             };
             if (each.requested >= attempts_left(each.hook, now.steady)) continue;
             if (best != nullptr && rank(load, each) >= rank(*best_load, *best)) continue;
@@ -111,8 +111,8 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
         }
     }
     std::erase_if(here.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
-    rows_left -= given;
-    if (here.slow) slow_requested_ += given;
+    rows_left -= used;
+    if (here.slow) slow_requested_ += used;
 }
 
 }  // namespace tollgate::webhooks

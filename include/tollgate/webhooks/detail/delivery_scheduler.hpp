@@ -187,11 +187,11 @@ private:
     TOLLGATE_DECL bool remember(const due_hook& each);
     TOLLGATE_DECL void choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void park_limited(host_state& here, scheduler_time now, scheduler_actions& into);
-    TOLLGATE_DECL void count_attempt(hook_id of);
-    [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id of, clock::time_point now) const noexcept;
+    TOLLGATE_DECL void count_attempt(hook_id hook);
+    [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id hook, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
-    TOLLGATE_DECL void claim_failed(const error& why, scheduler_time now, scheduler_actions& into);
-    TOLLGATE_DECL void pause_after_shortage(std::string_view why, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void claim_failed(const error& failure, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void pause_after_shortage(std::string_view reason, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void forget_overdue(scheduler_time now) noexcept;
     TOLLGATE_DECL void release(const in_flight_delivery& over, scheduler_time now) noexcept;
     TOLLGATE_DECL void forget_idle_hosts() noexcept;

@@ -119,11 +119,11 @@ TOLLGATE_DECL void delivery_scheduler::take_completed(result<std::vector<complet
     store_pause_ = {};
     into.finished.reserve(results_.size());
     for (std::size_t i = 0; i < results_.size(); ++i) {
-        auto& [one, why] = ended_[i];
+        auto& [one, reason] = ended_[i];
         release(one, now);
         if (results_[i].outcome == delivery_outcome::not_attempted) continue;
         into.finished.push_back({std::move(one), std::move(results_[i]),
-                                 i < from->size() ? (*from)[i] : completion::too_late, std::move(why)});
+                                 i < from->size() ? (*from)[i] : completion::too_late, std::move(reason)});
     }
     results_.clear();
     ended_.clear();
@@ -131,20 +131,20 @@ TOLLGATE_DECL void delivery_scheduler::take_completed(result<std::vector<complet
 
 /// Drops results that the store did not accept before their lease ended: those deliveries are sent again anyway.
 TOLLGATE_DECL void delivery_scheduler::forget_overdue(scheduler_time now) noexcept {
-    std::size_t kept = 0;
+    std::size_t remaining = 0;
     for (std::size_t i = 0; i < results_.size(); ++i) {
         if (now.steady >= ended_[i].first.lease_over) {
             release(ended_[i].first, now);
             continue;
         }
-        if (kept != i) {
-            results_[kept] = std::move(results_[i]);
-            ended_[kept] = std::move(ended_[i]);
+        if (remaining != i) {
+            results_[remaining] = std::move(results_[i]);
+            ended_[remaining] = std::move(ended_[i]);
         }
-        ++kept;
+        ++remaining;
     }
-    results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(kept), results_.end());
-    ended_.erase(ended_.begin() + static_cast<std::ptrdiff_t>(kept), ended_.end());
+    results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(remaining), results_.end());
+    ended_.erase(ended_.begin() + static_cast<std::ptrdiff_t>(remaining), ended_.end());
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into) {
@@ -160,14 +160,14 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
 }
 
 /// Pauses claims: more attempts would only increase the shortage.
-TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view why, scheduler_time now,
+TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view reason, scheduler_time now,
                                                           scheduler_actions& into) {
     if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once per claim, whose results come one by one
         shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
     no_claim_before_ = now.steady + shortage_pause_;
     if (now.steady < next_shortage_report_) return;
     next_shortage_report_ = now.steady + longest_pause;
-    into.problems.push_back(unavailable("Webhooks are paused, because this machine cannot connect: " + std::string{why}));
+    into.problems.push_back(unavailable("Webhooks are paused, because this machine cannot connect: " + std::string{reason}));
 }
 
 /// Allocates before it changes anything, so that it can be repeated if memory runs out.
@@ -180,10 +180,10 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     const auto found = in_flight_.find(each.number);
     if (found == in_flight_.end()) return;
     in_flight_delivery& one = found->second;
-    attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
-                 .response = std::move(each.response), .request = std::move(each.request)};
+    attempt recorded{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
+                     .response = std::move(each.response), .request = std::move(each.request)};
     attempt_result judged =
-        judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now.wall, each.chance);
+        judge_attempt(settings_.retry, one.sent, {std::move(recorded), each.retry_after}, now.wall, each.chance);
     if (each.unsendable) {
         judged.outcome = delivery_outcome::given_up;
     } else if (each.cut_off) {  // by this worker: it says little about the receiver
@@ -209,11 +209,11 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
 
 // ---- claims: list due hooks, choose, lease
 
-TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& why, scheduler_time now, scheduler_actions& into) {
+TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& failure, scheduler_time now, scheduler_actions& into) {
     store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
     next_claim_ = now.steady + store_pause_;
     next_poll_ = (std::max)(next_poll_, next_claim_);
-    into.problems.push_back(why);
+    into.problems.push_back(failure);
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into) {

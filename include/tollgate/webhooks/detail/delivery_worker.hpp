@@ -48,7 +48,7 @@ public:
     virtual instant now() noexcept = 0;
     virtual std::uint32_t chance() noexcept = 0;
     virtual void on_attempt(const delivery_record& record) noexcept = 0;
-    virtual void on_problem(const error& why) noexcept = 0;
+    virtual void on_problem(const error& failure) noexcept = 0;
 
 protected:
     ~worker_environment() = default;

@@ -37,18 +37,18 @@ private:
     const void* const before_;
 };
 
-/// At most `wanted`, and at most half of the process's descriptors; the rest is left to the program.
-inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
+/// At most `requested`, and at most half of the process's descriptors; the rest is left to the program.
+inline std::size_t affordable_attempts(std::size_t requested) noexcept {
     rlimit allowed{};
-    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
-    return (std::max)(std::size_t{1}, (std::min<std::size_t>)(wanted, allowed.rlim_cur / 2));
+    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return requested;
+    return (std::max)(std::size_t{1}, (std::min<std::size_t>)(requested, allowed.rlim_cur / 2));
 }
 
-inline hook_dispatch_settings affordable(hook_dispatch_settings with) noexcept {
-    with.attempts_max = affordable_attempts(with.attempts_max);
+inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexcept {
+    settings.attempts_max = affordable_attempts(settings.attempts_max);
     // Leave slots for hosts that are not slow.
-    with.slow_attempts_max = (std::min)(with.slow_attempts_max, (std::max)(with.attempts_max / 2, std::size_t{1}));
-    return with;
+    settings.slow_attempts_max = (std::min)(settings.slow_attempts_max, (std::max)(settings.attempts_max / 2, std::size_t{1}));
+    return settings;
 }
 
 }  // namespace detail
@@ -142,19 +142,19 @@ TOLLGATE_DECL result<void> delivery_worker::impl::start() {
     const std::lock_guard hold{mutex_};
     if (state_ != state::fresh) return unavailable("A dispatcher can be started once, and not after it was stopped.");
     try {
-        asio::any_io_executor where = executor_;
-        if (!where) {
+        asio::any_io_executor executor = executor_;
+        if (!executor) {
             own_context_ = std::make_unique<asio::io_context>(1);
             own_context_stays_.emplace(own_context_->get_executor());
-            where = own_context_->get_executor();
+            executor = own_context_->get_executor();
         }
         receiver_ = std::make_shared<result_receiver>(*this);
-        auto made = hook_client::make(where, settings_.client, receiver_);
-        if (!made) {
+        auto client = hook_client::make(executor, settings_.client, receiver_);
+        if (!client) {
             state_ = state::stopped;
-            return std::move(made).error();
+            return std::move(client).error();
         }
-        client_ = *std::move(made);
+        client_ = *std::move(client);
         if (own_context_) client_thread_ = std::thread{[this] { serve_sockets(); }};
         worker_thread_ = std::thread{[this] { run(); }};
         state_ = state::running;
@@ -283,7 +283,7 @@ TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actio
         for (const auto& each : all) {
             ended_attempts instead(1);
             instead.front().number = each.number;
-            if (auto made = prepare(each, instead.front())) requests.push_back(*std::move(made));
+            if (auto request = prepare(each, instead.front())) requests.push_back(*std::move(request));
             else refused.splice(refused.end(), instead);
         }
         if (!requests.empty()) client_->send(std::move(requests));

@@ -50,7 +50,7 @@ private:
     friend attempt_run;
 
     TOLLGATE_DECL void begin(outgoing_request request, ended_attempts blank) noexcept;
-    TOLLGATE_DECL void end(ended_attempts what) noexcept;
+    TOLLGATE_DECL void end(ended_attempts ended) noexcept;
     TOLLGATE_DECL void tell() noexcept;
     /// Keeps a connection for the next request to its host.
     TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);

@@ -74,9 +74,9 @@ TOLLGATE_DECL void hook_client::abort() {
     });
 }
 
-TOLLGATE_DECL void hook_client::end(ended_attempts what) noexcept {
-    under_way_.erase(what.front().number);
-    ended_.splice(ended_.end(), what);
+TOLLGATE_DECL void hook_client::end(ended_attempts ended) noexcept {
+    under_way_.erase(ended.front().number);
+    ended_.splice(ended_.end(), ended);
     if (telling_) return;
     try {
         asio::post(strand_, [self = shared_from_this()] { self->tell(); });

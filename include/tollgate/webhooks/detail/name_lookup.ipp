@@ -32,12 +32,12 @@ TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
     if ((_res.options & RES_INIT) == 0) static_cast<void>(res_init());
     _res.options &= ~static_cast<decltype(_res.options)>(RES_DNSRCH | RES_DEFNAMES);
 #endif
-    addrinfo wanted{};
-    wanted.ai_family = AF_UNSPEC;
-    wanted.ai_socktype = SOCK_STREAM;
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
     addrinfo* first = nullptr;
     errno = 0;
-    if (const int failed = ::getaddrinfo(host.c_str(), nullptr, &wanted, &first); failed != 0) {
+    if (const int failed = ::getaddrinfo(host.c_str(), nullptr, &hints, &first); failed != 0) {
         const int cause = errno;
         if (failed == EAI_MEMORY) throw std::bad_alloc{};
         if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
@@ -80,9 +80,9 @@ public:
     void add(const std::string& name) {
         if (const auto known = places_.find(name); known != places_.end())
             return names_.splice(names_.begin(), names_, known->second);
-        std::list<std::string> made{name};
-        places_.emplace(made.front(), made.begin());
-        names_.splice(names_.begin(), made);
+        std::list<std::string> added{name};
+        places_.emplace(added.front(), added.begin());
+        names_.splice(names_.begin(), added);
         if (names_.size() > names_max_) remove(std::string{names_.back()});
     }
     void remove(const std::string& name) {
@@ -127,15 +127,15 @@ public:
         if (stopping_) return;
         if (const auto same = by_host_.find(host); same != by_host_.end())
             return same->second->callbacks.push_back(std::move(done));
-        std::list<query> made;
-        made.push_back({host, detail::domain_of(host), known::little});
-        query& one = made.front();
-        one.how = quick_names_.contains(host)          ? known::quick
+        std::list<query> added;
+        added.push_back({host, detail::domain_of(host), known::little});
+        query& one = added.front();
+        one.speed = quick_names_.contains(host)          ? known::quick
                   : slow_domains_.contains(one.domain) ? known::slow
                                                        : known::little;
         one.callbacks.push_back(std::move(done));
-        by_host_.emplace(host, made.begin());
-        waiting_.splice(waiting_.end(), made);
+        by_host_.emplace(host, added.begin());
+        waiting_.splice(waiting_.end(), added);
         if (idle_ >= waiting_.size() || threads_ == threads_max_) {
             changed_.notify_one();
             return;
@@ -177,7 +177,7 @@ private:
     struct query {
         std::string host;
         std::string domain;
-        known how;
+        known speed;
         bool running = false;
         std::vector<on_result> callbacks{};
     };
@@ -193,11 +193,11 @@ private:
             return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
         };
         const bool others_allowed =
-            count([](const query& one) { return one.how != known::quick; }) < part_of_threads(2);
-        const bool slow_allowed = count([](const query& one) { return one.how == known::slow; }) < part_of_threads(4);
+            count([](const query& one) { return one.speed != known::quick; }) < part_of_threads(2);
+        const bool slow_allowed = count([](const query& one) { return one.speed == known::slow; }) < part_of_threads(4);
         return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
-            const bool quick = each.how == known::quick;
-            if (!quick && (!others_allowed || (each.how == known::slow && !slow_allowed))) return false;
+            const bool quick = each.speed == known::quick;
+            if (!quick && (!others_allowed || (each.speed == known::slow && !slow_allowed))) return false;
             const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
             return of_domain < part_of_threads(quick ? 4 : 8);
         });
@@ -215,9 +215,9 @@ private:
             running_.splice(running_.end(), waiting_, one);
             hold.unlock();
 
-            const auto began = clock::now();
+            const auto started = clock::now();
             const lookup_result looked_up = look_up(one->host);
-            const bool was_quick = clock::now() - began < slow_lookup;
+            const bool was_quick = clock::now() - started < slow_lookup;
 
             hold.lock();
             queries finished;
@@ -243,9 +243,9 @@ private:
             return {};
         }
     }
-    [[nodiscard]] static lookup_result failed_as(lookup_end end, const char* why) noexcept {
+    [[nodiscard]] static lookup_result failed_as(lookup_end end, const char* reason) noexcept {
         try {
-            return {.end = end, .why = why};
+            return {.end = end, .why = reason};
         } catch (const std::exception&) {
             return {.end = end};
         }

@@ -31,19 +31,19 @@ inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_
 
 TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
                                        instant now, std::uint32_t chance) {
-    attempt_result made{.lease = sent.lease, .made = std::move(report.made)};
-    const bool answered = made.made.end == attempt_end::answered;
-    if (answered && made.made.status / 100 == 2) {
-        made.outcome = delivery_outcome::delivered;
-        return made;
+    attempt_result result{.lease = sent.lease, .made = std::move(report.made)};
+    const bool answered = result.made.end == attempt_end::answered;
+    if (answered && result.made.status / 100 == 2) {
+        result.outcome = delivery_outcome::delivered;
+        return result;
     }
     constexpr unsigned gone = 410;
-    if (answered && made.made.status == gone) {
-        made.outcome = delivery_outcome::gone;
-        return made;
+    if (answered && result.made.status == gone) {
+        result.outcome = delivery_outcome::gone;
+        return result;
     }
-    made.disable_if_failing_since = now - schedule.disable_after;
-    if (sent.attempts_made >= schedule.waits.size()) return made;
+    result.disable_if_failing_since = now - schedule.disable_after;
+    if (sent.attempts_made >= schedule.waits.size()) return result;
 
     const milliseconds planned = schedule.waits[sent.attempts_made];
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
@@ -58,9 +58,9 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
             wait = (std::min)({wait, schedule.retry_after_max, next.value_or(wait)});
         }
     }
-    made.outcome = delivery_outcome::retry;
-    made.retry_at = now + wait;
-    return made;
+    result.outcome = delivery_outcome::retry;
+    result.retry_at = now + wait;
+    return result;
 }
 
 }  // namespace tollgate
