@@ -16,15 +16,15 @@ namespace tollgate::inline v0::testing {
 namespace detail {
 
 template <class Store>
-void expect_token_found(Store& store, const new_access_token& made,
+void expect_token_found(Store& store, const new_access_token& token,
                         const std::source_location& at = std::source_location::current()) {
-    const auto found = value_of(store.find_access_token(made.token_digest), at);
+    const auto found = value_of(store.find_access_token(token.token_digest), at);
     expect(found.has_value(), "an access token that was created is found", at);
-    expect(found->user == made.user, "a found token has its user", at);
-    expect(found->secret_digest == made.token_digest, "a found token has its digest", at);
-    expect(found->scopes == made.scopes, "a found token has its scopes, in their order", at);
-    expect(found->expires_at == made.expires_at, "a found token has its expiry, to the millisecond", at);
-    expect(found->application == made.application, "a found token has its application", at);
+    expect(found->user == token.user, "a found token has its user", at);
+    expect(found->secret_digest == token.token_digest, "a found token has its digest", at);
+    expect(found->scopes == token.scopes, "a found token has its scopes, in their order", at);
+    expect(found->expires_at == token.expires_at, "a found token has its expiry, to the millisecond", at);
+    expect(found->application == token.application, "a found token has its application", at);
 }
 
 template <class Store>
@@ -42,44 +42,44 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
     const auto add = adder_of_cases(to, source);
 
     add("access token: what was created is found", [](auto& store) {
-        const auto made = sample_access_token(1);
-        expect_token_unknown(store, made.token_digest);
-        value_of(store.create_access_token(made));
-        expect_token_found(store, made);
-        expect_token_found(store, made);
+        const auto token = sample_access_token(1);
+        expect_token_unknown(store, token.token_digest);
+        value_of(store.create_access_token(token));
+        expect_token_found(store, token);
+        expect_token_found(store, token);
     });
 
     add("access token: a digest is compared in all its bytes", [](auto& store) {
-        const auto made = sample_access_token(1);
-        value_of(store.create_access_token(made));
+        const auto token = sample_access_token(1);
+        value_of(store.create_access_token(token));
         for (const std::size_t position : {std::size_t{0}, std::size_t{8}, std::size_t{31}}) {
-            auto bytes = made.token_digest.bytes();
+            auto bytes = token.token_digest.bytes();
             bytes[position] ^= 1;
             expect_token_unknown(store, digest::from_bytes(bytes));
         }
         expect_token_unknown(store, digest{});
-        expect_token_found(store, made);
+        expect_token_found(store, token);
     });
 
     add("access token: any digest, any scopes, any time", [](auto& store) {
         std::uint64_t seed = 0;
         for (const instant at : difficult_times()) {
-            auto made = sample_access_token(seed, user_id{static_cast<std::int64_t>(seed) + 1});
-            if (seed == 0) made.token_digest = digest{};
-            made.scopes = seed % 2 == 0 ? scope_set{} : sample_scopes("b a c");
-            made.expires_at = at;
+            auto token = sample_access_token(seed, user_id{static_cast<std::int64_t>(seed) + 1});
+            if (seed == 0) token.token_digest = digest{};
+            token.scopes = seed % 2 == 0 ? scope_set{} : sample_scopes("b a c");
+            token.expires_at = at;
             ++seed;
-            value_of(store.create_access_token(made));
-            expect_token_found(store, made);
+            value_of(store.create_access_token(token));
+            expect_token_found(store, token);
         }
     });
 
     add("access token: an expired one is still found, with its expiry", [](auto& store) {
-        auto made = sample_access_token(1);
-        made.created_at = from_unix_seconds(1);
-        made.expires_at = from_unix_seconds(2);
-        value_of(store.create_access_token(made));
-        expect_token_found(store, made);
+        auto token = sample_access_token(1);
+        token.created_at = from_unix_seconds(1);
+        token.expires_at = from_unix_seconds(2);
+        value_of(store.create_access_token(token));
+        expect_token_found(store, token);
     });
 
     add("access token: a second one of the same digest is a conflict", [](auto& store) {
@@ -93,14 +93,14 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
     });
 
     add("access token: a revoked one is not found", [](auto& store) {
-        const auto kept = sample_access_token(1), lost = sample_access_token(2);
+        const auto stored = sample_access_token(1), lost = sample_access_token(2);
         expect(!value_of(store.revoke_access_token(lost.token_digest)), "there was no such token");
-        value_of(store.create_access_token(kept));
+        value_of(store.create_access_token(stored));
         value_of(store.create_access_token(lost));
         expect_token_found(store, lost);
         expect(value_of(store.revoke_access_token(lost.token_digest)), "revoking a token says that there was one");
         expect_token_unknown(store, lost.token_digest);
-        expect_token_found(store, kept);
+        expect_token_found(store, stored);
         expect(!value_of(store.revoke_access_token(lost.token_digest)), "a token is revoked once");
     });
 
@@ -139,12 +139,12 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
 
     add("access token: of parallel revocations exactly one was in time", [](auto& store) {
         for (std::uint64_t round = 0; round < 5; ++round) {
-            const auto made = sample_access_token(round);
-            value_of(store.create_access_token(made));
+            const auto token = sample_access_token(round);
+            value_of(store.create_access_token(token));
             std::atomic<std::size_t> was_there{0};
             in_parallel([&](std::size_t) {
-                if (value_of(store.revoke_access_token(made.token_digest))) ++was_there;
-                expect_token_unknown(store, made.token_digest);
+                if (value_of(store.revoke_access_token(token.token_digest))) ++was_there;
+                expect_token_unknown(store, token.token_digest);
             });
             expect(was_there == 1, "exactly one revocation met the token");
         }
@@ -152,17 +152,17 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
 
     if (source->reopen)
         to.emplace_back("access token: all outlives the store", [source] {
-            const auto kept = sample_access_token(1), lost = sample_access_token(2);
+            const auto stored = sample_access_token(1), lost = sample_access_token(2);
             {
-                auto made = source->make();
-                auto& store = empty_store_of(made);
-                value_of(store.create_access_token(kept));
+                auto instance = source->make();
+                auto& store = empty_store_of(instance);
+                value_of(store.create_access_token(stored));
                 value_of(store.create_access_token(lost));
                 value_of(store.revoke_access_token(lost.token_digest));
             }
             auto again = source->reopen();
             auto& store = store_of(again);
-            expect_token_found(store, kept);
+            expect_token_found(store, stored);
             expect_token_unknown(store, lost.token_digest);
         });
 }

@@ -19,28 +19,28 @@ namespace detail {
 
 inline constexpr std::size_t applications_max = limits::applications_per_user_max;
 
-inline void expect_application(const application& given, application_id id, const new_application& made,
+inline void expect_application(const application& actual, application_id id, const new_application& application,
                                const std::source_location& at = std::source_location::current()) {
-    expect(given.id == id, "an application has the id that create gave", at);
-    expect(given.owner == made.owner, "an application has its owner", at);
-    expect(given.client_id == made.client_id, "an application has its client_id", at);
-    expect(given.secret_digest == made.secret_digest, "an application has its secret's digest", at);
-    expect(given.name == made.name, "an application has its name, byte for byte", at);
-    expect(given.website == made.website, "an application has its website, byte for byte", at);
-    expect(given.description == made.description, "an application has its description, byte for byte", at);
-    expect(given.redirect_urls == made.redirect_urls, "an application has its redirect URLs, byte for byte, in order", at);
-    expect(given.type == made.type, "an application has its type", at);
-    expect(given.created_at == made.created_at, "an application has its time, to the millisecond", at);
-    expect(!given.older_secret_digest && !given.acts_for_owner && given.users == 0,
+    expect(actual.id == id, "an application has the id that create gave", at);
+    expect(actual.owner == application.owner, "an application has its owner", at);
+    expect(actual.client_id == application.client_id, "an application has its client_id", at);
+    expect(actual.secret_digest == application.secret_digest, "an application has its secret's digest", at);
+    expect(actual.name == application.name, "an application has its name, byte for byte", at);
+    expect(actual.website == application.website, "an application has its website, byte for byte", at);
+    expect(actual.description == application.description, "an application has its description, byte for byte", at);
+    expect(actual.redirect_urls == application.redirect_urls, "an application has its redirect URLs, byte for byte, in order", at);
+    expect(actual.type == application.type, "an application has its type", at);
+    expect(actual.created_at == application.created_at, "an application has its time, to the millisecond", at);
+    expect(!actual.older_secret_digest && !actual.acts_for_owner && actual.users == 0,
            "a new application has one secret, no right to its owner's accounts, and no users", at);
 }
 
 template <class Store>
-void expect_application_found(Store& store, application_id id, const new_application& made,
+void expect_application_found(Store& store, application_id id, const new_application& application,
                               const std::source_location& at = std::source_location::current()) {
-    const auto found = value_of(store.find_application(made.client_id.view()), at);
+    const auto found = value_of(store.find_application(application.client_id.view()), at);
     expect(found.has_value(), "an application that was created is found", at);
-    expect_application(*found, id, made, at);
+    expect_application(*found, id, application, at);
 }
 
 template <class Store>
@@ -59,12 +59,12 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
 
     add("application: what was created is found, and listed", [](auto& store) {
         expect_application_unknown(store, "tgi_a");
-        auto made = sample_application("tgi_a");
-        const auto id = value_of(store.create_application(made, applications_max));
-        expect_application_found(store, id, made);
-        const auto listed = value_of(store.applications_of(made.owner));
+        auto application = sample_application("tgi_a");
+        const auto id = value_of(store.create_application(application, applications_max));
+        expect_application_found(store, id, application);
+        const auto listed = value_of(store.applications_of(application.owner));
         expect(listed.size() == 1, "an owner's application is listed");
-        expect_application(listed[0], id, made);
+        expect_application(listed[0], id, application);
     });
 
     add("application: a client_id is compared byte for byte", [](auto& store) {
@@ -101,21 +101,21 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         std::int64_t count = 0;
         const auto next = [&](const std::string& text) {
             ++count;
-            auto made = sample_application("tgi_" + std::to_string(count), user_id{count});
-            made.name = made.website = made.description = text;
-            return made;
+            auto application = sample_application("tgi_" + std::to_string(count), user_id{count});
+            application.name = application.website = application.description = text;
+            return application;
         };
         for (const std::string& text : difficult_texts()) {
-            const auto made = next(text);
-            const auto id = value_of(store.create_application(made, applications_max));
-            expect_application_found(store, id, made);
-            expect_application(value_of(store.applications_of(made.owner)).at(0), id, made);
+            const auto application = next(text);
+            const auto id = value_of(store.create_application(application, applications_max));
+            expect_application_found(store, id, application);
+            expect_application(value_of(store.applications_of(application.owner)).at(0), id, application);
         }
         for (const std::string& text : refusable_texts()) {
-            const auto made = next(text);
-            const auto id = store.create_application(made, applications_max);
-            if (id) expect_application_found(store, *id, made);
-            else expect_application_unknown(store, made.client_id);
+            const auto application = next(text);
+            const auto id = store.create_application(application, applications_max);
+            if (id) expect_application_found(store, *id, application);
+            else expect_application_unknown(store, application.client_id);
         }
     });
 
@@ -123,42 +123,42 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const std::vector<std::string> all{"https://app.example/back", "com.example.app:/back?a=b%0A", "http://127.0.0.1/"};
         for (const auto type : {client_type::confidential, client_type::public_client, client_type::resource_server})
             for (std::size_t count = 0; count <= all.size(); ++count) {
-                auto made = sample_application("tgi_" + std::to_string(count) + std::string{to_text(type)});
-                made.type = type;
-                made.redirect_urls.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
-                const auto id = value_of(store.create_application(made, applications_max));
-                expect_application_found(store, id, made);
-                expect_application(value_of(store.applications_of(made.owner)).back(), id, made);
+                auto application = sample_application("tgi_" + std::to_string(count) + std::string{to_text(type)});
+                application.type = type;
+                application.redirect_urls.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+                const auto id = value_of(store.create_application(application, applications_max));
+                expect_application_found(store, id, application);
+                expect_application(value_of(store.applications_of(application.owner)).back(), id, application);
             }
     });
 
     add("application: times to the millisecond, the largest owner, any digest", [](auto& store) {
         std::int64_t count = 0;
         for (const instant at : difficult_times()) {
-            auto made = sample_application("tgi_" + std::to_string(count),
-                                           user_id{(std::numeric_limits<std::int64_t>::max)() - count});
-            made.created_at = at;
-            made.secret_digest = count == 0 ? digest{} : sample_digest(static_cast<std::uint64_t>(count));
+            auto application = sample_application("tgi_" + std::to_string(count),
+                                                  user_id{(std::numeric_limits<std::int64_t>::max)() - count});
+            application.created_at = at;
+            application.secret_digest = count == 0 ? digest{} : sample_digest(static_cast<std::uint64_t>(count));
             ++count;
-            const auto id = value_of(store.create_application(made, applications_max));
-            expect_application_found(store, id, made);
+            const auto id = value_of(store.create_application(application, applications_max));
+            expect_application_found(store, id, application);
         }
     });
 
     add("application: listed by owner, oldest first", [](auto& store) {
-        std::vector<new_application> made;
+        std::vector<new_application> applications;
         std::vector<application_id> ids;
         for (const char* name : {"tgi_z", "tgi_a", "tgi_m", "tgi_b"}) {
-            made.push_back(sample_application(name));
+            applications.push_back(sample_application(name));
             // Later ones have earlier times: the order must be that of creation.
-            made.back().created_at = noon - seconds{static_cast<std::int64_t>(made.size())};
-            ids.push_back(value_of(store.create_application(made.back(), applications_max)));
+            applications.back().created_at = noon - seconds{static_cast<std::int64_t>(applications.size())};
+            ids.push_back(value_of(store.create_application(applications.back(), applications_max)));
             value_of(store.create_application(sample_application(std::string{name} + "_other", user_id{8}),
                                               applications_max));
         }
-        const auto listed = value_of(store.applications_of(made[0].owner));
-        expect(listed.size() == made.size(), "an owner's applications are listed, all of them and no other");
-        for (std::size_t i = 0; i < listed.size(); ++i) expect_application(listed[i], ids[i], made[i]);
+        const auto listed = value_of(store.applications_of(applications[0].owner));
+        expect(listed.size() == applications.size(), "an owner's applications are listed, all of them and no other");
+        for (std::size_t i = 0; i < listed.size(); ++i) expect_application(listed[i], ids[i], applications[i]);
         expect(value_of(store.applications_of(user_id{9})).empty(), "an owner without applications has an empty list");
     });
 
@@ -179,63 +179,63 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
     });
 
     add("application: only its owner adds a secret beside the old one", [](auto& store) {
-        const auto made = sample_application("tgi_a");
+        const auto application = sample_application("tgi_a");
         const auto other = sample_application("tgi_b");
-        const auto id = value_of(store.create_application(made, applications_max));
+        const auto id = value_of(store.create_application(application, applications_max));
         const auto other_id = value_of(store.create_application(other, applications_max));
         const application_id nobodys{other_id.value() + 1};
         expect(!value_of(store.add_client_secret(user_id{4}, id, sample_digest(50))), "it is another owner's");
-        expect(!value_of(store.add_client_secret(made.owner, nobodys, sample_digest(50))), "there is no such application");
-        expect(!value_of(store.remove_older_secret(made.owner, id)), "there is no older secret");
-        expect_application_found(store, id, made);
+        expect(!value_of(store.add_client_secret(application.owner, nobodys, sample_digest(50))), "there is no such application");
+        expect(!value_of(store.remove_older_secret(application.owner, id)), "there is no older secret");
+        expect_application_found(store, id, application);
 
         const auto secrets = [&] {
-            const auto found = *value_of(store.find_application(made.client_id.view()));
-            expect(value_of(store.applications_of(made.owner)).front().older_secret_digest == found.older_secret_digest,
+            const auto found = *value_of(store.find_application(application.client_id.view()));
+            expect(value_of(store.applications_of(application.owner)).front().older_secret_digest == found.older_secret_digest,
                    "a list tells the same");
             return std::pair{found.secret_digest, found.older_secret_digest};
         };
-        expect(value_of(store.add_client_secret(made.owner, id, sample_digest(51))), "it is the owner's");
-        expect(secrets() == std::pair{sample_digest(51), std::optional{made.secret_digest}}, "both secrets are kept");
-        expect(value_of(store.add_client_secret(made.owner, id, sample_digest(52))), "it is the owner's");
+        expect(value_of(store.add_client_secret(application.owner, id, sample_digest(51))), "it is the owner's");
+        expect(secrets() == std::pair{sample_digest(51), std::optional{application.secret_digest}}, "both secrets are kept");
+        expect(value_of(store.add_client_secret(application.owner, id, sample_digest(52))), "it is the owner's");
         expect(secrets() == std::pair{sample_digest(52), std::optional{sample_digest(51)}}, "the first of three is gone");
         expect(!value_of(store.remove_older_secret(user_id{4}, id)), "it is another owner's");
-        expect(!value_of(store.remove_older_secret(made.owner, nobodys)), "there is no such application");
+        expect(!value_of(store.remove_older_secret(application.owner, nobodys)), "there is no such application");
         expect(secrets().second.has_value(), "only the owner removes a secret");
-        expect(value_of(store.remove_older_secret(made.owner, id)), "it is the owner's");
+        expect(value_of(store.remove_older_secret(application.owner, id)), "it is the owner's");
         expect(secrets() == std::pair{sample_digest(52), std::optional<digest>{}}, "the older secret is gone");
-        expect(!value_of(store.remove_older_secret(made.owner, id)), "it is removed once");
+        expect(!value_of(store.remove_older_secret(application.owner, id)), "it is removed once");
         expect_application_found(store, other_id, other);
     });
 
     add("application: only its owner changes it", [](auto& store) {
-        auto made = sample_application("tgi_a");
+        auto application = sample_application("tgi_a");
         const auto other = sample_application("tgi_b");
-        const auto id = value_of(store.create_application(made, applications_max));
+        const auto id = value_of(store.create_application(application, applications_max));
         const auto other_id = value_of(store.create_application(other, applications_max));
         for (const std::string& text : difficult_texts()) {
             application_change changed{.name = text, .website = text, .description = text, .redirect_urls = {}};
             if (text.size() > 100) changed.redirect_urls = {"https://app.example/1", "https://app.example/2"};
             expect(!value_of(store.update_application(user_id{4}, id, changed)), "it is another owner's");
-            expect(!value_of(store.update_application(made.owner, application_id{other_id.value() + 1}, changed)),
+            expect(!value_of(store.update_application(application.owner, application_id{other_id.value() + 1}, changed)),
                    "there is no such application");
-            expect_application_found(store, id, made);
-            expect(value_of(store.update_application(made.owner, id, changed)), "it is the owner's");
-            made.name = made.website = made.description = text;
-            made.redirect_urls = changed.redirect_urls;
-            expect_application_found(store, id, made);
+            expect_application_found(store, id, application);
+            expect(value_of(store.update_application(application.owner, id, changed)), "it is the owner's");
+            application.name = application.website = application.description = text;
+            application.redirect_urls = changed.redirect_urls;
+            expect_application_found(store, id, application);
         }
         expect_application_found(store, other_id, other);
-        expect(value_of(store.update_application(made.owner, id, {.name = "n", .website = "w", .description = "d",
-                                                                  .redirect_urls = {}, .acts_for_owner = true})),
+        expect(value_of(store.update_application(application.owner, id, {.name = "n", .website = "w", .description = "d",
+                                                                         .redirect_urls = {}, .acts_for_owner = true})),
                "it is the owner's");
         expect(value_of(store.find_application("tgi_a"))->acts_for_owner, "it may act for its owner");
-        expect(value_of(store.applications_of(made.owner)).front().acts_for_owner, "a list tells the same");
+        expect(value_of(store.applications_of(application.owner)).front().acts_for_owner, "a list tells the same");
     });
 
     add("application: only its owner deletes it", [](auto& store) {
-        const auto kept = sample_application("tgi_kept"), lost = sample_application("tgi_lost");
-        const auto kept_id = value_of(store.create_application(kept, applications_max));
+        const auto stored = sample_application("tgi_kept"), lost = sample_application("tgi_lost");
+        const auto kept_id = value_of(store.create_application(stored, applications_max));
         const auto lost_id = value_of(store.create_application(lost, applications_max));
         expect(!value_of(store.delete_application(user_id{4}, lost_id)), "it is another owner's");
         expect_application_found(store, lost_id, lost);
@@ -243,8 +243,8 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect_application_unknown(store, lost.client_id);
         expect(!value_of(store.delete_application(lost.owner, lost_id)), "it is deleted once");
         expect(!value_of(store.add_client_secret(lost.owner, lost_id, sample_digest(50))), "it has no secret");
-        expect_application_found(store, kept_id, kept);
-        expect(value_of(store.applications_of(kept.owner)).size() == 1, "a deleted application is not listed");
+        expect_application_found(store, kept_id, stored);
+        expect(value_of(store.applications_of(stored.owner)).size() == 1, "a deleted application is not listed");
 
         const auto again = value_of(store.create_application(lost, applications_max));
         expect(again != lost_id && again != kept_id, "the id of a deleted application is not used again");
@@ -286,22 +286,22 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
 
     if (source->reopen)
         to.emplace_back("application: all outlives the store", [source] {
-            auto kept = sample_application("tgi_kept");
+            auto stored = sample_application("tgi_kept");
             const auto lost = sample_application("tgi_lost");
             std::optional<application_id> kept_id, lost_id;
             {
-                auto made = source->make();
-                auto& store = empty_store_of(made);
-                kept_id = value_of(store.create_application(kept, applications_max));
+                auto instance = source->make();
+                auto& store = empty_store_of(instance);
+                kept_id = value_of(store.create_application(stored, applications_max));
                 lost_id = value_of(store.create_application(lost, applications_max));
-                kept.secret_digest = sample_digest(50);
-                value_of(store.add_client_secret(kept.owner, *kept_id, kept.secret_digest));
-                value_of(store.remove_older_secret(kept.owner, *kept_id));
+                stored.secret_digest = sample_digest(50);
+                value_of(store.add_client_secret(stored.owner, *kept_id, stored.secret_digest));
+                value_of(store.remove_older_secret(stored.owner, *kept_id));
                 value_of(store.delete_application(lost.owner, *lost_id));
             }
             auto again = source->reopen();
             auto& store = store_of(again);
-            expect_application_found(store, *kept_id, kept);
+            expect_application_found(store, *kept_id, stored);
             expect_application_unknown(store, lost.client_id);
             const auto next = value_of(store.create_application(lost, applications_max));
             expect(next != *kept_id && next != *lost_id, "ids are never used again, not even by the next process");

@@ -32,40 +32,40 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
 
     add("code: made twice, it is the same one", [](auto& store) {
         const auto application = create_sample_application(store);
-        const auto made = sample_code(1, application);
-        expect_code(store, made, code_result::created);
-        auto again = made;
+        const auto code = sample_code(1, application);
+        expect_code(store, code, code_result::created);
+        auto again = code;
         again.scopes = sample_scopes("itemplatform");
         again.redirect = "https://app.example/elsewhere";
         again.expires_at = noon + seconds{600};
         expect_code(store, again, code_result::waiting);
-        expect_code(store, made, code_result::waiting);
-        expect(value_of(store.granted_scopes(user_id{7}, application)) == made.scopes,
+        expect_code(store, code, code_result::waiting);
+        expect(value_of(store.granted_scopes(user_id{7}, application)) == code.scopes,
                "nothing was granted by the second");
         auto shown = sample_redemption(1, application);
         shown.redirect_uri = again.redirect;
         expect_redemption(store, shown, redirect_mismatch);
         expect_redemption(store, sample_redemption(1, application), redeemed);
-        expect_code(store, made, code_result::spent);
+        expect_code(store, code, code_result::spent);
         expect_code(store, again, code_result::spent);
         expect_access(store, 1);
     });
 
     add("code: redeemed, it is a pair of tokens", [](auto& store) {
         const auto application = create_sample_application(store);
-        auto made = sample_code(1, application, user_id{8});
-        made.scopes = sample_scopes("b a c");
-        expect_code(store, made, code_result::created);
+        auto code = sample_code(1, application, user_id{8});
+        code.scopes = sample_scopes("b a c");
+        expect_code(store, code, code_result::created);
         expect_no_access(store, 1);
-        const auto given = value_of(store.redeem_code(sample_redemption(1, application)));
-        expect(given.result == redeemed, "a good code is redeemed");
-        expect(given.user == user_id{8}, "a redeemed code says whose it was");
-        expect(given.scopes == made.scopes, "a redeemed code says what was granted, in its order");
+        const auto actual = value_of(store.redeem_code(sample_redemption(1, application)));
+        expect(actual.result == redeemed, "a good code is redeemed");
+        expect(actual.user == user_id{8}, "a redeemed code says whose it was");
+        expect(actual.scopes == code.scopes, "a redeemed code says what was granted, in its order");
         if constexpr (credential_source<std::remove_reference_t<decltype(store)>>) {
             const auto found = value_of(store.find_access_token(sample_access_digest(1)));
             expect(found.has_value(), "the access token is found");
             expect(found->user == user_id{8}, "the access token has its user");
-            expect(found->scopes == made.scopes, "the access token has its scopes, in their order");
+            expect(found->scopes == code.scopes, "the access token has its scopes, in their order");
             expect(found->application == application, "the access token has its application");
             expect(found->expires_at == sample_tokens(1).access_expires_at, "the access token has its expiry");
         }
@@ -102,17 +102,17 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto application = create_sample_application(store);
         std::uint64_t seed = 0;
         for (const std::string& text : difficult_texts()) {
-            auto made = sample_code(++seed, application);
-            made.redirect = "https://app.example/" + text;
-            expect_code(store, made, code_result::created);
+            auto code = sample_code(++seed, application);
+            code.redirect = "https://app.example/" + text;
+            expect_code(store, code, code_result::created);
             auto shown = sample_redemption(seed, application);
-            for (const std::string& other : {made.redirect + "/", made.redirect + " ", std::string{},
-                                             std::string{"https://App.example/"} + text, made.redirect.substr(1)}) {
+            for (const std::string& other : {code.redirect + "/", code.redirect + " ", std::string{},
+                                             std::string{"https://App.example/"} + text, code.redirect.substr(1)}) {
                 shown.redirect_uri = other;
                 expect_redemption(store, shown, redirect_mismatch);
                 expect_no_access(store, seed);
             }
-            shown.redirect_uri = made.redirect;
+            shown.redirect_uri = code.redirect;
             expect_redemption(store, shown, redeemed);
         }
         expect_code(store, sample_code(++seed, application), code_result::created);
@@ -129,9 +129,9 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         std::uint64_t seed = 0;
         for (const row& each : {row{{}, {}, redeemed}, row{{}, one, verifier_mismatch}, row{one, {}, verifier_mismatch},
                                 row{one, other, verifier_mismatch}, row{one, "", verifier_mismatch}, row{one, one, redeemed}}) {
-            auto made = sample_code(++seed, application);
-            made.code_challenge = each.challenge;
-            expect_code(store, made, code_result::created);
+            auto code = sample_code(++seed, application);
+            code.code_challenge = each.challenge;
+            expect_code(store, code, code_result::created);
             auto shown = sample_redemption(seed, application);
             shown.code_challenge = each.shown;
             expect_redemption(store, shown, each.wanted);
@@ -156,7 +156,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
             expect(!is_refreshable(store, 3, application), "no token is made of a code that is spent");
         }
-        for (const std::uint64_t kept : {2U, 12U}) expect_access(store, kept);
+        for (const std::uint64_t number : {2U, 12U}) expect_access(store, number);
         expect(is_refreshable(store, 2, application), "another code's tokens live on");
         expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant lives on");
         expect_code(store, sample_code(1, application), code_result::spent);
@@ -205,9 +205,9 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             in_parallel([&](std::size_t i) {
                 auto shown = sample_redemption(round, application);
                 shown.tokens = sample_tokens(round * thread_count + i);
-                const auto given = value_of(store.redeem_code(shown));
-                expect(given.result == redeemed || given.result == reused, "a code is redeemed, or it was before");
-                if (given.result == redeemed) ++won;
+                const auto actual = value_of(store.redeem_code(shown));
+                expect(actual.result == redeemed || actual.result == reused, "a code is redeemed, or it was before");
+                if (actual.result == redeemed) ++won;
             });
             expect(won == 1, "exactly one redemption wins");
             for (std::uint64_t i = 0; i < thread_count; ++i) {
@@ -223,9 +223,9 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         for (std::uint64_t round = 0; round < 5; ++round) {
             std::atomic<std::size_t> created{0};
             in_parallel([&](std::size_t) {
-                const auto given = value_of(store.create_code(sample_code(round, application)));
-                expect(given == code_result::created || given == code_result::waiting, "a code is new, or waits");
-                if (given == code_result::created) ++created;
+                const auto actual = value_of(store.create_code(sample_code(round, application)));
+                expect(actual == code_result::created || actual == code_result::waiting, "a code is new, or waits");
+                if (actual == code_result::created) ++created;
             });
             expect(created == 1, "exactly one creation makes the code");
             expect_redemption(store, sample_redemption(round, application), redeemed);

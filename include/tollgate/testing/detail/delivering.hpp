@@ -41,20 +41,20 @@ struct claim_terms {
 
 /// The result of a leased delivery, after an attempt of 20 ms.
 [[nodiscard]] inline attempt_result completed(const due_delivery& sent, delivery_outcome outcome, instant at = noon) {
-    attempt_result made{.lease = sent.lease, .made = {.at = at, .duration = milliseconds{20}}, .outcome = outcome};
-    made.made.status = outcome == delivery_outcome::delivered ? 204 : outcome == delivery_outcome::gone ? 410 : 503;
-    made.made.response = outcome == delivery_outcome::delivered ? "" : "not now";
-    made.retry_at = at + seconds{60};
-    return made;
+    attempt_result result{.lease = sent.lease, .made = {.at = at, .duration = milliseconds{20}}, .outcome = outcome};
+    result.made.status = outcome == delivery_outcome::delivered ? 204 : outcome == delivery_outcome::gone ? 410 : 503;
+    result.made.response = outcome == delivery_outcome::delivered ? "" : "not now";
+    result.retry_at = at + seconds{60};
+    return result;
 }
 
 /// Creates a hook of the account for a host.
 template <class Store>
 hook_id listen_at(Store& store, const account_ref& account, std::string_view target_url,
                   const std::source_location& at = std::source_location::current()) {
-    auto made = sample_hook(account);
-    made.target_url = target_url;
-    return value_of(store.create_hook(made, 1000), at);
+    auto hook = sample_hook(account);
+    hook.target_url = target_url;
+    return value_of(store.create_hook(hook, 1000), at);
 }
 template <class Store>
 hook_id listen(Store& store, const account_ref& account,
@@ -130,8 +130,8 @@ completion complete_one(Store& store, const attempt_result& ended, instant now =
 template <class Store>
 void expect_completed(Store& store, const attempt_result& ended, completion result, instant now = noon,
                     const std::source_location& at = std::source_location::current()) {
-    const completion given = complete_one(store, ended, now, at);
-    if (given == result) return;
+    const completion actual = complete_one(store, ended, now, at);
+    if (actual == result) return;
     fail(result == completion::done            ? "the result was in time, and disabled nothing"
          : result == completion::hook_disabled ? "the result disabled the hook"
                                                   : "the result was too late",
@@ -140,9 +140,9 @@ void expect_completed(Store& store, const attempt_result& ended, completion resu
 
 /// The hook's deliveries, newest first.
 template <class Store>
-std::vector<delivery> deliveries(Store& store, const account_ref& account, hook_id of,
+std::vector<delivery> deliveries(Store& store, const account_ref& account, hook_id hook,
                                  const std::source_location& at = std::source_location::current()) {
-    return value_of(store.deliveries_of(account, of, 10'000, std::nullopt, std::nullopt), at);
+    return value_of(store.deliveries_of(account, hook, 10'000, std::nullopt, std::nullopt), at);
 }
 /// The listed delivery with that id.
 [[nodiscard]] inline delivery only_of(const std::vector<delivery>& listed, delivery_id id,
@@ -153,16 +153,16 @@ std::vector<delivery> deliveries(Store& store, const account_ref& account, hook_
 }
 /// The only delivery of the hook.
 template <class Store>
-delivery only_delivery(Store& store, const account_ref& account, hook_id of,
+delivery only_delivery(Store& store, const account_ref& account, hook_id hook,
                        const std::source_location& at = std::source_location::current()) {
-    auto listed = deliveries(store, account, of, at);
+    auto listed = deliveries(store, account, hook, at);
     expect(listed.size() == 1, "the hook has one delivery", at);
     return listed[0];
 }
 template <class Store>
-void expect_state(Store& store, const account_ref& account, hook_id of, delivery_state state,
+void expect_state(Store& store, const account_ref& account, hook_id hook, delivery_state state,
                   const std::source_location& at = std::source_location::current()) {
-    const auto listed = only_delivery(store, account, of, at);
+    const auto listed = only_delivery(store, account, hook, at);
     expect(listed.state == state, "the delivery is in the state that it should be in", at);
     expect(listed.next_attempt_at.has_value() == (state == delivery_state::waiting),
            "a delivery that waits says for when, and no other does", at);

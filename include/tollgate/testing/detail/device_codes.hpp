@@ -43,9 +43,9 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const auto application = create_sample_application(store);
         const application_change allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {},
                                          .acts_for_owner = true};
-        const auto create = [&](std::uint64_t seed, user_id user, application_id of) {
-            new_access_token made{user, of, sample_access_digest(seed), sample_scopes("sitesmaker"), noon, noon + seconds{60}};
-            return value_of(store.create_owner_token(made));
+        const auto create = [&](std::uint64_t seed, user_id user, application_id client) {
+            new_access_token token{user, client, sample_access_digest(seed), sample_scopes("sitesmaker"), noon, noon + seconds{60}};
+            return value_of(store.create_owner_token(token));
         };
         expect(!create(1, user_id{3}, application), "an owner has to allow it");
         value_of(store.update_application(user_id{3}, application, allowed));
@@ -102,26 +102,26 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
 
     add("device code: is found by either code, and answered once", [](auto& store) {
         const auto application = create_sample_application(store);
-        const auto made = sample_device_code(1, application);
-        value_of(store.create_device_code(made));
+        const auto device_code = sample_device_code(1, application);
+        value_of(store.create_device_code(device_code));
         value_of(store.create_device_code(sample_device_code(2, application)));
-        for (const auto& code : {made.device_digest, made.user_digest}) {
+        for (const auto& code : {device_code.device_digest, device_code.user_digest}) {
             const auto found = value_of(store.find_device_code(code));
             expect(found.has_value(), "it is found by either code");
-            expect(found->device_digest == made.device_digest, "it has its code");
+            expect(found->device_digest == device_code.device_digest, "it has its code");
             expect(found->application == application && found->client_id == client_id_text::from("tgi_a"),
                    "it has its application");
-            expect(found->scopes == made.scopes, "it has its scopes, in their order");
-            expect(found->requested_from == made.requested_from, "it has its address");
-            expect(found->created_at == made.created_at && found->expires_at == made.expires_at, "it has its times");
+            expect(found->scopes == device_code.scopes, "it has its scopes, in their order");
+            expect(found->requested_from == device_code.requested_from, "it has its address");
+            expect(found->created_at == device_code.created_at && found->expires_at == device_code.expires_at, "it has its times");
             expect(found->state == pending, "it is pending");
         }
         expect(!value_of(store.find_device_code(sample_digest(0))), "there is no other");
         expect(!value_of(store.answer_device_code(sample_digest(0), approved)), "there is none to answer");
-        expect(!value_of(store.answer_device_code(made.device_digest, approved)), "a device does not answer itself");
-        expect(value_of(store.answer_device_code(made.user_digest, denied)), "it was pending");
-        expect(!value_of(store.answer_device_code(made.user_digest, approved)), "it is answered once");
-        expect(value_of(store.find_device_code(made.device_digest))->state == denied, "the answer stays");
+        expect(!value_of(store.answer_device_code(device_code.device_digest, approved)), "a device does not answer itself");
+        expect(value_of(store.answer_device_code(device_code.user_digest, denied)), "it was pending");
+        expect(!value_of(store.answer_device_code(device_code.user_digest, approved)), "it is answered once");
+        expect(value_of(store.find_device_code(device_code.device_digest))->state == denied, "the answer stays");
         expect(value_of(store.answer_device_code(sample_device_code(2, application).user_digest, approved)), "it was pending");
         expect(value_of(store.find_device_code(sample_device_code(2, application).device_digest))->state == approved,
                "each has its answer");
@@ -129,25 +129,25 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
 
     add("device code: not twice, for no application that is not there, and swept at its end", [](auto& store) {
         const auto application = create_sample_application(store);
-        const auto made = sample_device_code(1, application);
-        value_of(store.create_device_code(made));
+        const auto device_code = sample_device_code(1, application);
+        value_of(store.create_device_code(device_code));
         auto again = sample_device_code(2, application);
-        again.user_digest = made.user_digest;
+        again.user_digest = device_code.user_digest;
         expect_error("create_device_code", store.create_device_code(again), error_kind::conflict);
         again = sample_device_code(2, application);
-        again.device_digest = made.device_digest;
+        again.device_digest = device_code.device_digest;
         expect_error("create_device_code", store.create_device_code(again), error_kind::conflict);
         expect_error("create_device_code", store.create_device_code(sample_device_code(3, application_id{application.value() + 1})),
                      error_kind::not_found);
-        expect(value_of(store.sweep_expired(made.expires_at - milliseconds{1}, 10)) == 0, "it has not expired");
-        expect(value_of(store.find_device_code(made.device_digest)).has_value(), "it is there until its end");
-        expect(value_of(store.sweep_expired(made.expires_at, 0)) == 0, "nothing is swept");
-        expect(value_of(store.sweep_expired(made.expires_at, 10)) == 1, "it is swept");
-        expect(!value_of(store.find_device_code(made.device_digest)), "it is gone");
+        expect(value_of(store.sweep_expired(device_code.expires_at - milliseconds{1}, 10)) == 0, "it has not expired");
+        expect(value_of(store.find_device_code(device_code.device_digest)).has_value(), "it is there until its end");
+        expect(value_of(store.sweep_expired(device_code.expires_at, 0)) == 0, "nothing is swept");
+        expect(value_of(store.sweep_expired(device_code.expires_at, 10)) == 1, "it is swept");
+        expect(!value_of(store.find_device_code(device_code.device_digest)), "it is gone");
 
-        value_of(store.create_device_code(made));
+        value_of(store.create_device_code(device_code));
         value_of(store.delete_application(user_id{3}, application));
-        expect(!value_of(store.find_device_code(made.device_digest)), "it is deleted with its application");
+        expect(!value_of(store.find_device_code(device_code.device_digest)), "it is deleted with its application");
     });
 }
 

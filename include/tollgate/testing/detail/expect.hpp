@@ -16,13 +16,13 @@ struct failed {
     std::string message;  ///< with file and line
 };
 
-[[noreturn]] inline void fail(std::string_view what, const std::source_location& at) {
-    throw failed{std::string{at.file_name()} + ":" + std::to_string(at.line()) + ": " + std::string{what}};
+[[noreturn]] inline void fail(std::string_view message, const std::source_location& at) {
+    throw failed{std::string{at.file_name()} + ":" + std::to_string(at.line()) + ": " + std::string{message}};
 }
 
-inline void expect(bool holds, std::string_view what,
+inline void expect(bool holds, std::string_view message,
                    const std::source_location& at = std::source_location::current()) {
-    if (!holds) fail(what, at);
+    if (!holds) fail(message, at);
 }
 
 [[nodiscard]] inline std::string_view to_text(error_kind kind) noexcept {
@@ -41,40 +41,40 @@ inline void expect(bool holds, std::string_view what,
 }
 
 /// `conflict: The username is taken. (UNIQUE constraint failed)`
-[[nodiscard]] inline std::string describe(const error& why) {
-    auto text = std::string{to_text(why.kind)} + ": " + why.message;
-    return why.cause.empty() ? text : text + " (" + why.cause + ")";
+[[nodiscard]] inline std::string describe(const error& failure) {
+    auto text = std::string{to_text(failure.kind)} + ": " + failure.message;
+    return failure.cause.empty() ? text : text + " (" + failure.cause + ")";
 }
 
 /// The value of a result, which must be a success.
 template <class T>
-T value_of(result<T> given, const std::source_location& at = std::source_location::current()) {
-    if (!given) fail("this must succeed, but the store returned " + describe(given.error()), at);
-    if constexpr (!std::is_void_v<T>) return *std::move(given);
+T value_of(result<T> actual, const std::source_location& at = std::source_location::current()) {
+    if (!actual) fail("this must succeed, but the store returned " + describe(actual.error()), at);
+    if constexpr (!std::is_void_v<T>) return *std::move(actual);
 }
 
 /// The value that was looked up, which must exist.
 template <class T>
-T found_of(result<std::optional<T>> given, const std::source_location& at = std::source_location::current()) {
-    auto found = value_of(std::move(given), at);
+T found_of(result<std::optional<T>> actual, const std::source_location& at = std::source_location::current()) {
+    auto found = value_of(std::move(actual), at);
     if (!found) fail("the store must find what was stored before, but returned an empty optional", at);
     return *std::move(found);
 }
 
 /// Requires that the verb refuses with an error of this kind.
 template <class T>
-void expect_error(std::string_view verb, const result<T>& given, error_kind kind,
+void expect_error(std::string_view verb, const result<T>& actual, error_kind kind,
                   const std::source_location& at = std::source_location::current()) {
-    const auto wanted = std::string{verb} + " must fail with " + std::string{to_text(kind)} + ", but ";
-    if (given) fail(wanted + "succeeded", at);
-    if (given.error().kind != kind) fail(wanted + "failed with " + describe(given.error()), at);
-    if (given.error().message.empty()) fail(wanted + "its error has no message for the client", at);
+    const auto expected = std::string{verb} + " must fail with " + std::string{to_text(kind)} + ", but ";
+    if (actual) fail(expected + "succeeded", at);
+    if (actual.error().kind != kind) fail(expected + "failed with " + describe(actual.error()), at);
+    if (actual.error().message.empty()) fail(expected + "its error has no message for the client", at);
 }
 
 /// The same for a call whose name the line shows.
 template <class T>
-void expect_error(const result<T>& given, error_kind kind, const std::source_location& at = std::source_location::current()) {
-    expect_error("the call", given, kind, at);
+void expect_error(const result<T>& actual, error_kind kind, const std::source_location& at = std::source_location::current()) {
+    expect_error("the call", actual, kind, at);
 }
 
 }  // namespace tollgate::testing

@@ -45,25 +45,25 @@ bool is_refreshable(Store& store, std::uint64_t seed, application_id application
 }
 
 template <class Store>
-void expect_code(Store& store, const new_authorization_code& made, code_result wanted,
+void expect_code(Store& store, const new_authorization_code& code, code_result expected,
                  const std::source_location& at = std::source_location::current()) {
-    expect(value_of(store.create_code(made), at) == wanted,
+    expect(value_of(store.create_code(code), at) == expected,
            "create_code says whether the code is new, waits, or is spent", at);
 }
 
 template <class Store>
-void expect_redemption(Store& store, const code_redemption& shown, redemption_result wanted,
+void expect_redemption(Store& store, const code_redemption& shown, redemption_result expected,
                        const std::source_location& at = std::source_location::current()) {
-    const auto given = value_of(store.redeem_code(shown), at);
-    expect(given.result == wanted, "redeem_code returns the right result", at);
-    expect(given.user.has_value() == (wanted == redemption_result::redeemed),
+    const auto actual = value_of(store.redeem_code(shown), at);
+    expect(actual.result == expected, "redeem_code returns the right result", at);
+    expect(actual.user.has_value() == (expected == redemption_result::redeemed),
            "there is a user exactly if it is redeemed", at);
 }
 
 template <class Store>
-void expect_refresh(Store& store, const token_refresh& shown, refresh_result wanted,
+void expect_refresh(Store& store, const token_refresh& shown, refresh_result expected,
                     const std::source_location& at = std::source_location::current()) {
-    expect(value_of(store.refresh_access_token(shown), at).result == wanted,
+    expect(value_of(store.refresh_access_token(shown), at).result == expected,
            "refresh_access_token returns the right result", at);
 }
 

@@ -27,20 +27,20 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
 
     add("grant: what a code is made for is granted, and listed", [](auto& store) {
         const auto application = create_sample_application(store);
-        const auto made = sample_code(1, application);
-        expect(!value_of(store.granted_scopes(made.user, application)), "nothing was granted before");
-        expect(value_of(store.grants_of(made.user)).empty(), "a user who granted nothing has an empty list");
-        expect_code(store, made, code_result::created);
-        expect(value_of(store.granted_scopes(made.user, application)) == made.scopes,
+        const auto code = sample_code(1, application);
+        expect(!value_of(store.granted_scopes(code.user, application)), "nothing was granted before");
+        expect(value_of(store.grants_of(code.user)).empty(), "a user who granted nothing has an empty list");
+        expect_code(store, code, code_result::created);
+        expect(value_of(store.granted_scopes(code.user, application)) == code.scopes,
                "what the code is for is granted");
-        const auto listed = value_of(store.grants_of(made.user));
+        const auto listed = value_of(store.grants_of(code.user));
         expect(listed.size() == 1, "a grant is listed once");
-        expect(listed[0].user == made.user, "a listed grant has its user");
+        expect(listed[0].user == code.user, "a listed grant has its user");
         expect(listed[0].application == application, "a listed grant has its application");
         expect(listed[0].application_name == "Backup for sites", "a listed grant has its application's name");
         expect(listed[0].application_website == "https://app.example", "a listed grant has its application's website");
-        expect(listed[0].scopes == made.scopes, "a listed grant has its scopes, in their order");
-        expect(listed[0].created_at == made.created_at, "a listed grant has its time, to the millisecond");
+        expect(listed[0].scopes == code.scopes, "a listed grant has its scopes, in their order");
+        expect(listed[0].created_at == code.created_at, "a listed grant has its time, to the millisecond");
         expect(!listed[0].last_used_at, "a grant that was not used says so");
         expect(!value_of(store.granted_scopes(user_id{8}, application)), "another user granted nothing");
         expect(value_of(store.grants_of(user_id{8})).empty(), "another user granted nothing");
@@ -48,46 +48,46 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
 
     add("grant: scopes are added to those that were granted", [](auto& store) {
         const auto application = create_sample_application(store);
-        auto made = sample_code(1, application);
-        made.scopes = sample_scopes("b a");
-        expect_code(store, made, code_result::created);
-        const auto first = value_of(store.grants_of(made.user)).at(0);
-        made = sample_code(2, application);
-        made.scopes = sample_scopes("c a");
-        made.created_at = noon + seconds{9};
-        expect_code(store, made, code_result::created);
-        expect(value_of(store.granted_scopes(made.user, application)) == sample_scopes("b a c"),
+        auto code = sample_code(1, application);
+        code.scopes = sample_scopes("b a");
+        expect_code(store, code, code_result::created);
+        const auto first = value_of(store.grants_of(code.user)).at(0);
+        code = sample_code(2, application);
+        code.scopes = sample_scopes("c a");
+        code.created_at = noon + seconds{9};
+        expect_code(store, code, code_result::created);
+        expect(value_of(store.granted_scopes(code.user, application)) == sample_scopes("b a c"),
                "each scope once, in the order in which they came");
-        const auto listed = value_of(store.grants_of(made.user));
+        const auto listed = value_of(store.grants_of(code.user));
         expect(listed.size() == 1, "one user and one application have one grant");
         expect(listed[0].id == first.id && listed[0].created_at == noon, "the grant is the one it was");
-        const auto given = value_of(store.redeem_code(sample_redemption(2, application)));
-        expect(given.scopes == made.scopes, "a code is for its own scopes, not for all that are granted");
+        const auto actual = value_of(store.redeem_code(sample_redemption(2, application)));
+        expect(actual.scopes == code.scopes, "a code is for its own scopes, not for all that are granted");
     });
 
     add("grant: without consent, a code is made of granted scopes only", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto unasked = [&](std::uint64_t seed, const char* scopes) {
-            auto made = sample_code(seed, application);
-            made.scopes = sample_scopes(scopes);
-            made.only_if_granted = true;
-            return made;
+            auto code = sample_code(seed, application);
+            code.scopes = sample_scopes(scopes);
+            code.only_if_granted = true;
+            return code;
         };
         expect_code(store, unasked(1, "a"), code_result::not_granted);
         expect(!value_of(store.granted_scopes(user_id{7}, application)), "nothing is granted by it");
         expect(value_of(store.grants_of(user_id{7})).empty(), "and nothing is listed");
         expect_redemption(store, sample_redemption(1, application), redemption_result::unknown);
 
-        auto asked = sample_code(2, application);
-        asked.scopes = sample_scopes("b a");
-        expect_code(store, asked, code_result::created);
+        auto with_consent = sample_code(2, application);
+        with_consent.scopes = sample_scopes("b a");
+        expect_code(store, with_consent, code_result::created);
         expect_code(store, unasked(3, "c a"), code_result::not_granted);
         expect_code(store, unasked(3, "a"), code_result::created);
         expect_code(store, unasked(3, "a"), code_result::waiting);
         expect_code(store, unasked(4, "a b"), code_result::created);
-        expect(value_of(store.granted_scopes(user_id{7}, application)) == asked.scopes, "granted scopes remain granted");
-        const auto given = value_of(store.redeem_code(sample_redemption(3, application)));
-        expect(given.scopes == sample_scopes("a"), "the code is for its own scopes");
+        expect(value_of(store.granted_scopes(user_id{7}, application)) == with_consent.scopes, "granted scopes remain granted");
+        const auto actual = value_of(store.redeem_code(sample_redemption(3, application)));
+        expect(actual.scopes == sample_scopes("a"), "the code is for its own scopes");
 
         expect(value_of(store.revoke_grant(user_id{7}, application)), "there was such a grant");
         expect_code(store, unasked(5, "a"), code_result::not_granted);
@@ -96,17 +96,17 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
 
     add("grant: more scopes than can be kept are refused, and nothing changes", [](auto& store) {
         const auto application = create_sample_application(store);
-        auto made = sample_code(1, application);
-        made.scopes = sample_scopes(std::string(limits::scope_text_bytes_max - 2, 'x'));
-        expect_code(store, made, code_result::created);
+        auto code = sample_code(1, application);
+        code.scopes = sample_scopes(std::string(limits::scope_text_bytes_max - 2, 'x'));
+        expect_code(store, code, code_result::created);
         auto more = sample_code(2, application);
         more.scopes = sample_scopes("y z");
         expect_error("create_code", store.create_code(more), error_kind::invalid);
-        expect(value_of(store.granted_scopes(made.user, application)) == made.scopes, "nothing was granted");
+        expect(value_of(store.granted_scopes(code.user, application)) == code.scopes, "nothing was granted");
         expect_redemption(store, sample_redemption(2, application), redemption_result::unknown);
         more.scopes = sample_scopes("y");
         expect_code(store, more, code_result::created);
-        expect(found_of(store.granted_scopes(made.user, application)).contains("y"), "as many as fit are granted");
+        expect(found_of(store.granted_scopes(code.user, application)).contains("y"), "as many as fit are granted");
     });
 
     add("grant: listed by user, oldest first", [](auto& store) {
@@ -115,9 +115,9 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             applications.push_back(create_sample_application(store, name));
         std::uint64_t seed = 0;
         for (const std::size_t each : {2U, 0U, 3U, 1U}) {
-            auto made = sample_code(++seed, applications[each]);
-            made.created_at = noon - seconds{static_cast<std::int64_t>(seed)};
-            expect_code(store, made, code_result::created);
+            auto code = sample_code(++seed, applications[each]);
+            code.created_at = noon - seconds{static_cast<std::int64_t>(seed)};
+            expect_code(store, code, code_result::created);
             expect_code(store, sample_code(10 + seed, applications[each], user_id{8}), code_result::created);
         }
         const auto first = value_of(store.grants_of(user_id{7}));
@@ -151,7 +151,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(value_of(store.grants_of(user_id{7})).size() == 1, "a revoked grant is not listed");
         expect(!value_of(store.revoke_grant(user_id{7}, application)), "a grant is revoked once");
 
-        for (const std::uint64_t kept : {2U, 3U}) expect_access(store, kept);
+        for (const std::uint64_t number : {2U, 3U}) expect_access(store, number);
         expect(is_refreshable(store, 2, other) && is_refreshable(store, 3, application), "others' tokens are good");
         expect(value_of(store.granted_scopes(user_id{7}, other)).has_value(), "what was granted to others is granted");
 
@@ -170,7 +170,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         authorize(store, 3, application, user_id{8});
         expect_code(store, sample_code(4, application), code_result::created);
         expect(!value_of(store.delete_application(user_id{4}, application)), "it is another owner's");
-        for (const std::uint64_t kept : {1U, 2U, 3U}) expect_access(store, kept);
+        for (const std::uint64_t number : {1U, 2U, 3U}) expect_access(store, number);
 
         expect(value_of(store.delete_application(user_id{3}, application)), "it is the owner's");
         for (const std::uint64_t gone : {1U, 3U}) {
@@ -195,10 +195,10 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             const auto application = create_sample_application(store);
             authorize(store, 1, application);
             const auto create = [&](std::uint64_t seed, user_id user) {
-                auto made = sample_access_token(seed, user);
-                made.application = application;
-                made.token_digest = sample_access_digest(seed);
-                value_of(store.create_access_token(made));
+                auto token = sample_access_token(seed, user);
+                token.application = application;
+                token.token_digest = sample_access_digest(seed);
+                value_of(store.create_access_token(token));
             };
             create(21, user_id{7});
             create(22, user_id{8});
@@ -261,9 +261,9 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
                 }
                 for (std::uint64_t n = 0; n < 3; ++n) {
                     const std::uint64_t seed = first + i * 10 + n;
-                    const auto made = store.create_code(sample_code(seed, application));
-                    if (!made) {
-                        expect_error("create_code", made, error_kind::not_found);
+                    const auto code = store.create_code(sample_code(seed, application));
+                    if (!code) {
+                        expect_error("create_code", code, error_kind::not_found);
                         continue;
                     }
                     value_of(store.redeem_code(sample_redemption(seed, application)));
@@ -327,24 +327,24 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
     if (source->reopen)
         to.emplace_back("grant: all outlives the store", [source] {
             std::optional<application_id> application;
-            std::optional<grant_id> kept, lost;
+            std::optional<grant_id> remaining, lost;
             {
-                auto made = source->make();
-                auto& store = empty_store_of(made);
+                auto instance = source->make();
+                auto& store = empty_store_of(instance);
                 application = create_sample_application(store);
                 authorize(store, 1, *application);
                 authorize(store, 2, *application);
                 authorize(store, 3, *application, user_id{8});
                 expect_code(store, sample_code(4, *application), code_result::created);
                 value_of(store.revoke_oauth_token(*application, sample_refresh_digest(2)));
-                kept = value_of(store.grants_of(user_id{7})).at(0).id;
+                remaining = value_of(store.grants_of(user_id{7})).at(0).id;
                 lost = value_of(store.grants_of(user_id{8})).at(0).id;
                 value_of(store.revoke_grant(user_id{8}, *application));
             }
             auto again = source->reopen();
             auto& store = store_of(again);
             const auto listed = value_of(store.grants_of(user_id{7}));
-            expect(listed.size() == 1 && listed[0].id == *kept, "a grant is there");
+            expect(listed.size() == 1 && listed[0].id == *remaining, "a grant is there");
             expect(listed[0].scopes == sample_code(1, *application).scopes, "a grant has its scopes");
             expect(value_of(store.grants_of(user_id{8})).empty(), "a revoked grant is not there");
             expect_access(store, 1);
@@ -356,7 +356,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             expect_no_access(store, 1);
             expect_code(store, sample_code(5, *application, user_id{8}), code_result::created);
             const auto next = value_of(store.grants_of(user_id{8})).at(0).id;
-            expect(next != *kept && next != *lost, "ids are never used again, not even by the next process");
+            expect(next != *remaining && next != *lost, "ids are never used again, not even by the next process");
         });
 }
 

@@ -19,15 +19,15 @@ namespace detail {
 
 inline constexpr std::size_t hooks_max = limits::hooks_per_event_max;
 
-inline void expect_hook_listed(const hook& listed, hook_id id, const new_hook& made,
+inline void expect_hook_listed(const hook& listed, hook_id id, const new_hook& hook,
                                const std::source_location& at = std::source_location::current()) {
     expect(listed.id == id, "a listed hook has the id that create gave", at);
-    expect(listed.account == made.account, "a listed hook has its account", at);
-    expect(listed.event == made.event, "a listed hook has its event, byte for byte", at);
-    expect(listed.source == made.source, "a listed hook has its source", at);
-    expect(listed.type == made.type, "a listed hook has its type, byte for byte", at);
-    expect(listed.target_url == made.target_url, "a listed hook has its target, byte for byte", at);
-    expect(listed.created_at == made.created_at, "a listed hook has its time, to the millisecond", at);
+    expect(listed.account == hook.account, "a listed hook has its account", at);
+    expect(listed.event == hook.event, "a listed hook has its event, byte for byte", at);
+    expect(listed.source == hook.source, "a listed hook has its source", at);
+    expect(listed.type == hook.type, "a listed hook has its type, byte for byte", at);
+    expect(listed.target_url == hook.target_url, "a listed hook has its target, byte for byte", at);
+    expect(listed.created_at == hook.created_at, "a listed hook has its time, to the millisecond", at);
 }
 
 }  // namespace detail
@@ -41,27 +41,27 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     add("hook: listed by account, oldest first", [](auto& store) {
         const auto account = sample_account();
         expect(value_of(store.hooks_of(account)).empty(), "an account without hooks has an empty list");
-        std::vector<new_hook> made;
+        std::vector<new_hook> hooks;
         std::vector<hook_id> ids;
         for (const char* event : {"site.published", "site.created", "site.published", "site.deleted"}) {
-            made.push_back(sample_hook(account, event));
-            made.back().target_url += "?" + std::to_string(made.size());
-            made.back().source = made.size() % 2 == 0 ? hook_source::manual : hook_source::api;
+            hooks.push_back(sample_hook(account, event));
+            hooks.back().target_url += "?" + std::to_string(hooks.size());
+            hooks.back().source = hooks.size() % 2 == 0 ? hook_source::manual : hook_source::api;
             // Later ones have earlier times: the order must be that of creation.
-            made.back().created_at = noon - seconds{static_cast<std::int64_t>(made.size())};
-            ids.push_back(value_of(store.create_hook(made.back(), hooks_max)));
+            hooks.back().created_at = noon - seconds{static_cast<std::int64_t>(hooks.size())};
+            ids.push_back(value_of(store.create_hook(hooks.back(), hooks_max)));
         }
         const auto listed = value_of(store.hooks_of(account));
-        expect(listed.size() == made.size(), "an account's hooks are listed, all of them");
-        for (std::size_t i = 0; i < listed.size(); ++i) expect_hook_listed(listed[i], ids[i], made[i]);
+        expect(listed.size() == hooks.size(), "an account's hooks are listed, all of them");
+        for (std::size_t i = 0; i < listed.size(); ++i) expect_hook_listed(listed[i], ids[i], hooks[i]);
     });
 
     add("hook: the same event and target may be there twice", [](auto& store) {
-        const auto made = sample_hook(sample_account());
-        const auto first = value_of(store.create_hook(made, hooks_max));
-        const auto second = value_of(store.create_hook(made, hooks_max));
+        const auto hook = sample_hook(sample_account());
+        const auto first = value_of(store.create_hook(hook, hooks_max));
+        const auto second = value_of(store.create_hook(hook, hooks_max));
         expect(first != second, "each has an id of its own");
-        expect(value_of(store.hooks_of(made.account)).size() == 2, "both are listed");
+        expect(value_of(store.hooks_of(hook.account)).size() == 2, "both are listed");
     });
 
     add("hook: an account is its number and its service", [](auto& store) {
@@ -90,170 +90,170 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     });
 
     add("hook: deleted once, and the others live on", [](auto& store) {
-        const auto made = sample_hook(sample_account());
-        const auto first = value_of(store.create_hook(made, hooks_max));
-        const auto second = value_of(store.create_hook(made, hooks_max));
-        expect(value_of(store.delete_hook(made.account, first)), "deleting a hook says that there was one");
-        expect(!value_of(store.delete_hook(made.account, first)), "a hook is deleted once");
-        const auto listed = value_of(store.hooks_of(made.account));
+        const auto hook = sample_hook(sample_account());
+        const auto first = value_of(store.create_hook(hook, hooks_max));
+        const auto second = value_of(store.create_hook(hook, hooks_max));
+        expect(value_of(store.delete_hook(hook.account, first)), "deleting a hook says that there was one");
+        expect(!value_of(store.delete_hook(hook.account, first)), "a hook is deleted once");
+        const auto listed = value_of(store.hooks_of(hook.account));
         expect(listed.size() == 1, "the other hook is still there");
-        expect_hook_listed(listed[0], second, made);
+        expect_hook_listed(listed[0], second, hook);
     });
 
     add("hook: ids are never used again", [](auto& store) {
-        const auto made = sample_hook(sample_account());
-        std::vector<std::int64_t> seen;
+        const auto hook = sample_hook(sample_account());
+        std::vector<std::int64_t> ids;
         for (int i = 0; i < 5; ++i) {
-            const auto id = value_of(store.create_hook(made, hooks_max));
-            expect(std::find(seen.begin(), seen.end(), id.value()) == seen.end(),
+            const auto id = value_of(store.create_hook(hook, hooks_max));
+            expect(std::find(ids.begin(), ids.end(), id.value()) == ids.end(),
                    "the id of a deleted hook is not used again");
-            seen.push_back(id.value());
-            value_of(store.delete_hook(made.account, id));
+            ids.push_back(id.value());
+            value_of(store.delete_hook(hook.account, id));
         }
     });
 
     add("hook: not more than the bound for one account and event", [](auto& store) {
-        const auto made = sample_hook(sample_account());
+        const auto hook = sample_hook(sample_account());
         std::optional<hook_id> last;
-        for (std::size_t i = 0; i < hooks_max; ++i) last = value_of(store.create_hook(made, hooks_max));
-        expect_error("create_hook", store.create_hook(made, hooks_max), error_kind::invalid);
-        expect(value_of(store.hooks_of(made.account)).size() == hooks_max, "a refused hook is not there");
-        value_of(store.create_hook(sample_hook(made.account, "site.created"), hooks_max));
+        for (std::size_t i = 0; i < hooks_max; ++i) last = value_of(store.create_hook(hook, hooks_max));
+        expect_error("create_hook", store.create_hook(hook, hooks_max), error_kind::invalid);
+        expect(value_of(store.hooks_of(hook.account)).size() == hooks_max, "a refused hook is not there");
+        value_of(store.create_hook(sample_hook(hook.account, "site.created"), hooks_max));
         value_of(store.create_hook(sample_hook(sample_account("sitesmaker", 43)), hooks_max));
         value_of(store.create_hook(sample_hook(sample_account("itemplatform", 42)), hooks_max));
-        expect_error("create_hook", store.create_hook(made, hooks_max), error_kind::invalid);
-        value_of(store.create_hook(made, hooks_max + 1));
-        value_of(store.delete_hook(made.account, *last));
-        expect_error("create_hook", store.create_hook(made, hooks_max), error_kind::invalid);
+        expect_error("create_hook", store.create_hook(hook, hooks_max), error_kind::invalid);
+        value_of(store.create_hook(hook, hooks_max + 1));
+        value_of(store.delete_hook(hook.account, *last));
+        expect_error("create_hook", store.create_hook(hook, hooks_max), error_kind::invalid);
         expect_error("create_hook", store.create_hook(sample_hook(sample_account("sitesmaker", 44)), 0), error_kind::invalid);
-        value_of(store.create_hook(made, (std::numeric_limits<std::size_t>::max)()));
+        value_of(store.create_hook(hook, (std::numeric_limits<std::size_t>::max)()));
     });
 
     add("hook: a deleted one makes room", [](auto& store) {
-        const auto made = sample_hook(sample_account());
-        const auto first = value_of(store.create_hook(made, 2));
-        value_of(store.create_hook(made, 2));
-        expect_error("create_hook", store.create_hook(made, 2), error_kind::invalid);
-        value_of(store.delete_hook(made.account, first));
-        value_of(store.create_hook(made, 2));
-        expect_error("create_hook", store.create_hook(made, 2), error_kind::invalid);
+        const auto hook = sample_hook(sample_account());
+        const auto first = value_of(store.create_hook(hook, 2));
+        value_of(store.create_hook(hook, 2));
+        expect_error("create_hook", store.create_hook(hook, 2), error_kind::invalid);
+        value_of(store.delete_hook(hook.account, first));
+        value_of(store.create_hook(hook, 2));
+        expect_error("create_hook", store.create_hook(hook, 2), error_kind::invalid);
     });
 
     add("hook: text is returned byte for byte", [](auto& store) {
         std::int64_t count = 0;
         const auto next = [&](const std::string& text) {
-            auto made = sample_hook(sample_account("sitesmaker", ++count), text);
-            made.type = text;
-            made.target_url = "https://example.com/" + text;
-            made.secret = text;
-            return made;
+            auto hook = sample_hook(sample_account("sitesmaker", ++count), text);
+            hook.type = text;
+            hook.target_url = "https://example.com/" + text;
+            hook.secret = text;
+            return hook;
         };
         for (const std::string& text : difficult_texts()) {
-            const auto made = next(text);
-            const auto id = value_of(store.create_hook(made, hooks_max));
-            expect_hook_listed(value_of(store.hooks_of(made.account)).at(0), id, made);
+            const auto hook = next(text);
+            const auto id = value_of(store.create_hook(hook, hooks_max));
+            expect_hook_listed(value_of(store.hooks_of(hook.account)).at(0), id, hook);
         }
         auto longest = next("site.published");
         longest.target_url.resize(limits::target_url_bytes_max, 'u');
         const auto longest_id = value_of(store.create_hook(longest, hooks_max));
         expect_hook_listed(value_of(store.hooks_of(longest.account)).at(0), longest_id, longest);
         for (const std::string& text : refusable_texts()) {
-            const auto made = next(text);
-            const auto id = store.create_hook(made, hooks_max);
-            const auto listed = value_of(store.hooks_of(made.account));
+            const auto hook = next(text);
+            const auto id = store.create_hook(hook, hooks_max);
+            const auto listed = value_of(store.hooks_of(hook.account));
             if (id)
-                expect_hook_listed(listed.at(0), *id, made);
+                expect_hook_listed(listed.at(0), *id, hook);
             else
                 expect(listed.empty(), "a refused hook is not there");
         }
     });
 
     add("hook: a secret is replaced at its own account only, and nothing else is", [](auto& store) {
-        const auto made = sample_hook(sample_account());
-        const auto id = value_of(store.create_hook(made, hooks_max));
-        const auto replace = [&](const account_ref& account, hook_id of) {
-            return value_of(store.replace_hook_secret(account, of, "whsec_bmV3", noon + seconds{86'400}));
+        const auto hook = sample_hook(sample_account());
+        const auto id = value_of(store.create_hook(hook, hooks_max));
+        const auto replace = [&](const account_ref& account, hook_id which) {
+            return value_of(store.replace_hook_secret(account, which, "whsec_bmV3", noon + seconds{86'400}));
         };
-        expect(replace(made.account, id), "there is such a hook");
-        expect(replace(made.account, id), "a secret is replaced as often as one likes");
-        expect(!replace(made.account, hook_id{id.value() + 1}), "there is no such hook");
+        expect(replace(hook.account, id), "there is such a hook");
+        expect(replace(hook.account, id), "a secret is replaced as often as one likes");
+        expect(!replace(hook.account, hook_id{id.value() + 1}), "there is no such hook");
         expect(!replace(sample_account("sitesmaker", 43), id), "the hook is another account's");
         expect(!replace(sample_account("itemplatform"), id), "the hook is another service's");
-        const auto listed = value_of(store.hooks_of(made.account));
+        const auto listed = value_of(store.hooks_of(hook.account));
         expect(listed.size() == 1, "a hook with a new secret is the same one");
-        expect_hook_listed(listed[0], id, made);
-        value_of(store.delete_hook(made.account, id));
-        expect(!replace(made.account, id), "a hook that was deleted has no secret");
+        expect_hook_listed(listed[0], id, hook);
+        value_of(store.delete_hook(hook.account, id));
+        expect(!replace(hook.account, id), "a hook that was deleted has no secret");
     });
 
     add("hook: an update changes event and target, at its own account only, and nothing else", [](auto& store) {
-        auto made = sample_hook(sample_account());
-        made.source = hook_source::manual;
-        const auto id = value_of(store.create_hook(made, hooks_max));
-        const auto other = sample_hook(made.account);
+        auto hook = sample_hook(sample_account());
+        hook.source = hook_source::manual;
+        const auto id = value_of(store.create_hook(hook, hooks_max));
+        const auto other = sample_hook(hook.account);
         const auto other_id = value_of(store.create_hook(other, hooks_max));
-        const auto update = [&](const account_ref& account, hook_id of, const hook_change& changed) {
-            return value_of(store.update_hook(account, of, changed, hooks_max));
+        const auto update = [&](const account_ref& account, hook_id which, const hook_change& changed) {
+            return value_of(store.update_hook(account, which, changed, hooks_max));
         };
         const auto expect_both = [&] {
-            const auto listed = value_of(store.hooks_of(made.account));
+            const auto listed = value_of(store.hooks_of(hook.account));
             expect(listed.size() == 2, "a hook that was updated is the same one");
-            expect_hook_listed(listed[0], id, made);
+            expect_hook_listed(listed[0], id, hook);
             expect_hook_listed(listed[1], other_id, other);
         };
         const hook_change changed{"site.created", "https://new.example:8443/hook?a=b"};
         expect(!update(sample_account("sitesmaker", 43), id, changed), "the hook is another account's");
         expect(!update(sample_account("itemplatform"), id, changed), "the hook is another service's");
-        expect(!update(made.account, hook_id{id.value() + 100}, changed), "there is no such hook");
+        expect(!update(hook.account, hook_id{id.value() + 100}, changed), "there is no such hook");
         expect_both();
         std::vector<hook_change> changes{changed};
         for (const std::string& text : difficult_texts()) changes.push_back({text, "https://example.com/" + text});
         for (const hook_change& each : changes) {
-            expect(update(made.account, id, each), "there is such a hook");
-            made.event = each.event;
-            made.target_url = each.target_url;
+            expect(update(hook.account, id, each), "there is such a hook");
+            hook.event = each.event;
+            hook.target_url = each.target_url;
             expect_both();
         }
-        value_of(store.delete_hook(made.account, id));
-        expect(!update(made.account, id, changed), "a hook that was deleted is not updated");
+        value_of(store.delete_hook(hook.account, id));
+        expect(!update(hook.account, id, changed), "a hook that was deleted is not updated");
     });
 
     add("hook: an update does not pass the bound for one account and event", [](auto& store) {
-        const auto made = sample_hook(sample_account());
-        value_of(store.create_hook(made, 2));
-        value_of(store.create_hook(made, 2));
-        const auto other = sample_hook(made.account, "site.created");
+        const auto hook = sample_hook(sample_account());
+        value_of(store.create_hook(hook, 2));
+        value_of(store.create_hook(hook, 2));
+        const auto other = sample_hook(hook.account, "site.created");
         const auto id = value_of(store.create_hook(other, 2));
         const auto update = [&](const std::string& event, const std::string& target_url, std::size_t hooks_per_event_max) {
-            return store.update_hook(made.account, id, {event, target_url}, hooks_per_event_max);
+            return store.update_hook(hook.account, id, {event, target_url}, hooks_per_event_max);
         };
-        expect_error("update_hook", update(made.event, "https://example.com/full", 2), error_kind::invalid);
-        expect_hook_listed(value_of(store.hooks_of(made.account)).at(2), id, other);
+        expect_error("update_hook", update(hook.event, "https://example.com/full", 2), error_kind::invalid);
+        expect_hook_listed(value_of(store.hooks_of(hook.account)).at(2), id, other);
         expect(value_of(update(other.event, "https://example.com/same", 1)), "a hook that keeps its event takes no other place");
-        expect(value_of(update(made.event, "https://example.com/fits", 3)), "within the bound");
-        expect_error("create_hook", store.create_hook(made, 3), error_kind::invalid);
+        expect(value_of(update(hook.event, "https://example.com/fits", 3)), "within the bound");
+        expect_error("create_hook", store.create_hook(hook, 3), error_kind::invalid);
         value_of(store.create_hook(other, 1));
     });
 
     add("hook: times to the millisecond, the largest account, the longest service name", [](auto& store) {
         std::int64_t largest = (std::numeric_limits<std::int64_t>::max)();
         for (const instant at : difficult_times()) {
-            auto made = sample_hook(sample_account(std::string(limits::service_name_bytes_max, 's'), largest--));
-            made.created_at = at;
-            const auto id = value_of(store.create_hook(made, hooks_max));
-            expect_hook_listed(value_of(store.hooks_of(made.account)).at(0), id, made);
-            expect(value_of(store.account_of_hook(made.account.service, id)) == made.account,
+            auto hook = sample_hook(sample_account(std::string(limits::service_name_bytes_max, 's'), largest--));
+            hook.created_at = at;
+            const auto id = value_of(store.create_hook(hook, hooks_max));
+            expect_hook_listed(value_of(store.hooks_of(hook.account)).at(0), id, hook);
+            expect(value_of(store.account_of_hook(hook.account.service, id)) == hook.account,
                    "a hook belongs to its account");
         }
     });
 
     add("hook: parallel creations do not pass the bound", [](auto& store) {
         for (std::int64_t round = 1; round <= 3; ++round) {
-            const auto made = sample_hook(sample_account("sitesmaker", round));
+            const auto hook = sample_hook(sample_account("sitesmaker", round));
             std::atomic<std::size_t> won{0};
             in_parallel([&](std::size_t) {
                 for (std::size_t i = 0; i < hooks_max / 2; ++i) {
-                    const auto id = store.create_hook(made, hooks_max);
+                    const auto id = store.create_hook(hook, hooks_max);
                     if (id)
                         ++won;
                     else
@@ -261,24 +261,24 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
                 }
             });
             expect(won == hooks_max, "exactly as many are created as the bound permits");
-            expect(value_of(store.hooks_of(made.account)).size() == hooks_max, "as many are there as were created");
+            expect(value_of(store.hooks_of(hook.account)).size() == hooks_max, "as many are there as were created");
         }
     });
 
     add("hook: parallel updates do not pass the bound", [](auto& store) {
         for (std::int64_t round = 1; round <= 3; ++round) {
-            const auto made = sample_hook(sample_account("sitesmaker", round));
+            const auto sample = sample_hook(sample_account("sitesmaker", round));
             std::vector<hook_id> ids;
-            for (std::size_t i = 0; i < hooks_max; ++i) ids.push_back(value_of(store.create_hook(made, hooks_max)));
-            const hook_change changed{"site.created", made.target_url};
+            for (std::size_t i = 0; i < hooks_max; ++i) ids.push_back(value_of(store.create_hook(sample, hooks_max)));
+            const hook_change changed{"site.created", sample.target_url};
             constexpr std::size_t bound = hooks_max / 2;
             in_parallel([&](std::size_t i) {
                 for (std::size_t n = i; n < ids.size(); n += thread_count) {
-                    const auto updated = store.update_hook(made.account, ids[n], changed, bound);
+                    const auto updated = store.update_hook(sample.account, ids[n], changed, bound);
                     if (!updated) expect_error("update_hook", updated, error_kind::invalid);
                 }
             });
-            const auto listed = value_of(store.hooks_of(made.account));
+            const auto listed = value_of(store.hooks_of(sample.account));
             const auto count = std::count_if(listed.begin(), listed.end(), [&](const hook& each) { return each.event == changed.event; });
             expect(static_cast<std::size_t>(count) == bound, "exactly as many have the event as the bound permits");
         }
@@ -286,11 +286,11 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
 
     add("hook: of parallel deletions exactly one was in time", [](auto& store) {
         for (int round = 0; round < 5; ++round) {
-            const auto made = sample_hook(sample_account());
-            const auto id = value_of(store.create_hook(made, hooks_max));
+            const auto hook = sample_hook(sample_account());
+            const auto id = value_of(store.create_hook(hook, hooks_max));
             std::atomic<std::size_t> was_there{0};
             in_parallel([&](std::size_t) {
-                if (value_of(store.delete_hook(made.account, id))) ++was_there;
+                if (value_of(store.delete_hook(hook.account, id))) ++was_there;
             });
             expect(was_there == 1, "exactly one deletion met the hook");
         }
@@ -314,25 +314,25 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
 
     if (source->reopen)
         to.emplace_back("hook: all outlives the store", [source] {
-            auto made = sample_hook(sample_account());
-            std::optional<hook_id> kept, lost;
+            auto hook = sample_hook(sample_account());
+            std::optional<hook_id> remaining, lost;
             {
-                auto given = source->make();
-                auto& store = empty_store_of(given);
-                kept = value_of(store.create_hook(made, 2));
-                lost = value_of(store.create_hook(made, 2));
-                value_of(store.delete_hook(made.account, *lost));
-                made.target_url += "?updated";
-                value_of(store.update_hook(made.account, *kept, {made.event, made.target_url}, 2));
+                auto instance = source->make();
+                auto& store = empty_store_of(instance);
+                remaining = value_of(store.create_hook(hook, 2));
+                lost = value_of(store.create_hook(hook, 2));
+                value_of(store.delete_hook(hook.account, *lost));
+                hook.target_url += "?updated";
+                value_of(store.update_hook(hook.account, *remaining, {hook.event, hook.target_url}, 2));
             }
             auto again = source->reopen();
             auto& store = store_of(again);
-            const auto listed = value_of(store.hooks_of(made.account));
+            const auto listed = value_of(store.hooks_of(hook.account));
             expect(listed.size() == 1, "the created hook exists, the deleted one does not");
-            expect_hook_listed(listed[0], *kept, made);
-            const auto next = value_of(store.create_hook(made, 2));
-            expect(next != *kept && next != *lost, "ids are never used again, not even by the next process");
-            expect_error("create_hook", store.create_hook(made, 2), error_kind::invalid);
+            expect_hook_listed(listed[0], *remaining, hook);
+            const auto next = value_of(store.create_hook(hook, 2));
+            expect(next != *remaining && next != *lost, "ids are never used again, not even by the next process");
+            expect_error("create_hook", store.create_hook(hook, 2), error_kind::invalid);
         });
 }
 

@@ -30,10 +30,10 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         const auto account = sample_account();
         expect(value_of(store.append_event(sample_event(account), sample_seed(0), noon)) == 0,
                "an event without webhooks must make no deliveries");
-        auto made = sample_hook(account);
-        made.type = "xml";
-        made.target_url += "?one";
-        const auto one = value_of(store.create_hook(made, 20));
+        auto hook = sample_hook(account);
+        hook.type = "xml";
+        hook.target_url += "?one";
+        const auto one = value_of(store.create_hook(hook, 20));
         const auto other = listen(store, account);
         value_of(store.create_hook(sample_hook(account, "site.Published"), 20));
         value_of(store.create_hook(sample_hook(account, "site.publishe"), 20));
@@ -54,9 +54,9 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
             expect(each.what->data == happened.data && each.what->at == happened.at, "with its data and time");
             expect(each.message_id == message_id_of(seed, each.hook), "its id is made of the seed and the hook");
             expect(each.type == (each.hook == one ? "xml" : "webhook"), "with the hook's type");
-            expect(each.target_url == (each.hook == one ? made.target_url : sample_hook(account).target_url),
+            expect(each.target_url == (each.hook == one ? hook.target_url : sample_hook(account).target_url),
                    "to the hook's target, byte for byte");
-            expect(each.secret == made.secret && each.previous_secrets.empty(), "with the hook's secret");
+            expect(each.secret == hook.secret && each.previous_secrets.empty(), "with the hook's secret");
             expect(each.attempts_made == 0, "none was made before");
         }
         expect(hooks == std::set<hook_id>{one, other}, "each of the two has one");
@@ -289,7 +289,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
 
     add("hook: only the deliveries of a deleted one are deleted with it", [](auto& store) {
         const auto account = sample_account();
-        const auto lost = listen(store, account), kept = listen(store, account);
+        const auto lost = listen(store, account), remaining = listen(store, account);
         report(store, account, 3);
         std::vector<due_delivery> of_lost, of_kept;
         for (due_delivery& each : claim_at(store, noon)) (each.hook == lost ? of_lost : of_kept).push_back(each);
@@ -307,8 +307,8 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         const auto left = claim_at(store, noon + seconds{86'400});
         expect(left.size() == 3, "what is left is due when it was");
         for (const due_delivery& each : left)
-            expect(each.hook == kept && each.what->data == sample_event(account).data, "and is the other hook's");
-        value_of(store.delete_hook(account, kept));
+            expect(each.hook == remaining && each.what->data == sample_event(account).data, "and is the other hook's");
+        value_of(store.delete_hook(account, remaining));
         expect_none_due(store, noon + seconds{2 * 86'400});
         listen(store, account);
         expect_none_due(store, noon + seconds{2 * 86'400});

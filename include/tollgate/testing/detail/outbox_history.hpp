@@ -77,21 +77,21 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         report(store, account, 2);
         const auto claimed = claim_at(store, noon);
         using enum attempt_end;
-        std::vector<recorded_attempt> made;
+        std::vector<recorded_attempt> recorded;
         std::vector<attempt_result> ended;
         std::string bytes;
         for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
         while (bytes.size() < limits::attempt_response_bytes_max) bytes += bytes;
         for (const attempt_end end :
              {answered, no_address, refused_address, no_connection, no_tls, timed_out, broken_off, bad_response}) {
-            const due_delivery& sent = claimed.at(made.size() % 2);
-            const auto number = static_cast<unsigned>(made.size());
+            const due_delivery& sent = claimed.at(recorded.size() % 2);
+            const auto number = static_cast<unsigned>(recorded.size());
             // Later ones have earlier times: the order must be that of completion.
             attempt one{.at = noon - milliseconds{number}, .duration = milliseconds{number * 2000}, .end = end};
             one.status = end == answered ? 599 : 0;
             one.response = bytes.substr(0, end == answered ? bytes.size() : number);
             one.request = bytes.substr(number, end == answered ? bytes.size() : number);
-            made.push_back({sent.lease.delivery, sample_event(account).name, sent.message_id, one});
+            recorded.push_back({sent.lease.delivery, sample_event(account).name, sent.message_id, one});
             ended.push_back(completed(sent, retry));  // all but two of them are too late
             ended.back().made = one;
         }
@@ -99,18 +99,18 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         value_of(store.complete(std::span{ended}.subspan(3), noon));
 
         const auto listed = value_of(store.attempts_of(account, hook, 100, std::nullopt));
-        expect(listed.size() == made.size(), "all are on record, those that were too late, too");
+        expect(listed.size() == recorded.size(), "all are on record, those that were too late, too");
         for (std::size_t i = 0; i < listed.size(); ++i) {
-            const recorded_attempt& kept = made[made.size() - 1 - i];
-            expect(listed[i].delivery == kept.delivery && listed[i].message_id == kept.message_id,
+            const recorded_attempt& expected = recorded[recorded.size() - 1 - i];
+            expect(listed[i].delivery == expected.delivery && listed[i].message_id == expected.message_id,
                    "the last comes first");
-            expect(listed[i].event == kept.event, "with its event");
-            expect(listed[i].made.at == kept.made.at && listed[i].made.duration == kept.made.duration,
+            expect(listed[i].event == expected.event, "with its event");
+            expect(listed[i].made.at == expected.made.at && listed[i].made.duration == expected.made.duration,
                    "with its time and duration, to the millisecond");
-            expect(listed[i].made.end == kept.made.end && listed[i].made.status == kept.made.status,
+            expect(listed[i].made.end == expected.made.end && listed[i].made.status == expected.made.status,
                    "and how it ended");
-            expect(listed[i].made.response == kept.made.response, "and the answer, byte for byte");
-            expect(listed[i].made.request == kept.made.request, "and the request, byte for byte");
+            expect(listed[i].made.response == expected.made.response, "and the answer, byte for byte");
+            expect(listed[i].made.request == expected.made.request, "and the request, byte for byte");
         }
         const auto some = value_of(store.attempts_of(account, hook, 3, std::nullopt));
         expect(some.size() == 3 && some[2].made == listed[2].made, "not more than asked for");
@@ -119,18 +119,18 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             std::vector<attempt> of_one;
             for (const recorded_attempt& one : listed)
                 if (one.delivery == each.lease.delivery) of_one.push_back(one.made);
-            const auto of = [&](const account_ref& whose, hook_id which, std::size_t rows_max) {
+            const auto attempts_of = [&](const account_ref& owner, hook_id which, std::size_t rows_max) {
                 std::vector<attempt> found;
                 for (recorded_attempt& one :
-                     value_of(store.attempts_of(whose, which, rows_max, each.lease.delivery)))
+                     value_of(store.attempts_of(owner, which, rows_max, each.lease.delivery)))
                     found.push_back(std::move(one.made));
                 return found;
             };
-            expect(of(account, hook, 100) == of_one, "those of one delivery");
+            expect(attempts_of(account, hook, 100) == of_one, "those of one delivery");
             of_one.resize(2);
-            expect(of(account, hook, 2) == of_one, "not more than asked for");
-            expect(of(sample_account("sitesmaker", 43), hook, 9).empty(), "it is another account's");
-            expect(of(account, listen(store, account), 9).empty(), "it is another hook's");
+            expect(attempts_of(account, hook, 2) == of_one, "not more than asked for");
+            expect(attempts_of(sample_account("sitesmaker", 43), hook, 9).empty(), "it is another account's");
+            expect(attempts_of(account, listen(store, account), 9).empty(), "it is another hook's");
         }
         expect(value_of(store.attempts_of(sample_account("sitesmaker", 43), hook, 9, std::nullopt)).empty(),
                "it is another account's");
@@ -148,15 +148,15 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             ended.retry_at = noon;
             expect_completed(store, ended, completion::done);
         };
-        constexpr std::size_t kept = limits::attempts_per_delivery_max, made = kept + 20;
-        for (std::size_t i = 0; i < made - 1; ++i) send(i, retry);
-        send(made - 1, delivered);
+        constexpr std::size_t stored_max = limits::attempts_per_delivery_max, attempts = stored_max + 20;
+        for (std::size_t i = 0; i < attempts - 1; ++i) send(i, retry);
+        send(attempts - 1, delivered);
         value_of(store.resend(account, only_delivery(store, account, hook).id, noon));
-        send(made, retry);
-        const auto listed = value_of(store.attempts_of(account, hook, 10 * kept, std::nullopt));
-        expect(listed.size() >= kept && listed.size() <= made + 1, "the last are kept");
-        for (std::size_t i = 0; i < kept; ++i)
-            expect(listed[i].made.duration == milliseconds{made - i}, "the last first, and none is missing");
+        send(attempts, retry);
+        const auto listed = value_of(store.attempts_of(account, hook, 10 * stored_max, std::nullopt));
+        expect(listed.size() >= stored_max && listed.size() <= attempts + 1, "the last are kept");
+        for (std::size_t i = 0; i < stored_max; ++i)
+            expect(listed[i].made.duration == milliseconds{attempts - i}, "the last first, and none is missing");
     });
 
     add("resend: due at once in any state, with the same message id", [](auto& store) {
@@ -207,8 +207,8 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     add("resend: requested during an attempt, it follows the attempt, with any outcome", [](auto& store) {
         const auto account = sample_account(), dying = sample_account("sitesmaker", 43);
         const auto hook = listen(store, account), dying_hook = listen_at(store, dying, "https://dying.example/");
-        const auto ask = [&](const account_ref& of, const due_delivery& each, instant now) {
-            expect(value_of(store.resend(of, each.lease.delivery, now)), "there is such a delivery");
+        const auto ask = [&](const account_ref& owner, const due_delivery& each, instant now) {
+            expect(value_of(store.resend(owner, each.lease.delivery, now)), "there is such a delivery");
         };
         report(store, account);
         int second = 0;
@@ -302,17 +302,17 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         to.emplace_back("outbox: all outlives the store", [source] {
             const auto account = sample_account();
             std::optional<hook_id> failing, dead;
-            std::optional<due_delivery> lent;
+            std::optional<due_delivery> leased;
             {
-                auto given = source->make();
-                auto& store = empty_store_of(given);
+                auto instance = source->make();
+                auto& store = empty_store_of(instance);
                 failing = listen(store, account);
                 dead = listen_at(store, account, "https://dead.example/");
                 report(store, account, 3);
                 for (const due_delivery& each : claim_at(store, noon)) {
                     if (each.hook == *dead) complete_one(store, completed(each, gone));
-                    else if (lent) expect_completed(store, completed(each, retry), completion::done);
-                    else lent = each;
+                    else if (leased) expect_completed(store, completed(each, retry), completion::done);
+                    else leased = each;
                 }
             }
             auto again_given = source->reopen();
@@ -325,8 +325,8 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(value_of(store.attempts_of(account, *failing, 9, std::nullopt)).size() == 2, "and attempts");
             expect_none_due(store, noon + seconds{29});
             const auto claimed = claim_one(store, noon + seconds{30});
-            expect(claimed.lease.delivery == lent->lease.delivery, "a dead worker's delivery is due again");
-            expect_completed(store, completed(*lent, delivered), completion::too_late);
+            expect(claimed.lease.delivery == leased->lease.delivery, "a dead worker's delivery is due again");
+            expect_completed(store, completed(*leased, delivered), completion::too_late);
             expect(claim_at(store, noon + seconds{60}).size() == 3, "and what waits is due at its time");
         });
 }

@@ -105,16 +105,16 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
 
     add("lease: leases of a deleted hook do not count", [](auto& store) {
         const auto account = sample_account();
-        const auto kept = listen_at(store, account, "https://one.example/hook");
+        const auto remaining = listen_at(store, account, "https://one.example/hook");
         const auto deleted = listen_at(store, account, "https://one.example/hook");
         report(store, account, 3);
         auto terms = sample_terms(noon);
         terms.host_leases_max = 4;
-        expect(lease_of(store, {kept, 2, 4, noon}, terms).size() == 2, "two for one hook");
+        expect(lease_of(store, {remaining, 2, 4, noon}, terms).size() == 2, "two for one hook");
         expect(lease_of(store, {deleted, 2, 4, noon}, terms).size() == 2, "two for the other");
         expect(claim(store, terms).empty(), "there is no lease for more");
         value_of(store.delete_hook(account, deleted));
-        expect(lease_of(store, {kept, 1000, 4, noon}, terms).size() == 1, "there is one for the other hook's delivery");
+        expect(lease_of(store, {remaining, 1000, 4, noon}, terms).size() == 1, "there is one for the other hook's delivery");
     });
 
     add("due: hooks in the order in which they became due, with what a scheduler needs, a page at a time", [](auto& store) {

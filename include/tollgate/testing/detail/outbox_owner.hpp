@@ -114,8 +114,8 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         }
         value_of(store.complete(ended, noon + seconds{5}));
         const instant now = noon + seconds{60};
-        const auto resend = [&](const account_ref& whose, hook_id which, instant since, std::size_t rows_max) {
-            return value_of(store.resend_given_up(whose, which, since, rows_max, now));
+        const auto resend = [&](const account_ref& owner, hook_id which, instant since, std::size_t rows_max) {
+            return value_of(store.resend_given_up(owner, which, since, rows_max, now));
         };
         expect(resend(sample_account("sitesmaker", 43), hook, noon, 100) == 0, "the hook is another account's");
         expect(resend(account, hook_id{hook.value() + 100}, noon, 100) == 0, "there is no such hook");

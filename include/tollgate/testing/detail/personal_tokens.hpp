@@ -17,14 +17,14 @@ namespace tollgate::inline v0::testing {
 namespace detail {
 
 template <class Store>
-void expect_token_found(Store& store, const new_personal_token& made,
+void expect_token_found(Store& store, const new_personal_token& token,
                         const std::source_location& at = std::source_location::current()) {
-    const auto found = value_of(store.find_personal_token(made.username.view()), at);
+    const auto found = value_of(store.find_personal_token(token.username.view()), at);
     expect(found.has_value(), "a personal token that was created is found", at);
-    expect(found->user == made.user, "a found token has its user", at);
-    expect(found->secret_digest == made.secret_digest, "a found token has its digest", at);
-    expect(found->scopes == made.scopes, "a found token has its scopes, in their order", at);
-    expect(found->expires_at == made.expires_at, "a personal token has its end, or none", at);
+    expect(found->user == token.user, "a found token has its user", at);
+    expect(found->secret_digest == token.secret_digest, "a found token has its digest", at);
+    expect(found->scopes == token.scopes, "a found token has its scopes, in their order", at);
+    expect(found->expires_at == token.expires_at, "a personal token has its end, or none", at);
     expect(!found->application, "a personal token belongs to no application", at);
 }
 
@@ -34,14 +34,14 @@ void expect_token_unknown(Store& store, std::string_view username,
     expect(!value_of(store.find_personal_token(username), at).has_value(), "no personal token is found", at);
 }
 
-inline void expect_token_listed(const personal_token& listed, token_id id, const new_personal_token& made,
+inline void expect_token_listed(const personal_token& listed, token_id id, const new_personal_token& token,
                                 const std::source_location& at = std::source_location::current()) {
     expect(listed.id == id, "a listed token has the id that create gave", at);
-    expect(listed.user == made.user, "a listed token has its user", at);
-    expect(listed.username == made.username, "a listed token has its username", at);
-    expect(listed.description == made.description, "a listed token has its description, byte for byte", at);
-    expect(listed.scopes == made.scopes, "a listed token has its scopes, in their order", at);
-    expect(listed.created_at == made.created_at, "a listed token has its time, to the millisecond", at);
+    expect(listed.user == token.user, "a listed token has its user", at);
+    expect(listed.username == token.username, "a listed token has its username", at);
+    expect(listed.description == token.description, "a listed token has its description, byte for byte", at);
+    expect(listed.scopes == token.scopes, "a listed token has its scopes, in their order", at);
+    expect(listed.created_at == token.created_at, "a listed token has its time, to the millisecond", at);
 }
 
 }  // namespace detail
@@ -54,10 +54,10 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
 
     add("personal token: what was created is found", [](auto& store) {
         expect_token_unknown(store, "tgu_a");  // asked before, so that a cache has something to get wrong
-        const auto made = sample_personal_token("tgu_a");
-        value_of(store.create_personal_token(made, tokens_max));
-        expect_token_found(store, made);
-        expect_token_found(store, made);
+        const auto token = sample_personal_token("tgu_a");
+        value_of(store.create_personal_token(token, tokens_max));
+        expect_token_found(store, token);
+        expect_token_found(store, token);
     });
 
     add("personal token: a username is compared byte for byte", [](auto& store) {
@@ -74,9 +74,9 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     });
 
     add("personal token: a username of full length", [](auto& store) {
-        const auto made = sample_personal_token(std::string(token_username::bytes_max, 'u'));
-        value_of(store.create_personal_token(made, tokens_max));
-        expect_token_found(store, made);
+        const auto token = sample_personal_token(std::string(token_username::bytes_max, 'u'));
+        value_of(store.create_personal_token(token, tokens_max));
+        expect_token_found(store, token);
         expect_token_unknown(store, std::string(token_username::bytes_max - 1, 'u'));
         expect_token_unknown(store, std::string(token_username::bytes_max + 1, 'u'));
     });
@@ -96,37 +96,37 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     });
 
     add("personal token: listed by user, oldest first", [](auto& store) {
-        std::vector<new_personal_token> made;
+        std::vector<new_personal_token> tokens;
         std::vector<token_id> ids;
         for (const char* name : {"tgu_z", "tgu_a", "tgu_m", "tgu_b"}) {
-            made.push_back(sample_personal_token(name));
+            tokens.push_back(sample_personal_token(name));
             // Later ones have earlier times: the order must be that of creation.
-            made.back().created_at = noon - seconds{static_cast<std::int64_t>(made.size())};
-            ids.push_back(value_of(store.create_personal_token(made.back(), tokens_max)));
+            tokens.back().created_at = noon - seconds{static_cast<std::int64_t>(tokens.size())};
+            ids.push_back(value_of(store.create_personal_token(tokens.back(), tokens_max)));
             const auto other = sample_personal_token(std::string{name} + "_other", user_id{8});
             value_of(store.create_personal_token(other, tokens_max));
         }
         const auto listed = value_of(store.personal_tokens_of(user_id{7}));
-        expect(listed.size() == made.size(), "a user's tokens are listed, all of them and no other");
+        expect(listed.size() == tokens.size(), "a user's tokens are listed, all of them and no other");
         for (std::size_t i = 0; i < listed.size(); ++i) {
-            expect_token_listed(listed[i], ids[i], made[i]);
+            expect_token_listed(listed[i], ids[i], tokens[i]);
             expect(!listed[i].last_used_at, "an unused token has no time of last use");
         }
         expect(value_of(store.personal_tokens_of(user_id{9})).empty(), "a user without tokens has an empty list");
     });
 
     add("personal token: a revoked one is not found", [](auto& store) {
-        const auto kept = sample_personal_token("tgu_kept");
+        const auto stored = sample_personal_token("tgu_kept");
         const auto lost = sample_personal_token("tgu_lost");
-        const auto kept_id = value_of(store.create_personal_token(kept, tokens_max));
+        const auto kept_id = value_of(store.create_personal_token(stored, tokens_max));
         const auto lost_id = value_of(store.create_personal_token(lost, tokens_max));
         expect_token_found(store, lost);
         expect(value_of(store.revoke_personal_token(lost_id)), "revoking a token says that there was one");
         expect_token_unknown(store, lost.username);
-        expect_token_found(store, kept);
-        const auto listed = value_of(store.personal_tokens_of(kept.user));
+        expect_token_found(store, stored);
+        const auto listed = value_of(store.personal_tokens_of(stored.user));
         expect(listed.size() == 1, "a revoked token is not listed");
-        expect_token_listed(listed[0], kept_id, kept);
+        expect_token_listed(listed[0], kept_id, stored);
     });
 
     add("personal token: revoking what is not there is false", [](auto& store) {
@@ -140,38 +140,38 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     });
 
     add("personal token: ids are never used again, usernames may be", [](auto& store) {
-        auto made = sample_personal_token("tgu_a");
-        const auto first = value_of(store.create_personal_token(made, tokens_max));
+        auto token = sample_personal_token("tgu_a");
+        const auto first = value_of(store.create_personal_token(token, tokens_max));
         value_of(store.revoke_personal_token(first));
-        expect_token_unknown(store, made.username);
-        made.secret_digest = sample_digest(1234);
-        const auto second = value_of(store.create_personal_token(made, tokens_max));
+        expect_token_unknown(store, token.username);
+        token.secret_digest = sample_digest(1234);
+        const auto second = value_of(store.create_personal_token(token, tokens_max));
         expect(first != second, "the id of a revoked token is not used again");
-        expect_token_found(store, made);
+        expect_token_found(store, token);
         expect(!value_of(store.revoke_personal_token(first)), "the old id names nothing");
-        expect_token_found(store, made);
+        expect_token_found(store, token);
     });
 
     add("personal token: descriptions come back byte for byte", [](auto& store) {
         std::int64_t count = 0;
         const auto next = [&](const std::string& description) {
             ++count;
-            auto made = sample_personal_token("tgu_" + std::to_string(count), user_id{count});
-            made.description = description;
-            return made;
+            auto token = sample_personal_token("tgu_" + std::to_string(count), user_id{count});
+            token.description = description;
+            return token;
         };
         for (const std::string& text : difficult_texts()) {
-            const auto made = next(text);
-            const auto id = value_of(store.create_personal_token(made, tokens_max));
-            expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), id, made);
+            const auto token = next(text);
+            const auto id = value_of(store.create_personal_token(token, tokens_max));
+            expect_token_listed(value_of(store.personal_tokens_of(token.user)).at(0), id, token);
         }
         for (const std::string& text : refusable_texts()) {
-            const auto made = next(text);
-            const auto id = store.create_personal_token(made, tokens_max);
+            const auto token = next(text);
+            const auto id = store.create_personal_token(token, tokens_max);
             if (id)
-                expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), *id, made);
+                expect_token_listed(value_of(store.personal_tokens_of(token.user)).at(0), *id, token);
             else
-                expect(value_of(store.personal_tokens_of(made.user)).empty(), "a refused token is not listed");
+                expect(value_of(store.personal_tokens_of(token.user)).empty(), "a refused token is not listed");
         }
     });
 
@@ -181,26 +181,26 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         for (const std::string& list :
              {std::string{}, std::string{"one"}, std::string{"b a c"}, std::string{"a:b a:b:c !#$%&'()"}, full}) {
             ++count;
-            auto made = sample_personal_token("tgu_" + std::to_string(count), user_id{count});
-            made.scopes = sample_scopes(list);
-            const auto id = value_of(store.create_personal_token(made, tokens_max));
-            expect_token_found(store, made);
-            expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), id, made);
+            auto token = sample_personal_token("tgu_" + std::to_string(count), user_id{count});
+            token.scopes = sample_scopes(list);
+            const auto id = value_of(store.create_personal_token(token, tokens_max));
+            expect_token_found(store, token);
+            expect_token_listed(value_of(store.personal_tokens_of(token.user)).at(0), id, token);
         }
     });
 
     add("personal token: times to the millisecond, the largest user id, any digest", [](auto& store) {
         std::size_t count = 0;
         for (const instant at : difficult_times()) {
-            auto made = sample_personal_token(
+            auto token = sample_personal_token(
                 "tgu_" + std::to_string(count),
                 user_id{(std::numeric_limits<std::int64_t>::max)() - static_cast<std::int64_t>(count)});
-            made.created_at = at;
-            made.secret_digest = count == 0 ? digest{} : sample_digest(count);
+            token.created_at = at;
+            token.secret_digest = count == 0 ? digest{} : sample_digest(count);
             ++count;
-            const auto id = value_of(store.create_personal_token(made, tokens_max));
-            expect_token_found(store, made);
-            expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), id, made);
+            const auto id = value_of(store.create_personal_token(token, tokens_max));
+            expect_token_found(store, token);
+            expect_token_listed(value_of(store.personal_tokens_of(token.user)).at(0), id, token);
         }
     });
 
@@ -209,9 +209,9 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             const std::string username = "tgu_" + std::to_string(round);
             std::atomic<std::size_t> won{0}, winner{0};
             in_parallel([&](std::size_t i) {
-                auto made = sample_personal_token(username);
-                made.secret_digest = sample_digest(i);
-                const auto id = store.create_personal_token(made, tokens_max);
+                auto token = sample_personal_token(username);
+                token.secret_digest = sample_digest(i);
+                const auto id = store.create_personal_token(token, tokens_max);
                 if (!id) return expect_error("create_personal_token", id, error_kind::conflict);
                 ++won;
                 winner = i;
@@ -245,32 +245,32 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         const instant later = noon + milliseconds{1};
         for (const std::optional<instant> end : {std::optional<instant>{}, std::optional{noon}, std::optional{later}}) {
             ++count;
-            auto made = sample_personal_token("tgu_" + std::to_string(count), user_id{count});
-            made.expires_at = end;
-            value_of(store.create_personal_token(made, tokens_max));
-            expect_token_found(store, made);
-            expect(value_of(store.personal_tokens_of(made.user)).at(0).expires_at == end, "a listed token says when");
+            auto token = sample_personal_token("tgu_" + std::to_string(count), user_id{count});
+            token.expires_at = end;
+            value_of(store.create_personal_token(token, tokens_max));
+            expect_token_found(store, token);
+            expect(value_of(store.personal_tokens_of(token.user)).at(0).expires_at == end, "a listed token says when");
         }
     });
 
     add("personal token: only its user gives it another secret", [](auto& store) {
-        auto made = sample_personal_token("tgu_a");
+        auto token = sample_personal_token("tgu_a");
         const auto other = sample_personal_token("tgu_b");
-        const auto id = value_of(store.create_personal_token(made, tokens_max));
+        const auto id = value_of(store.create_personal_token(token, tokens_max));
         value_of(store.create_personal_token(other, tokens_max));
         const personal_token_renewal renewed{sample_digest(77), noon + seconds{5}, noon + seconds{9}};
         expect(!value_of(store.renew_personal_token(user_id{8}, id, renewed)), "it is another user's");
-        expect(!value_of(store.renew_personal_token(made.user, token_id{id.value() + 100}, renewed)), "there is no such token");
-        expect_token_found(store, made);
-        expect(value_of(store.renew_personal_token(made.user, id, renewed)), "it is the user's");
-        made.secret_digest = renewed.secret_digest;
-        made.created_at = renewed.created_at;
-        made.expires_at = renewed.expires_at;
-        expect_token_found(store, made);
-        expect_token_listed(value_of(store.personal_tokens_of(made.user)).at(0), id, made);
-        made.expires_at.reset();
-        expect(value_of(store.renew_personal_token(made.user, id, {made.secret_digest, made.created_at, {}})), "it is the user's");
-        expect_token_found(store, made);
+        expect(!value_of(store.renew_personal_token(token.user, token_id{id.value() + 100}, renewed)), "there is no such token");
+        expect_token_found(store, token);
+        expect(value_of(store.renew_personal_token(token.user, id, renewed)), "it is the user's");
+        token.secret_digest = renewed.secret_digest;
+        token.created_at = renewed.created_at;
+        token.expires_at = renewed.expires_at;
+        expect_token_found(store, token);
+        expect_token_listed(value_of(store.personal_tokens_of(token.user)).at(0), id, token);
+        token.expires_at.reset();
+        expect(value_of(store.renew_personal_token(token.user, id, {token.secret_digest, token.created_at, {}})), "it is the user's");
+        expect_token_found(store, token);
         expect_token_found(store, other);
     });
 
@@ -320,13 +320,13 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             const std::string own = "tgu_" + std::to_string(i);
             const std::string neighbours = "tgu_" + std::to_string((i + 1) % thread_count);
             for (int round = 0; round < rounds; ++round) {
-                const auto made = sample_personal_token(own, user_id{static_cast<std::int64_t>(i) + 1});
-                const auto id = value_of(store.create_personal_token(made, tokens_max));
-                expect_token_found(store, made);
-                const auto seen = value_of(store.find_personal_token(neighbours));
-                if (seen)
-                    expect(seen->secret_digest == sample_personal_token(neighbours).secret_digest &&
-                               seen->scopes == made.scopes,
+                const auto token = sample_personal_token(own, user_id{static_cast<std::int64_t>(i) + 1});
+                const auto id = value_of(store.create_personal_token(token, tokens_max));
+                expect_token_found(store, token);
+                const auto found = value_of(store.find_personal_token(neighbours));
+                if (found)
+                    expect(found->secret_digest == sample_personal_token(neighbours).secret_digest &&
+                               found->scopes == token.scopes,
                            "a token is seen whole or not at all");
                 expect(value_of(store.revoke_personal_token(id)), "a token is revoked by its creator");
                 expect_token_unknown(store, own);
@@ -336,21 +336,21 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
 
     if (source->reopen)
         to.emplace_back("personal token: all outlives the store", [source] {
-            const auto kept = sample_personal_token("tgu_kept");
+            const auto stored = sample_personal_token("tgu_kept");
             const auto lost = sample_personal_token("tgu_lost");
             std::optional<token_id> kept_id, lost_id;
             {
-                auto made = source->make();
-                auto& store = empty_store_of(made);
-                kept_id = value_of(store.create_personal_token(kept, tokens_max));
+                auto instance = source->make();
+                auto& store = empty_store_of(instance);
+                kept_id = value_of(store.create_personal_token(stored, tokens_max));
                 lost_id = value_of(store.create_personal_token(lost, tokens_max));
                 value_of(store.revoke_personal_token(*lost_id));
             }
             auto again = source->reopen();
             auto& store = store_of(again);
-            expect_token_found(store, kept);
+            expect_token_found(store, stored);
             expect_token_unknown(store, lost.username);
-            expect_token_listed(value_of(store.personal_tokens_of(kept.user)).at(0), *kept_id, kept);
+            expect_token_listed(value_of(store.personal_tokens_of(stored.user)).at(0), *kept_id, stored);
             const auto next = value_of(store.create_personal_token(sample_personal_token("tgu_next"), tokens_max));
             expect(next != *kept_id && next != *lost_id, "ids are never used again, not even by the next process");
         });

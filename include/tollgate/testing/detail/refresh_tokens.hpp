@@ -18,10 +18,10 @@ namespace detail {
 /// Shows the token with seed `shown` of a family: that of seed 1, which is replaced by 2, 3, ...
 [[nodiscard]] inline token_refresh replacing(std::uint64_t shown, std::uint64_t access, application_id application,
                                              instant now = noon + seconds{2}) {
-    auto made = sample_refresh(shown, access, application);
-    made.now = now;
-    made.rotation = sample_rotation(1, shown + 1);
-    return made;
+    auto refresh = sample_refresh(shown, access, application);
+    refresh.now = now;
+    refresh.rotation = sample_rotation(1, shown + 1);
+    return refresh;
 }
 
 }  // namespace detail
@@ -35,20 +35,20 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
 
     add("refresh token: gives another access token, and stays valid", [](auto& store) {
         const auto application = create_sample_application(store);
-        auto made = sample_code(1, application);
-        made.scopes = sample_scopes("b a c");
-        expect_code(store, made, code_result::created);
+        auto code = sample_code(1, application);
+        code.scopes = sample_scopes("b a c");
+        expect_code(store, code, code_result::created);
         expect_redemption(store, sample_redemption(1, application), redemption_result::redeemed);
         for (const std::uint64_t access : {11U, 12U, 13U}) {
             const auto shown = sample_refresh(1, access, application);
-            const auto given = value_of(store.refresh_access_token(shown));
-            expect(given.result == refreshed, "a good refresh token refreshes");
-            expect(given.scopes == made.scopes, "as many scopes as were granted, in their order");
+            const auto actual = value_of(store.refresh_access_token(shown));
+            expect(actual.result == refreshed, "a good refresh token refreshes");
+            expect(actual.scopes == code.scopes, "as many scopes as were granted, in their order");
             if constexpr (credential_source<std::remove_reference_t<decltype(store)>>) {
                 const auto found = value_of(store.find_access_token(shown.access_digest));
                 expect(found.has_value(), "the access token is found");
-                expect(found->user == made.user, "the access token has its user");
-                expect(found->scopes == made.scopes, "the access token has its scopes, in their order");
+                expect(found->user == code.user, "the access token has its user");
+                expect(found->scopes == code.scopes, "the access token has its scopes, in their order");
                 expect(found->application == application, "the access token has its application");
                 expect(found->expires_at == shown.access_expires_at, "the access token has its expiry");
             }
@@ -74,13 +74,13 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
                                 row{"SITESMAKER:read", too_wide}}) {
             auto shown = sample_refresh(1, ++access, application);
             shown.narrowed = sample_scopes(each.scopes);
-            const auto given = value_of(store.refresh_access_token(shown));
-            expect(given.result == each.wanted, "a scope that the token does not have is too wide");
-            if (given.result == too_wide) {
+            const auto actual = value_of(store.refresh_access_token(shown));
+            expect(actual.result == each.wanted, "a scope that the token does not have is too wide");
+            if (actual.result == too_wide) {
                 expect_no_access(store, access);
                 continue;
             }
-            expect(given.scopes == *shown.narrowed, "the requested scopes, in their order");
+            expect(actual.scopes == *shown.narrowed, "the requested scopes, in their order");
             if constexpr (credential_source<std::remove_reference_t<decltype(store)>>)
                 expect(found_of(store.find_access_token(shown.access_digest)).scopes == *shown.narrowed,
                        "the access token has the scopes that were asked for");
@@ -200,9 +200,9 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         auto again = replacing(1, 12, application, at + seconds{30} - milliseconds{1});
         again.rotation->successor_seed = sample_digest(1);
         again.rotation->successor_digest = sample_digest(2);
-        const auto given = value_of(store.refresh_access_token(again));
-        expect(given.result == refreshed, "the token before is good for the time of grace");
-        expect(given.successor_seed == sample_rotation(1, 2).successor_seed, "the successor stays the same");
+        const auto actual = value_of(store.refresh_access_token(again));
+        expect(actual.result == refreshed, "the token before is good for the time of grace");
+        expect(actual.successor_seed == sample_rotation(1, 2).successor_seed, "the successor stays the same");
         expect_access(store, 12);
         expect(is_refreshable(store, 2, application), "the successor stays valid");
 
@@ -225,9 +225,9 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             authorize(store, base + 50, application);
             authorize(store, base + 60, other);
             const auto replace = [&](std::uint64_t shown, std::uint64_t access, instant now) {
-                auto made = replacing(shown, access, application, now);
-                made.rotation->family_digest = sample_digest(base);
-                return made;
+                auto replacement = replacing(shown, access, application, now);
+                replacement.rotation->family_digest = sample_digest(base);
+                return replacement;
             };
             const instant at = noon + seconds{2};
             expect_refresh(store, replace(base, base + 11, at), refreshed);
@@ -275,10 +275,10 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             auto shown = replacing(1, 100 + i, application);
             shown.rotation->successor_seed = sample_digest(i);
             shown.rotation->successor_digest = sample_refresh_digest(100 + i);
-            const auto given = value_of(store.refresh_access_token(shown));
-            expect(given.result == refreshed && given.successor_seed.has_value(), "each use refreshes");
+            const auto actual = value_of(store.refresh_access_token(shown));
+            expect(actual.result == refreshed && actual.successor_seed.has_value(), "each use refreshes");
             const std::scoped_lock lock{mutex};
-            seeds.push_back(*given.successor_seed);
+            seeds.push_back(*actual.successor_seed);
         });
         for (const digest& each : seeds) expect(each == seeds.front(), "all uses have one successor");
         std::size_t good = 0;

@@ -16,23 +16,23 @@ namespace tollgate::inline v0::testing {
 namespace detail {
 
 template <class Store>
-void expect_session_found(Store& store, const stored_session& made,
+void expect_session_found(Store& store, const stored_session& session,
                           const std::source_location& at = std::source_location::current()) {
-    const auto found = value_of(store.find_session(made.cookie_digest), at);
+    const auto found = value_of(store.find_session(session.cookie_digest), at);
     expect(found.has_value(), "a session that was created is found", at);
-    expect(found->cookie_digest == made.cookie_digest, "a found session has its digest", at);
-    expect(found->user == made.user, "a found session has its user", at);
-    expect(found->login == made.login, "a found session has its login, byte for byte", at);
-    expect(found->created_at == made.created_at, "a found session has its beginning, to the millisecond", at);
-    expect(found->last_seen_at == made.last_seen_at, "a found session has its last use, to the millisecond", at);
-    expect(found->signed_in_from == made.signed_in_from, "a found session has the network of its sign-in", at);
-    expect(found->user_agent == made.user_agent, "a found session has the User-Agent of its sign-in", at);
+    expect(found->cookie_digest == session.cookie_digest, "a found session has its digest", at);
+    expect(found->user == session.user, "a found session has its user", at);
+    expect(found->login == session.login, "a found session has its login, byte for byte", at);
+    expect(found->created_at == session.created_at, "a found session has its beginning, to the millisecond", at);
+    expect(found->last_seen_at == session.last_seen_at, "a found session has its last use, to the millisecond", at);
+    expect(found->signed_in_from == session.signed_in_from, "a found session has the network of its sign-in", at);
+    expect(found->user_agent == session.user_agent, "a found session has the User-Agent of its sign-in", at);
 }
 
 template <class Store>
-void expect_session_unknown(Store& store, const stored_session& made,
+void expect_session_unknown(Store& store, const stored_session& session,
                             const std::source_location& at = std::source_location::current()) {
-    expect(!value_of(store.find_session(made.cookie_digest), at).has_value(), "no session is found", at);
+    expect(!value_of(store.find_session(session.cookie_digest), at).has_value(), "no session is found", at);
 }
 
 }  // namespace detail
@@ -44,13 +44,13 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     const auto add = adder_of_cases(to, source);
 
     add("session: what was created is found", [](auto& store) {
-        const auto made = sample_session(1);
-        expect_session_unknown(store, made);
-        value_of(store.create_session(made));
-        expect_session_found(store, made);
+        const auto session = sample_session(1);
+        expect_session_unknown(store, session);
+        value_of(store.create_session(session));
+        expect_session_found(store, session);
         expect_session_unknown(store, sample_session(2));
-        auto close = made;
-        auto bytes = made.cookie_digest.bytes();
+        auto close = session;
+        auto bytes = session.cookie_digest.bytes();
         bytes[31] ^= 1;
         close.cookie_digest = digest::from_bytes(bytes);
         expect_session_unknown(store, close);
@@ -70,47 +70,47 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     add("session: any login, any time, any user", [](auto& store) {
         std::uint64_t seed = 0;
         for (const std::string& text : difficult_texts()) {
-            auto made = sample_session(++seed);
-            made.login = text;
-            value_of(store.create_session(made));
-            expect_session_found(store, made);
+            auto session = sample_session(++seed);
+            session.login = text;
+            value_of(store.create_session(session));
+            expect_session_found(store, session);
         }
         for (const instant at : difficult_times()) {
             ++seed;
             const user_id large{(std::numeric_limits<std::int64_t>::max)() - static_cast<std::int64_t>(seed)};
-            auto made = sample_session(seed, large);
-            made.created_at = made.last_seen_at = at;
-            value_of(store.create_session(made));
-            expect_session_found(store, made);
+            auto session = sample_session(seed, large);
+            session.created_at = session.last_seen_at = at;
+            value_of(store.create_session(session));
+            expect_session_found(store, session);
         }
     });
 
     add("session: a use is remembered", [](auto& store) {
-        auto made = sample_session(1);
+        auto session = sample_session(1);
         const auto other = sample_session(2);
-        value_of(store.touch_session(made.cookie_digest, noon));
-        expect_session_unknown(store, made);
-        value_of(store.create_session(made));
+        value_of(store.touch_session(session.cookie_digest, noon));
+        expect_session_unknown(store, session);
+        value_of(store.create_session(session));
         value_of(store.create_session(other));
         for (const instant at : {noon + seconds{9}, noon + seconds{10}, noon + seconds{10}}) {
-            made.last_seen_at = at;
-            value_of(store.touch_session(made.cookie_digest, at));
-            expect_session_found(store, made);
+            session.last_seen_at = at;
+            value_of(store.touch_session(session.cookie_digest, at));
+            expect_session_found(store, session);
             expect_session_found(store, other);
         }
     });
 
     add("session: an ended one is not found", [](auto& store) {
-        const auto kept = sample_session(1), lost = sample_session(2);
+        const auto stored = sample_session(1), lost = sample_session(2);
         expect(!value_of(store.end_session(lost.cookie_digest)), "there was no such session");
-        value_of(store.create_session(kept));
+        value_of(store.create_session(stored));
         value_of(store.create_session(lost));
         expect(value_of(store.end_session(lost.cookie_digest)), "ending a session says that there was one");
         expect_session_unknown(store, lost);
         expect(!value_of(store.end_session(lost.cookie_digest)), "a session is ended once");
         value_of(store.touch_session(lost.cookie_digest, noon + seconds{9}));
         expect_session_unknown(store, lost);
-        expect_session_found(store, kept);
+        expect_session_found(store, stored);
     });
 
     add("session: all sessions of one user are ended, and no others", [](auto& store) {
@@ -149,14 +149,14 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
 
     add("session: a user's are listed, the last used first", [](auto& store) {
         expect(value_of(store.sessions_of(user_id{7})).empty(), "a user without sessions has none");
-        std::vector<stored_session> made;
+        std::vector<stored_session> sessions;
         for (std::uint64_t seed = 0; seed < 3; ++seed) {
             auto each = sample_session(seed);
             each.last_seen_at = noon + seconds{static_cast<std::int64_t>(seed)};
             each.signed_in_from = seed == 0 ? "" : "203.0.113.0/24";
             each.user_agent = "Browser/" + std::to_string(seed);
             value_of(store.create_session(each));
-            made.push_back(each);
+            sessions.push_back(each);
         }
         value_of(store.create_session(sample_session(10, user_id{8})));
         const auto expect_listed = [&](const std::vector<std::size_t>& order) {
@@ -164,7 +164,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(listed.size() == order.size(), "all of the user's sessions are listed, and no others");
             for (std::size_t i = 0; i < order.size(); ++i) {
                 const stored_session& is = listed[i];
-                const stored_session& should_be = made[order[i]];
+                const stored_session& should_be = sessions[order[i]];
                 expect(is.cookie_digest == should_be.cookie_digest, "sessions are listed by their last use");
                 expect(is.user == should_be.user && is.login == should_be.login && is.created_at == should_be.created_at &&
                            is.last_seen_at == should_be.last_seen_at && is.signed_in_from == should_be.signed_in_from &&
@@ -173,10 +173,10 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             }
         };
         expect_listed({2, 1, 0});
-        made[0].last_seen_at = noon + seconds{9};
-        value_of(store.touch_session(made[0].cookie_digest, made[0].last_seen_at));
+        sessions[0].last_seen_at = noon + seconds{9};
+        value_of(store.touch_session(sessions[0].cookie_digest, sessions[0].last_seen_at));
         expect_listed({0, 2, 1});
-        value_of(store.end_session(made[2].cookie_digest));
+        value_of(store.end_session(sessions[2].cookie_digest));
         expect_listed({0, 1});
         value_of(store.end_sessions_of(user_id{7}, std::nullopt));
         expect_listed({});
@@ -184,11 +184,11 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
 
     add("session: swept when it began or was used before the moment, not at it", [](auto& store) {
         const auto create = [&](std::uint64_t seed, instant created_at, instant seen_at) {
-            auto made = sample_session(seed, user_id{static_cast<std::int64_t>(seed)});
-            made.created_at = created_at;
-            made.last_seen_at = seen_at;
-            value_of(store.create_session(made));
-            return made;
+            auto session = sample_session(seed, user_id{static_cast<std::int64_t>(seed)});
+            session.created_at = created_at;
+            session.last_seen_at = seen_at;
+            value_of(store.create_session(session));
+            return session;
         };
         constexpr milliseconds moment{1};
         const auto fresh = create(1, noon, noon), old = create(2, noon - moment, noon + seconds{9});
@@ -209,15 +209,15 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
 
     add("session: of parallel ends exactly one ends it, and it is not found again", [](auto& store) {
         for (std::uint64_t round = 0; round < 5; ++round) {
-            const auto made = sample_session(round);
-            value_of(store.create_session(made));
+            const auto session = sample_session(round);
+            value_of(store.create_session(session));
             std::atomic<std::size_t> was_there{0};
             in_parallel([&](std::size_t i) {
-                value_of(store.touch_session(made.cookie_digest, noon + seconds{static_cast<std::int64_t>(i)}));
-                if (value_of(store.end_session(made.cookie_digest))) ++was_there;
-                expect_session_unknown(store, made);
-                value_of(store.touch_session(made.cookie_digest, noon));
-                expect_session_unknown(store, made);
+                value_of(store.touch_session(session.cookie_digest, noon + seconds{static_cast<std::int64_t>(i)}));
+                if (value_of(store.end_session(session.cookie_digest))) ++was_there;
+                expect_session_unknown(store, session);
+                value_of(store.touch_session(session.cookie_digest, noon));
+                expect_session_unknown(store, session);
             });
             expect(was_there == 1, "exactly one end met the session");
         }
@@ -225,20 +225,20 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
 
     if (source->reopen)
         to.emplace_back("session: all outlives the store", [source] {
-            auto kept = sample_session(1);
+            auto stored = sample_session(1);
             const auto lost = sample_session(2);
             {
-                auto made = source->make();
-                auto& store = empty_store_of(made);
-                value_of(store.create_session(kept));
+                auto instance = source->make();
+                auto& store = empty_store_of(instance);
+                value_of(store.create_session(stored));
                 value_of(store.create_session(lost));
-                kept.last_seen_at = noon + seconds{9};
-                value_of(store.touch_session(kept.cookie_digest, kept.last_seen_at));
+                stored.last_seen_at = noon + seconds{9};
+                value_of(store.touch_session(stored.cookie_digest, stored.last_seen_at));
                 value_of(store.end_session(lost.cookie_digest));
             }
             auto again = source->reopen();
             auto& store = store_of(again);
-            expect_session_found(store, kept);
+            expect_session_found(store, stored);
             expect_session_unknown(store, lost);
         });
 }

@@ -46,8 +46,8 @@ public:
     [[nodiscard]] case_result run() const {
         try {
             return {name_, true, body_()};
-        } catch (const failed& why) {
-            return {name_, false, why.message};
+        } catch (const failed& failure) {
+            return {name_, false, failure.message};
         } catch (const std::exception& thrown) {
             return {name_, false, std::string{"the store threw an exception: "} + thrown.what()};
         } catch (...) {
@@ -72,11 +72,11 @@ template <class S>
 concept any_store = token_store<S> || hook_store<S> || application_store<S> || oauth_store<S> || session_store<S>;
 
 template <class Given>
-auto& store_of(Given& given) {
-    if constexpr (requires { *given; })
-        return *given;
+auto& store_of(Given& instance) {
+    if constexpr (requires { *instance; })
+        return *instance;
     else
-        return given;
+        return instance;
 }
 
 template <class Given>
@@ -84,12 +84,12 @@ using store_given_as = std::remove_reference_t<decltype(store_of(std::declval<Gi
 
 /// The store that `make` returned. It must not hold what earlier cases made: they make it for the same users and accounts.
 template <class Given>
-auto& empty_store_of(Given& given) {
-    auto& store = store_of(given);
+auto& empty_store_of(Given& instance) {
+    auto& store = store_of(instance);
     using store_type = std::remove_reference_t<decltype(store)>;
-    const auto expect_none = [](std::string_view what, const auto& listed) {
+    const auto expect_none = [](std::string_view kind, const auto& listed) {
         if (!listed.empty())
-            throw failed{"make() must return an empty store each time, but this one already holds " + std::string{what}};
+            throw failed{"make() must return an empty store each time, but this one already holds " + std::string{kind}};
     };
     if constexpr (token_store<store_type>)
         expect_none("personal tokens", value_of(store.personal_tokens_of(sample_personal_token("tgu_a").user)));
@@ -106,8 +106,8 @@ template <class Given>
 [[nodiscard]] auto adder_of_cases(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source) {
     return [&to, source](std::string_view name, void (*body)(store_given_as<Given>&)) {
         to.emplace_back(std::string{name}, [source, body] {
-            auto made = source->make();
-            body(empty_store_of(made));
+            auto instance = source->make();
+            body(empty_store_of(instance));
         });
     };
 }
@@ -128,8 +128,8 @@ void in_parallel(const Work& work) {
             while (ready < thread_count) std::this_thread::yield();
             try {
                 work(i);
-            } catch (const failed& why) {
-                failures[i] = why.message;
+            } catch (const failed& failure) {
+                failures[i] = failure.message;
             } catch (...) {
                 failures[i] = "the store threw an exception";
             }
