@@ -13,10 +13,10 @@ using namespace tollgate;
 /// Counts as the default limiter does, with a larger quota at night.
 class night_limiter {
 public:
-    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept {
         return counted_.take(key, at(now, allowed), now);
     }
-    verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept {
         return counted_.peek(key, at(now, allowed), now);
     }
 

@@ -91,7 +91,7 @@ nlohmann::ordered_json to_json(const hook& row) {
                                 {"disabled_at", nullptr}};
     if (row.disabled) {
         json["disabled_at"] = to_iso8601(row.disabled->at).view();
-        json["disable_reason"] = row.disabled->why == disable_reason::gone ? "gone" : "failing";
+        json["disable_reason"] = row.disabled->reason == disable_reason::gone ? "gone" : "failing";
     }
     return json;
 }

@@ -18,7 +18,7 @@ namespace reference {
 using tollgate::instant;
 using tollgate::limit_key;
 using tollgate::quota;
-using tollgate::verdict;
+using tollgate::limit_decision;
 
 #if defined(TOLLGATE_WITH_REDIS)
 
@@ -46,11 +46,11 @@ chosen_limiter::chosen_limiter(const settings& settings, const request_log& log)
     shared_->windows.try_now();
 }
 
-verdict chosen_limiter::take_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
+limit_decision chosen_limiter::take_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
     return shared_->windows.take(key, allowed, now);
 }
 
-verdict chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
+limit_decision chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
     return shared_->windows.peek(key, allowed, now);
 }
 
@@ -63,12 +63,12 @@ tollgate::backend_statistics chosen_limiter::statistics() const noexcept {
     return shared_ == nullptr ? tollgate::backend_statistics{} : shared_->windows.statistics();
 }
 
-std::optional<verdict> chosen_limiter::try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
+std::optional<limit_decision> chosen_limiter::try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
     if (shared_ == nullptr) return here_->take(key, allowed, now);
     return shared_->windows.try_take(key, allowed, now);
 }
 
-std::optional<verdict> chosen_limiter::try_peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+std::optional<limit_decision> chosen_limiter::try_peek(const limit_key& key, const quota& allowed, instant now) noexcept {
     if (shared_ == nullptr) return here_->peek(key, allowed, now);
     return shared_->windows.try_peek(key, allowed, now);
 }
@@ -80,11 +80,11 @@ struct chosen_limiter::shared_windows {};
 
 chosen_limiter::chosen_limiter(const settings&, const request_log&) { here_.emplace(); }
 
-verdict chosen_limiter::take_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
+limit_decision chosen_limiter::take_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
     return here_->take(key, allowed, now);
 }
 
-verdict chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
+limit_decision chosen_limiter::peek_shared(const limit_key& key, const quota& allowed, instant now) noexcept {
     return here_->peek(key, allowed, now);
 }
 
@@ -92,11 +92,11 @@ tollgate::result<void> chosen_limiter::check() { return {}; }
 
 tollgate::backend_statistics chosen_limiter::statistics() const noexcept { return {}; }
 
-std::optional<verdict> chosen_limiter::try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
+std::optional<limit_decision> chosen_limiter::try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
     return here_->take(key, allowed, now);
 }
 
-std::optional<verdict> chosen_limiter::try_peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+std::optional<limit_decision> chosen_limiter::try_peek(const limit_key& key, const quota& allowed, instant now) noexcept {
     return here_->peek(key, allowed, now);
 }
 

@@ -32,25 +32,25 @@ public:
     /// Statistics of the calls to Redis.
     [[nodiscard]] tollgate::backend_statistics statistics() const noexcept;
     /// Empty if this requires a call to Redis.
-    [[nodiscard]] std::optional<tollgate::verdict> try_take(const tollgate::limit_key& key, const tollgate::quota& allowed,
+    [[nodiscard]] std::optional<tollgate::limit_decision> try_take(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                                             tollgate::instant now) noexcept;
-    [[nodiscard]] std::optional<tollgate::verdict> try_peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
+    [[nodiscard]] std::optional<tollgate::limit_decision> try_peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                                             tollgate::instant now) noexcept;
 
-    [[nodiscard]] tollgate::verdict take(const tollgate::limit_key& key, const tollgate::quota& allowed,
+    [[nodiscard]] tollgate::limit_decision take(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                          tollgate::instant now) noexcept {
         return shared_ == nullptr ? here_->take(key, allowed, now) : take_shared(key, allowed, now);
     }
-    [[nodiscard]] tollgate::verdict peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
+    [[nodiscard]] tollgate::limit_decision peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                          tollgate::instant now) noexcept {
         return shared_ == nullptr ? here_->peek(key, allowed, now) : peek_shared(key, allowed, now);
     }
 
 private:
     struct shared_windows;
-    tollgate::verdict take_shared(const tollgate::limit_key& key, const tollgate::quota& allowed,
+    tollgate::limit_decision take_shared(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                   tollgate::instant now) noexcept;
-    tollgate::verdict peek_shared(const tollgate::limit_key& key, const tollgate::quota& allowed,
+    tollgate::limit_decision peek_shared(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                   tollgate::instant now) noexcept;
 
     std::unique_ptr<shared_windows> shared_;

@@ -40,7 +40,7 @@ std::string failure_kind(const delivery_record& record) { return "webhook " + wo
 std::string delivery_line(const delivery_record& record, log_form form) {
     const auto url = http::url::parse(record.delivery.target_url);
     const std::string host = url ? url->origin() : "?";
-    const std::string reason = escape_controls(record.why);
+    const std::string reason = escape_controls(record.reason);
     std::string line;
     const auto time = to_iso8601_milliseconds(system_clock{}.now());
     if (form == log_form::json) {

@@ -61,7 +61,7 @@ struct delivery_log : no_observer {
     void on_problem(const problem_record& record) const noexcept { std::cerr << record.error.cause << '\n'; }
     void on_attempt(const delivery_record& record) const noexcept {
         if (record.attempt.outcome == delivery_outcome::delivered) return;
-        std::cerr << record.delivery.message_id.view() << " was not delivered: " << record.attempt.made.status << ' ' << record.why
+        std::cerr << record.delivery.message_id.view() << " was not delivered: " << record.attempt.made.status << ' ' << record.reason
                   << ", trace " << record.trace_id << '\n';
     }
 };

@@ -7,15 +7,15 @@
 using namespace tollgate;
 
 struct own_limiter {
-    verdict take(const limit_key&, const quota&, instant) noexcept { return {}; }
+    limit_decision take(const limit_key&, const quota&, instant) noexcept { return {}; }
 #if !defined(TOLLGATE_MISFIT)
-    verdict peek(const limit_key&, const quota&, instant) noexcept { return {}; }
+    limit_decision peek(const limit_key&, const quota&, instant) noexcept { return {}; }
 #elif TOLLGATE_MISFIT == 1
-    verdict peak(const limit_key&, const quota&, instant) noexcept { return {}; }
+    limit_decision peak(const limit_key&, const quota&, instant) noexcept { return {}; }
 #elif TOLLGATE_MISFIT == 2
     bool peek(const limit_key&, const quota&, instant) noexcept { return {}; }
 #else
-    verdict peek(const limit_key&, const quota&, instant) { return {}; }
+    limit_decision peek(const limit_key&, const quota&, instant) { return {}; }
 #endif
 };
 

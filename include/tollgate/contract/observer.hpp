@@ -89,7 +89,7 @@ struct delivery_record {
     const attempt_result& attempt;
     completion result;  ///< what `outbox::complete` returned
     /// Why it failed, for the operator: the system's message, or what is wrong with the certificate; may be empty.
-    std::string_view why;
+    std::string_view reason;
     /// The trace and span that the attempt's `traceparent` named. All attempts of a delivery are in one trace.
     std::string_view trace_id{};
     std::string_view span_id{};

@@ -21,7 +21,7 @@ namespace tollgate::inline v0 {
 ///
 /// Blocking: never, unless it declares `static constexpr bool blocking = true`. If that depends on its settings, it
 /// also has `bool may_block() const noexcept`, constant during its life. If it can often decide without waiting, it may
-/// also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return `std::optional<verdict>`,
+/// also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return `std::optional<limit_decision>`,
 /// empty (with nothing counted) where `take` and `peek` would wait.
 ///
 /// A limiter with a member `windows_of` chooses the windows of each request: `request_limiter`.
@@ -30,10 +30,10 @@ namespace tollgate::inline v0 {
 ///
 ///     struct night_limiter {
 ///         window_limiter counted;
-///         verdict take(const limit_key& key, quota allowed, instant now) noexcept {
+///         limit_decision take(const limit_key& key, quota allowed, instant now) noexcept {
 ///             return counted.take(key, at_night(now) ? quota{allowed.requests * 10, allowed.window} : allowed, now);
 ///         }
-///         verdict peek(const limit_key& key, quota allowed, instant now) noexcept {
+///         limit_decision peek(const limit_key& key, quota allowed, instant now) noexcept {
 ///             return counted.peek(key, at_night(now) ? quota{allowed.requests * 10, allowed.window} : allowed, now);
 ///         }
 ///         static bool at_night(instant now) noexcept { return now.time_since_epoch() % days{1} < hours{6}; }
@@ -42,9 +42,9 @@ template <class L>
 concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed, instant now) {
     // Counts one request against `key` if `allowed` permits it; a refused request is not counted. `allowed` is the
     // current quota: a changed one applies at once. `now` may go backwards.
-    { l.take(key, allowed, now) } noexcept -> std::same_as<verdict>;
+    { l.take(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
     // What `take` would return for the next request, with what remains now; counts nothing.
-    { l.peek(key, allowed, now) } noexcept -> std::same_as<verdict>;
+    { l.peek(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
 };
 
 /// What a `request_limiter` knows about a request of the API. Views: valid during the call.
@@ -105,8 +105,8 @@ private:
 ///
 ///     struct export_limiter {
 ///         window_limiter counted;
-///         verdict take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
-///         verdict peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
+///         limit_decision take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
+///         limit_decision peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
 ///         limit_windows windows_of(const limited_request& request) const noexcept {
 ///             if (request.route != "/{service}/export") return {{request.key, request.allowed}};
 ///             return {{request.key, request.allowed}, {request.key.in("exports"), {10, minutes{1}}}};

@@ -133,7 +133,7 @@ enum class sign_in_result : std::uint8_t {
 /// The result, with its session or waiting time.
 struct sign_in_response {
     sign_in_result result = sign_in_result::refused;
-    std::optional<session> who;  ///< the new session, if signed in
+    std::optional<tollgate::session> session;  ///< the new session, if signed in
     seconds retry_after{};  ///< if throttled: the time to wait; at least 1
 };
 

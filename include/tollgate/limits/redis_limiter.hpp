@@ -96,12 +96,12 @@ public:
     TOLLGATE_DECL ~redis_limiter();
 
     /// Implements `rate_limiter`.
-    [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
     /// `take` and `peek` without a round trip: from a lease or a recent refusal; empty if there is neither.
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
     /// Sends one read to Redis, so that `on_state` reports a server that is down at the start. Returns whether it
     /// replied.

@@ -33,17 +33,17 @@ struct redis_limiter::state {
         return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
     }
 
-    static verdict judge(const redis::window_request& about, const redis::window_reply& reply,
+    static limit_decision judge(const redis::window_request& about, const redis::window_reply& reply,
                          bool admitted) noexcept {
         return {admitted, about.allowed.requests, reply.remaining,
                 from_unix_milliseconds(reply.began_at_milliseconds +
                                        std::int64_t{about.allowed.window_seconds} * 1000)};
     }
 
-    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    verdict take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
-    verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
-    verdict decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    limit_decision take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
+    limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+    limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
 
     const without_redis when_down;
     window_limiter here;
@@ -51,7 +51,7 @@ struct redis_limiter::state {
     std::optional<redis::leases> leased;
 };
 
-inline verdict redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
     if (leased) {
         const std::int64_t at = steady_now();
@@ -64,7 +64,7 @@ inline verdict redis_limiter::state::take(const limit_key& key, const quota& all
     return judge(one, reply, reply.granted > 0);
 }
 
-inline verdict redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
+inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
                                                  std::int64_t at) noexcept {
     const detail::bounded_quota bound{allowed};
     redis::leases::pending_request next{{key, bound}};
@@ -73,13 +73,13 @@ inline verdict redis_limiter::state::take_leased(const limit_key& key, const quo
     const auto [outcome, reply] = pool.send(back ? &*back : nullptr, next.request);
     const bool has_reply = outcome == redis::outcome::replied;
     if (next.is_for_lease) {
-        const verdict decision = leased->complete(next, has_reply ? &reply : nullptr, at);
+        const limit_decision decision = leased->complete(next, has_reply ? &reply : nullptr, at);
         if (has_reply || decision.admitted) return decision;
     }
     return has_reply ? judge(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
 }
 
-inline verdict redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+inline limit_decision redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
     if (leased)
         if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
@@ -89,7 +89,7 @@ inline verdict redis_limiter::state::peek(const limit_key& key, const quota& all
     return judge(query, reply, reply.remaining > 0);
 }
 
-inline verdict redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
+inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
                                                  bool counts) noexcept {
     switch (when_down) {
         case without_redis::count_here: break;
@@ -130,20 +130,20 @@ TOLLGATE_DECL result<void> redis_limiter::validate(std::string_view url) {
     return {};
 }
 
-TOLLGATE_DECL verdict redis_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+TOLLGATE_DECL limit_decision redis_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     return state_->take(key, allowed, now);
 }
 
-TOLLGATE_DECL verdict redis_limiter::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+TOLLGATE_DECL limit_decision redis_limiter::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
     return state_->peek(key, allowed, now);
 }
 
-TOLLGATE_DECL std::optional<verdict> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
+TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
     if (!state_->leased) return std::nullopt;
     return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::steady_now());
 }
 
-TOLLGATE_DECL std::optional<verdict> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
+TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
     if (!state_->leased) return std::nullopt;
     return state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now());
 }

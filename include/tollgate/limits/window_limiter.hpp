@@ -45,8 +45,8 @@ public:
     TOLLGATE_DECL ~window_limiter();
 
     /// Implements `rate_limiter`.
-    [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL limit_decision peek(const limit_key& key, const quota& allowed, instant now) const noexcept;
 
     /// The table memory in bytes; it never grows.
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
@@ -63,10 +63,10 @@ static_assert(rate_limiter<window_limiter>);
 /// Admits everything, for an API behind a gateway that already limits. The response fields show the whole quota as
 /// remaining.
 struct unlimited {
-    [[nodiscard]] constexpr verdict take(const limit_key& key, const quota& allowed, instant now) const noexcept {
+    [[nodiscard]] constexpr limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         return peek(key, allowed, now);
     }
-    [[nodiscard]] constexpr verdict peek(const limit_key&, const quota& allowed, instant now) const noexcept {
+    [[nodiscard]] constexpr limit_decision peek(const limit_key&, const quota& allowed, instant now) const noexcept {
         return {true, allowed.requests, allowed.requests, now + allowed.window};
     }
 };

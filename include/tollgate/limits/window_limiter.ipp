@@ -28,7 +28,7 @@ public:
             std::align(alignof(detail::window_set), set_count_ * sizeof(detail::window_set), aligned, space));
     }
 
-    [[nodiscard]] verdict take(std::uint64_t key, const quota& allowed, instant now) noexcept {
+    [[nodiscard]] limit_decision take(std::uint64_t key, const quota& allowed, instant now) noexcept {
         const detail::bounded_quota bound{allowed};
         const std::int64_t at = to_unix_milliseconds(now);
         const std::size_t index = set_of(key);
@@ -51,7 +51,7 @@ public:
         return bound.judge(admitted, window.requests, window.began_at_milliseconds);
     }
 
-    [[nodiscard]] verdict peek(std::uint64_t key, const quota& allowed, instant now) const noexcept {
+    [[nodiscard]] limit_decision peek(std::uint64_t key, const quota& allowed, instant now) const noexcept {
         const detail::bounded_quota bound{allowed};
         const std::int64_t at = to_unix_milliseconds(now);
         const std::size_t index = set_of(key);
@@ -104,11 +104,11 @@ TOLLGATE_DECL window_limiter::window_limiter(window_limiter&&) noexcept = defaul
 TOLLGATE_DECL window_limiter& window_limiter::operator=(window_limiter&&) noexcept = default;
 TOLLGATE_DECL window_limiter::~window_limiter() = default;
 
-TOLLGATE_DECL verdict window_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+TOLLGATE_DECL limit_decision window_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     return (key.kind() == limit_kind::user ? users_ : addresses_)->take(key.value(), allowed, now);
 }
 
-TOLLGATE_DECL verdict window_limiter::peek(const limit_key& key, const quota& allowed, instant now) const noexcept {
+TOLLGATE_DECL limit_decision window_limiter::peek(const limit_key& key, const quota& allowed, instant now) const noexcept {
     return (key.kind() == limit_kind::user ? users_ : addresses_)->peek(key.value(), allowed, now);
 }
 

@@ -31,7 +31,7 @@ enum class disable_reason {
 /// When and why a webhook was disabled.
 struct hook_disablement {
     instant at;
-    disable_reason why = disable_reason::failing;
+    disable_reason reason = disable_reason::failing;
 
     friend bool operator==(const hook_disablement&, const hook_disablement&) noexcept = default;
 };

@@ -54,7 +54,7 @@ private:
 };
 
 /// A limiter's decision about one request, with the values of `X-RateLimit-*`.
-struct verdict {
+struct limit_decision {
     bool admitted = false;
     std::uint32_t limit = 0;  ///< requests per window
     std::uint32_t remaining = 0;  ///< left in the window after this request

@@ -99,14 +99,14 @@ struct access_rule {
         service_write,  ///< credentials with the write scope of the path's `{service}`
     };
     /// Who may call the route.
-    kind who;
+    kind callers;
     std::string_view scope{};  ///< of static storage
 };
 
 /// A rule that takes its scope from the path: for routes with a `{service}`.
 struct service_access_rule {
-    access_rule::kind who;
-    constexpr operator access_rule() const noexcept { return {who}; }
+    access_rule::kind callers;
+    constexpr operator access_rule() const noexcept { return {callers}; }
 };
 
 /// The access rules: every client; every client with valid credentials; credentials with a scope of the service in the path,

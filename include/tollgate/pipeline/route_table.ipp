@@ -80,7 +80,7 @@ TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog&
             std::string{"tollgate: "}.append(http::to_text(route.method)).append(" ").append(route.path).append(" needs ").append(needs)};
     };
     for (const route& each : table) {
-        if (each.access.who == access_rule::kind::scope && !services.has_scope(each.access.scope))
+        if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
             refuse(each, "the scope '" + std::string{each.access.scope} + "', which no service of the settings declares");
         if (each.needs_hooks && !has_hooks) refuse(each, "a hook_store; read tollgate/contract/hook_store.hpp");
     }

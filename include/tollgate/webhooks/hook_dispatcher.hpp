@@ -135,7 +135,7 @@ private:
                 try {
                     const auto trace = webhooks::delivery_trace::of(record.delivery);
                     policy(policies_.observer)
-                        .on_attempt({record.delivery, record.attempt, record.result, record.why, trace.trace_id, trace.span_id});
+                        .on_attempt({record.delivery, record.attempt, record.result, record.reason, trace.trace_id, trace.span_id});
                 } catch (const std::exception&) {
                     policy(policies_.observer).on_attempt(record);  // memory is short: the attempt without its trace
                 }

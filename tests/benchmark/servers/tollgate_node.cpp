@@ -60,21 +60,21 @@ public:
     }
 
     [[nodiscard]] bool may_block() const noexcept { return shared_.has_value(); }
-    [[nodiscard]] std::optional<tollgate::verdict> try_take(const tollgate::limit_key& key, const tollgate::quota& allowed,
+    [[nodiscard]] std::optional<tollgate::limit_decision> try_take(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                                             tollgate::instant now) noexcept {
         if (here_) return here_->take(key, allowed, now);
         return shared_->try_take(key, allowed, now);
     }
-    [[nodiscard]] std::optional<tollgate::verdict> try_peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
+    [[nodiscard]] std::optional<tollgate::limit_decision> try_peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                                             tollgate::instant now) noexcept {
         if (here_) return here_->peek(key, allowed, now);
         return shared_->try_peek(key, allowed, now);
     }
-    [[nodiscard]] tollgate::verdict take(const tollgate::limit_key& key, const tollgate::quota& allowed,
+    [[nodiscard]] tollgate::limit_decision take(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                          tollgate::instant now) noexcept {
         return here_ ? here_->take(key, allowed, now) : shared_->take(key, allowed, now);
     }
-    [[nodiscard]] tollgate::verdict peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
+    [[nodiscard]] tollgate::limit_decision peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
                                          tollgate::instant now) noexcept {
         return here_ ? here_->peek(key, allowed, now) : shared_->peek(key, allowed, now);
     }

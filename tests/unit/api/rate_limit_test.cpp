@@ -49,8 +49,8 @@ bool needs_worker(auto& api) {
 struct waiting_limiter {
     static constexpr bool blocking = true;
     int* calls;
-    verdict take(const limit_key& key, const quota& allowed, instant now) const noexcept { return peek(key, allowed, now); }
-    verdict peek(const limit_key&, const quota& allowed, instant now) const noexcept {
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept { return peek(key, allowed, now); }
+    limit_decision peek(const limit_key&, const quota& allowed, instant now) const noexcept {
         ++*calls;
         return {true, allowed.requests, 7, now};
     }
@@ -249,8 +249,8 @@ struct route_limiter {
     };
     mutable std::vector<seen_request> requests;
 
-    verdict take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
-    verdict peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
+    limit_decision take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
+    limit_decision peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
     limit_windows windows_of(const limited_request& request) const noexcept {
         requests.push_back({std::string{request.route}, request.method,
                             request.caller ? std::optional{request.caller->user} : std::nullopt, request.client});

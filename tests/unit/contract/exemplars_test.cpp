@@ -176,10 +176,10 @@ static_assert(!random_source<source_of_numbers>);
 
 struct night_limiter {
     window_limiter counted;
-    verdict take(const limit_key& key, quota allowed, instant now) noexcept {
+    limit_decision take(const limit_key& key, quota allowed, instant now) noexcept {
         return counted.take(key, at_night(now) ? quota{allowed.requests * 10, allowed.window} : allowed, now);
     }
-    verdict peek(const limit_key& key, quota allowed, instant now) noexcept {
+    limit_decision peek(const limit_key& key, quota allowed, instant now) noexcept {
         return counted.peek(key, at_night(now) ? quota{allowed.requests * 10, allowed.window} : allowed, now);
     }
     static bool at_night(instant now) noexcept { return (now.time_since_epoch() % days{1}) < hours{6}; }
@@ -187,15 +187,15 @@ struct night_limiter {
 static_assert(rate_limiter<night_limiter>);
 
 struct limiter_that_only_takes {
-    verdict take(const limit_key&, quota, instant) noexcept { return {}; }
+    limit_decision take(const limit_key&, quota, instant) noexcept { return {}; }
 };
 struct limiter_that_says_yes_or_no {
     bool take(const limit_key&, quota, instant) noexcept { return true; }
     bool peek(const limit_key&, quota, instant) noexcept { return true; }
 };
 struct limiter_that_may_throw {
-    verdict take(const limit_key&, quota, instant) { return {}; }
-    verdict peek(const limit_key&, quota, instant) { return {}; }
+    limit_decision take(const limit_key&, quota, instant) { return {}; }
+    limit_decision peek(const limit_key&, quota, instant) { return {}; }
 };
 static_assert(!rate_limiter<limiter_that_only_takes>);
 static_assert(!rate_limiter<limiter_that_says_yes_or_no>);

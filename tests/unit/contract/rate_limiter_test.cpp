@@ -14,20 +14,20 @@ namespace {
 // The exemplar of the header.
 struct night_limiter {
     window_limiter counted;
-    verdict take(const limit_key& key, quota allowed, instant now) noexcept {
+    limit_decision take(const limit_key& key, quota allowed, instant now) noexcept {
         return counted.take(key, at_night(now) ? quota{allowed.requests * 10, allowed.window} : allowed, now);
     }
-    verdict peek(const limit_key& key, quota allowed, instant now) noexcept {
+    limit_decision peek(const limit_key& key, quota allowed, instant now) noexcept {
         return counted.peek(key, at_night(now) ? quota{allowed.requests * 10, allowed.window} : allowed, now);
     }
     static bool at_night(instant now) noexcept { return (now.time_since_epoch() % days{1}) < hours{6}; }
 };
 
 struct may_throw : unlimited {
-    verdict take(const limit_key& key, const quota& allowed, instant now) const { return unlimited::take(key, allowed, now); }
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) const { return unlimited::take(key, allowed, now); }
 };
 struct has_no_peek {
-    verdict take(const limit_key&, const quota&, instant) noexcept { return {}; }
+    limit_decision take(const limit_key&, const quota&, instant) noexcept { return {}; }
 };
 struct says_only_yes_or_no {
     bool take(const limit_key&, const quota&, instant) noexcept { return true; }

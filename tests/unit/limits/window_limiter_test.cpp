@@ -30,14 +30,14 @@ limit_key address(std::uint32_t number) {
 /// The reference model: any number of keys, no memory bound.
 class model_limiter {
 public:
-    verdict take(std::uint64_t key, const quota& allowed, instant now) {
+    limit_decision take(std::uint64_t key, const quota& allowed, instant now) {
         auto known = open_window(key, allowed, now);
         const bool admitted = known.requests < allowed.requests;
         if (admitted) ++known.requests;
         if (known.requests > 0) windows_[key] = known;
         return judge(admitted, known, allowed);
     }
-    verdict peek(std::uint64_t key, const quota& allowed, instant now) const {
+    limit_decision peek(std::uint64_t key, const quota& allowed, instant now) const {
         const auto known = open_window(key, allowed, now);
         return judge(known.requests < allowed.requests, known, allowed);
     }
@@ -54,7 +54,7 @@ private:
         const auto began_at = (std::min)(found->second.began_at, now);
         return now < began_at + allowed.window ? window{began_at, found->second.requests} : window{now, 0};
     }
-    static verdict judge(bool admitted, const window& known, const quota& allowed) {
+    static limit_decision judge(bool admitted, const window& known, const quota& allowed) {
         const auto counted = (std::min)(known.requests, allowed.requests);
         return {admitted, allowed.requests, allowed.requests - counted, known.began_at + allowed.window};
     }
@@ -62,7 +62,7 @@ private:
     std::map<std::uint64_t, window> windows_;
 };
 
-bool same(const verdict& a, const verdict& b) {
+bool same(const limit_decision& a, const limit_decision& b) {
     return a.admitted == b.admitted && a.limit == b.limit && a.remaining == b.remaining && a.resets_at == b.resets_at;
 }
 

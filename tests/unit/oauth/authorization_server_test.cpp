@@ -31,8 +31,8 @@ struct store_elsewhere : faulty_store {
 struct limiter_elsewhere {
     static constexpr bool blocking = true;
     int calls = 0;
-    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept { return peek(key, allowed, now); }
-    verdict peek(const limit_key&, const quota& allowed, instant now) noexcept {
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept { return peek(key, allowed, now); }
+    limit_decision peek(const limit_key&, const quota& allowed, instant now) noexcept {
         ++calls;
         return {true, allowed.requests, 7, now};
     }

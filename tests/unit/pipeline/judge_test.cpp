@@ -151,21 +151,21 @@ struct leasing_limiter {
     bool has_lease = true;
     window_limiter windows{key_capacity{64, 64}};
 
-    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept {
         counts->wait(http::work_kind::limits);
         ++counts->limits_taken;
         return windows.take(key, allowed, now);
     }
-    verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept {
         counts->wait(http::work_kind::limits);
         return windows.peek(key, allowed, now);
     }
-    std::optional<verdict> try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
         ++counts->limits_tried;
         if (!has_lease) return std::nullopt;
         return windows.take(key, allowed, now);
     }
-    std::optional<verdict> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept {
         if (!has_lease) return std::nullopt;
         return windows.peek(key, allowed, now);
     }

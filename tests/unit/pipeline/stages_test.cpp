@@ -26,18 +26,18 @@ struct leasing_limiter {
     bool has_lease = false;
     int waits = 0, taken = 0;
 
-    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept { return peek(key, allowed, now); }
-    verdict peek(const limit_key&, const quota& allowed, instant now) noexcept {
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept { return peek(key, allowed, now); }
+    limit_decision peek(const limit_key&, const quota& allowed, instant now) noexcept {
         ++waits;
         return {false, allowed.requests, 0, now};
     }
-    std::optional<verdict> try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
         taken += has_lease ? 1 : 0;
         return try_peek(key, allowed, now);
     }
-    std::optional<verdict> try_peek(const limit_key&, const quota& allowed, instant now) noexcept {
+    std::optional<limit_decision> try_peek(const limit_key&, const quota& allowed, instant now) noexcept {
         if (!has_lease) return std::nullopt;
-        return verdict{false, allowed.requests, 0, now};
+        return limit_decision{false, allowed.requests, 0, now};
     }
 };
 
@@ -241,12 +241,12 @@ TEST_CASE("a body has the bound of its route, before it arrives and after", "[pi
 TEST_CASE("of several windows the response shows the refusal that ends last, or else the window with the fewest requests left",
           "[pipeline][limit]") {
     const auto now = from_unix_seconds(1'700'000'000);
-    const verdict many{true, 100, 90, now + seconds{60}};
-    const verdict few{true, 10, 1, now + seconds{10}};
-    const verdict none_left{true, 10, 0, now + seconds{5}};
-    const verdict refused{false, 10, 0, now + seconds{10}};
-    const verdict refused_for_long{false, 100, 0, now + seconds{600}};
-    const verdict by_rank[] = {refused_for_long, refused, none_left, few, many};
+    const limit_decision many{true, 100, 90, now + seconds{60}};
+    const limit_decision few{true, 10, 1, now + seconds{10}};
+    const limit_decision none_left{true, 10, 0, now + seconds{5}};
+    const limit_decision refused{false, 10, 0, now + seconds{10}};
+    const limit_decision refused_for_long{false, 100, 0, now + seconds{600}};
+    const limit_decision by_rank[] = {refused_for_long, refused, none_left, few, many};
     for (std::size_t i = 0; i < std::size(by_rank); ++i)
         for (std::size_t j = 0; j < std::size(by_rank); ++j) CHECK(pipeline::is_tighter(by_rank[i], by_rank[j]) == (i < j));
 }

@@ -106,7 +106,7 @@ public:
             if (is(defect::fails_for_ever) && failed_.contains(each.id)) each.failing_since = testing::noon;
             if (is(defect::stays_failing_when_enabled) && was_failing_.contains(each.id))
                 each.failing_since = was_failing_[each.id];
-            if (is(defect::disables_for_any_reason) && each.disabled) each.disabled->why = disable_reason::gone;
+            if (is(defect::disables_for_any_reason) && each.disabled) each.disabled->reason = disable_reason::gone;
         }
         return found;
     }

@@ -154,14 +154,14 @@ TEST_CASE("a signed-in user is recognised by the cookie", "[cookie_sessions]") {
     const auto response = shop.sign_in();
     REQUIRE(response);
     REQUIRE(response->result == sign_in_result::signed_in);
-    CHECK(response->who->user == ann);
+    CHECK(response->session->user == ann);
     CHECK(shop.cookie().starts_with("__Host-tollgate_session=tgw_"));
     CHECK(shop.attributes() == "; Path=/; Secure; HttpOnly; SameSite=Lax");
     const auto known = shop.find_session(shop.cookie());
     REQUIRE(known);
     CHECK(known->user == ann);
     CHECK(known->login == "ann");
-    CHECK(known->secret == response->who->secret);
+    CHECK(known->secret == response->session->secret);
     CHECK(known->secret.size() == 64);
     CHECK(shop.find_session("theme=dark; " + shop.cookie() + "; a=b"));
 }
@@ -241,7 +241,7 @@ TEST_CASE("a wrong password sets no cookie", "[cookie_sessions]") {
         const auto response = shop.sign_in(password, {}, login);
         REQUIRE(response);
         CHECK(response->result == sign_in_result::refused);
-        CHECK_FALSE(response->who);
+        CHECK_FALSE(response->session);
         CHECK(shop.fields_added == 0);
     }
     CHECK(shop.store.rows.empty());
@@ -498,7 +498,7 @@ struct browsers {
         http::request request;
         request.fields.add("User-Agent", user_agent);
         http::response out;
-        REQUIRE(sessions.sign_in(request, {"ann", passwords.password, from}, now, out)->who);
+        REQUIRE(sessions.sign_in(request, {"ann", passwords.password, from}, now, out)->session);
         const auto line = out.find("Set-Cookie");
         return std::string{line.substr(0, line.find(';'))};
     }

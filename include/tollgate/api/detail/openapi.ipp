@@ -103,7 +103,7 @@ private:
 
 /// In words, because the scope of a service's route depends on the requested path.
 [[nodiscard]] inline std::string describe_access(const access_rule& access) {
-    switch (access.who) {
+    switch (access.callers) {
         case access_rule::kind::open: return "Needs no credentials.";
         case access_rule::kind::any_caller: return "Needs any valid credentials.";
         case access_rule::kind::scope: return "Needs the scope `" + std::string{access.scope} + "`.";
@@ -254,7 +254,7 @@ inline void document::write_responses(const route& route) {
 
 inline void document::write_security(const access_rule& access) {
     json_.member("security").begin_array();
-    switch (access.who) {
+    switch (access.callers) {
         case access_rule::kind::open: json_.begin_object().end_object(); [[fallthrough]];
         case access_rule::kind::any_caller: write_alternative({}); break;
         case access_rule::kind::scope: write_alternative(access.scope); break;

@@ -72,7 +72,7 @@ struct bounded_quota {
           window_seconds{
               static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
 
-    [[nodiscard]] verdict judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
+    [[nodiscard]] limit_decision judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
         return {admitted, requests, counted < requests ? requests - counted : 0,
                 from_unix_milliseconds(began_at + std::int64_t{window_seconds} * 1000)};
     }

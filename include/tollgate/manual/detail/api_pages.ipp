@@ -85,7 +85,7 @@ TOLLGATE_DECL void page_writer::write_overview() {
     html_.add("</dl>\n");
 
     const auto is_plain = [&](const route& each, access_rule::kind kind) {
-        return each.access.who == kind && each.method == http::method::get && each.parameters.empty() &&
+        return each.access.callers == kind && each.method == http::method::get && each.parameters.empty() &&
                !is_description(each);
     };
     if (const auto* open = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::open); })) {
@@ -173,7 +173,7 @@ limit</a>.</p>
               root_);
 
     const auto* own = find_route([](const route& each) {
-        return each.access.who != access_rule::kind::open && each.method == http::method::get &&
+        return each.access.callers != access_rule::kind::open && each.method == http::method::get &&
                each.parameters.empty();
     });
     const auto address = settings_.base_url + (own == nullptr ? std::string{} : std::string{own->path});
@@ -412,7 +412,7 @@ TOLLGATE_DECL void page_writer::write_operation(const route& route) {
 }
 
 TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
-    switch (access.who) {
+    switch (access.callers) {
         case access_rule::kind::open: html_.add("nothing"); break;
         case access_rule::kind::any_caller: html_.add("any valid credentials"); break;
         case access_rule::kind::scope: html_.add("<code>{}</code>", access.scope); break;
@@ -451,7 +451,7 @@ TOLLGATE_DECL void page_writer::write_curl(const route& route) {
     if (!route.notes.success_field.empty()) html_.add(" -i");
     html_.add(R"( -w '\n')");
     if (route.method != http::method::get) html_.add(" -X {}", http::to_text(route.method));
-    if (route.access.who != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");
+    if (route.access.callers != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");
     html_.add(" {}{}", settings_.base_url, sample_path(route, settings_.services));
     const auto& body = route.notes.request_body;
     if (!body.example.empty())

@@ -228,10 +228,10 @@ private:
             call.response.add("Retry-After", static_cast<std::uint64_t>(outcome->retry_after.count()));
             return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::too_many_requests);
         }
-        if (!outcome->who)
+        if (!outcome->session)
             return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::unprocessable_content);
 
-        const auto user = outcome->who->user;
+        const auto user = outcome->session->user;
         report(call, activity_kind::signed_in, user, {});
         call.context.who = caller{user, {}, credential_kind::other, {}};
         issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});

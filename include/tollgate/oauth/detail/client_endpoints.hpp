@@ -80,7 +80,7 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
 /// The keys by which the polls of a device and the refreshes of a grant are counted.
 [[nodiscard]] TOLLGATE_DECL limit_key key_of_secret(std::string_view secret);
 [[nodiscard]] TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user);
-TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
+TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description);
 
 /// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
@@ -235,7 +235,7 @@ private:
         return false;
     }
 
-    [[nodiscard]] verdict take_device_request(const ip_address& client, instant now) const {
+    [[nodiscard]] limit_decision take_device_request(const ip_address& client, instant now) const {
         auto window = device_limiter.take(limit_key::of(client), settings.device_requests, now);
         if (client.is_v4() || !window.admitted) return window;
         const auto site = limit_key::of(tollgate::detail::first_of_network(client, 7)).in("/56");

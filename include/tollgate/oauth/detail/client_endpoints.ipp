@@ -118,7 +118,7 @@ TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user) {
     return key_of_secret(std::to_string(application.value()) + ':' + std::to_string(user.value()));
 }
 
-TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
+TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description) {
     response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
     const failure error{error_code::temporarily_unavailable, std::string{description}};

@@ -126,7 +126,7 @@ private:
         }
     }
 
-    void refuse_attempt(const device_call& call, const verdict& window) const {
+    void refuse_attempt(const device_call& call, const limit_decision& window) const {
         call.response.add("Retry-After", pipeline::seconds_until(window.resets_at, call.now));
         const auto wait = std::chrono::ceil<seconds>(window.resets_at - call.now);
         const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));

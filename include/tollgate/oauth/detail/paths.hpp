@@ -87,7 +87,7 @@ struct request_context {
     instant now{};
     ip_address client;  ///< behind trusted proxies, the one they name
     endpoint which = endpoint::none;
-    std::optional<verdict> window;  ///< of the client's address, if something was counted
+    std::optional<limit_decision> window;  ///< of the client's address, if something was counted
     std::optional<caller> who;      ///< the signed-in user, on a page
 };
 

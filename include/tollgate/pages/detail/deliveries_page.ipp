@@ -100,7 +100,7 @@ inline constexpr since_entry since_entries[] = {{"hour", std::chrono::hours{1}},
 inline void write_problem(html_writer& html, const page_view& view, const hook& hook) {
     const delivery_texts& texts = view.texts.deliveries;
     if (hook.disabled) {
-        const bool gone = hook.disabled->why == disable_reason::gone;
+        const bool gone = hook.disabled->reason == disable_reason::gone;
         html.add("<div class=\"caution bad\"><p>{} {}</p>\n",
                  fill_in(gone ? texts.gone_about : texts.failed_about, web::moment_text(hook.disabled->at, view.texts.dates)),
                  texts.disabled_about);

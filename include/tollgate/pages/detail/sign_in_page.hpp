@@ -114,9 +114,9 @@ template <class Pages>
     }
     const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
     if (!tried) return tried.error();
-    if (tried->who)
+    if (tried->session)
         report_activity(policy(pages.policies().observer),
-                        {activity_kind::signed_in, tried->who->user, {}, attempt.client, context.now});
+                        {activity_kind::signed_in, tried->session->user, {}, attempt.client, context.now});
     if (tried->result == sign_in_result::signed_in) return redirect_after_sign_in(pages, context.language, typed, response);
 
     const bool throttled = tried->result == sign_in_result::throttled;

@@ -93,7 +93,7 @@ TOLLGATE_DECL void write_error(http::response& response, http::status status, st
                                std::string_view docs_url, topic about);
 
 /// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
-TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const verdict& limit, std::string_view request_id = {});
+TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});
 
 /// Seconds until a window ends, for `Retry-After`: whole, rounded up, at least one.
 [[nodiscard]] inline std::uint64_t seconds_until(instant later, instant now) noexcept {

@@ -46,7 +46,7 @@ struct judgement {
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
-    verdict limit{};                 ///< of the caller or of the client's address, whichever the request counts against
+    limit_decision limit{};                 ///< of the caller or of the client's address, whichever the request counts against
     route_match route;
     std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
@@ -81,19 +81,19 @@ template <rate_limiter Limiter>
 
 /// `take` without waiting; empty, and nothing counted, where it would have to wait.
 template <rate_limiter Limiter>
-[[nodiscard]] std::optional<verdict> take_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
+[[nodiscard]] std::optional<limit_decision> take_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
                                                           instant now) noexcept {
     if (!limiter_may_block(limiter)) return limiter.take(key, allowed, now);
-    if constexpr (requires { { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<std::optional<verdict>>; })
+    if constexpr (requires { { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<std::optional<limit_decision>>; })
         return limiter.try_take(key, allowed, now);
     else return std::nullopt;
 }
 
 template <rate_limiter Limiter>
-[[nodiscard]] std::optional<verdict> peek_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
+[[nodiscard]] std::optional<limit_decision> peek_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
                                                           instant now) noexcept {
     if (!limiter_may_block(limiter)) return limiter.peek(key, allowed, now);
-    if constexpr (requires { { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<std::optional<verdict>>; })
+    if constexpr (requires { { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<std::optional<limit_decision>>; })
         return limiter.try_peek(key, allowed, now);
     else return std::nullopt;
 }
@@ -101,7 +101,7 @@ template <rate_limiter Limiter>
 /// The limit fields of a request that is not counted, on any thread: those of an unused window where the limiter would have to
 /// wait. Otherwise malformed requests could hold up the threads that serve sockets.
 template <rate_limiter Limiter>
-[[nodiscard]] verdict peek_or_unused(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
+[[nodiscard]] limit_decision peek_or_unused(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
     if (const auto known = peek_without_waiting(limiter, key, allowed, now)) return *known;
     return {true, allowed.requests, allowed.requests, now + allowed.window};
 }
@@ -138,9 +138,9 @@ template <rate_limiter Limiter>
     return count_in(limiter, window_of(quotas, state), thread, state);
 }
 
-/// Whether the response reports the first verdict rather than the second: a refusal first, of two refusals the one that ends
+/// Whether the response reports the first limit_decision rather than the second: a refusal first, of two refusals the one that ends
 /// later, so that waiting for it is enough; otherwise the one with fewer requests left.
-[[nodiscard]] constexpr bool is_tighter(const verdict& first, const verdict& second) noexcept {
+[[nodiscard]] constexpr bool is_tighter(const limit_decision& first, const limit_decision& second) noexcept {
     if (first.admitted != second.admitted) return !first.admitted;
     return first.admitted ? first.remaining < second.remaining : first.resets_at > second.resets_at;
 }
@@ -156,11 +156,11 @@ template <request_limiter Limiter>
     if (windows.size() == 1) return count_in(limiter, *windows.begin(), thread, state);
     if (windows.size() != 0 && thread == http::thread_kind::io && limiter_may_block(limiter)) return false;
 
-    const verdict uncounted{true, allowed.requests, allowed.requests, state.now + allowed.window};
+    const limit_decision uncounted{true, allowed.requests, allowed.requests, state.now + allowed.window};
     const auto tightest = [&](auto decide) {
-        std::optional<verdict> found;
+        std::optional<limit_decision> found;
         for (const limit_window& each : windows) {
-            const verdict one = decide(each);
+            const limit_decision one = decide(each);
             if (!found || is_tighter(one, *found)) found = one;
         }
         return found.value_or(uncounted);
@@ -236,7 +236,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 
 /// The scope that a route requires; empty if none.
 [[nodiscard]] inline std::string_view required_scope(const access_rule& rule, const service* route_service) noexcept {
-    switch (rule.who) {
+    switch (rule.callers) {
         case access_rule::kind::open:
         case access_rule::kind::any_caller: break;
         case access_rule::kind::scope: return rule.scope;
@@ -252,7 +252,7 @@ template <scope_checker Checker>
 [[nodiscard]] std::optional<rejection> check_access(const Checker& checker, const access_rule& rule, const judgement& state) {
     if (state.auth.state == auth_state::bad_credentials)
         return rejection{http::status::unauthorized, "Bad credentials.", about_authentication};
-    if (rule.who == access_rule::kind::open) return std::nullopt;
+    if (rule.callers == access_rule::kind::open) return std::nullopt;
     if (state.auth.state != auth_state::authenticated)
         return rejection{http::status::unauthorized, "Credentials are required: a personal API token or an OAuth access token.",
                          about_authentication};

@@ -51,7 +51,7 @@ struct node {
 
     node(fake_server& at, std::uint32_t units_max, std::size_t keys_max = 64) : held{{units_max, keys_max}, seed}, server{at} {}
 
-    verdict take(const limit_key& key, std::int64_t now, const tollgate::detail::bounded_quota& allowed = thousand) {
+    limit_decision take(const limit_key& key, std::int64_t now, const tollgate::detail::bounded_quota& allowed = thousand) {
         leases::pending_request next{{key, allowed}};
         if (const auto decision = held.try_take(key, allowed, now)) return *decision;
         if (const auto decision = held.take(key, allowed, now, next)) return *decision;

@@ -42,7 +42,7 @@ public:
     TOLLGATE_DECL ~leases();
 
     /// Takes a unit from a lease, or repeats a refusal that is at most 100 ms old.
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_take(const limit_key& key,
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key,
                                                                     const tollgate::detail::bounded_quota& allowed,
                                                                     std::int64_t steady_now) noexcept;
 
@@ -53,18 +53,18 @@ public:
     };
 
     /// Like `try_take`, for when another thread may have added units. Otherwise sets `next` to the request to send.
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> take(const limit_key& key,
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> take(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
                                                             std::int64_t steady_now, pending_request& next) noexcept;
     /// What `take` would return, without using a unit.
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> peek(const limit_key& key,
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> peek(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
                                                             std::int64_t steady_now) const noexcept;
 
     /// Adds the granted units, except the one that is used now. `reply` is null when there was none; then a unit that
     /// is still leased is used, and without one the result is not admitted. `sent_at` was taken before the request was
     /// sent.
-    TOLLGATE_DECL verdict complete(const pending_request& sent, const window_reply* reply, std::int64_t sent_at) noexcept;
+    TOLLGATE_DECL limit_decision complete(const pending_request& sent, const window_reply* reply, std::int64_t sent_at) noexcept;
 
     /// Removes one lease that has been unused for 8 s and returns the request that gives it back; empty if there is
     /// none.

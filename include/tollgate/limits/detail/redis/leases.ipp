@@ -114,7 +114,7 @@ struct leases::table {
                now < known.leased_at + refusal_milliseconds;
     }
 
-    static std::optional<verdict> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
+    static std::optional<limit_decision> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
                                             std::int64_t now) noexcept {
         if (!can_decide(known, allowed, now)) return std::nullopt;
         const bool admitted = known.units > 0;
@@ -122,7 +122,7 @@ struct leases::table {
         return to_verdict(known, admitted);
     }
 
-    static verdict to_verdict(const slot& known, bool admitted) noexcept {
+    static limit_decision to_verdict(const slot& known, bool admitted) noexcept {
         return {admitted, known.requests, known.remaining + known.units,
                 from_unix_milliseconds(known.began_at + std::int64_t{known.window_seconds} * 1000)};
     }
@@ -164,7 +164,7 @@ TOLLGATE_DECL leases::leases(const lease_settings& settings, const siphash_key& 
 
 TOLLGATE_DECL leases::~leases() = default;
 
-TOLLGATE_DECL std::optional<verdict> leases::try_take(const limit_key& key,
+TOLLGATE_DECL std::optional<limit_decision> leases::try_take(const limit_key& key,
                                                           const tollgate::detail::bounded_quota& allowed,
                                                           std::int64_t steady_now) noexcept {
     const std::size_t index = table_->set_of(key);
@@ -173,7 +173,7 @@ TOLLGATE_DECL std::optional<verdict> leases::try_take(const limit_key& key,
     return known == nullptr ? std::nullopt : table::take_from(*known, allowed, steady_now);
 }
 
-TOLLGATE_DECL std::optional<verdict> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
+TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
                                                   std::int64_t steady_now, pending_request& next) noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->lock_of(index)};
@@ -206,7 +206,7 @@ TOLLGATE_DECL std::optional<verdict> leases::take(const limit_key& key, const to
     return std::nullopt;
 }
 
-TOLLGATE_DECL std::optional<verdict> leases::peek(const limit_key& key,
+TOLLGATE_DECL std::optional<limit_decision> leases::peek(const limit_key& key,
                                                   const tollgate::detail::bounded_quota& allowed,
                                                   std::int64_t steady_now) const noexcept {
     const std::size_t index = table_->set_of(key);
@@ -216,12 +216,12 @@ TOLLGATE_DECL std::optional<verdict> leases::peek(const limit_key& key,
     return table::to_verdict(*known, true);
 }
 
-TOLLGATE_DECL verdict leases::complete(const pending_request& sent, const window_reply* reply,
+TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const window_reply* reply,
                                      std::int64_t sent_at) noexcept {
     const limit_key& key = sent.request.key;
     const auto& allowed = sent.request.allowed;
     const std::size_t index = table_->set_of(key);
-    verdict decision{};
+    limit_decision decision{};
     bool is_reclaimable = false;
     {
         const std::scoped_lock held{table_->lock_of(index)};

@@ -235,7 +235,7 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
             failing_since.push_back(each.failing_since);
             last_failures.push_back(each.last_failure_at);
             disabled_at.push_back(each.disabled ? std::optional{each.disabled->at} : std::nullopt);
-            reasons.push_back(each.disabled ? std::optional{each.disabled->why} : std::nullopt);
+            reasons.push_back(each.disabled ? std::optional{each.disabled->reason} : std::nullopt);
         }
         if (!ids.empty())
             request.add(
