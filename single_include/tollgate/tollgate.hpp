@@ -166,9 +166,9 @@ private:
 template <std::size_t Capacity>
 constexpr std::optional<inline_text<Capacity>> inline_text<Capacity>::from(std::string_view text) noexcept {
     if (text.size() > Capacity) return std::nullopt;
-    std::optional<inline_text> made{std::in_place};
-    made->assign(text);
-    return made;
+    std::optional<inline_text> copy{std::in_place};
+    copy->assign(text);
+    return copy;
 }
 
 template <std::size_t Capacity>
@@ -245,9 +245,9 @@ namespace tollgate::inline v0 {
 using byte_set = std::array<bool, 256>;
 
 [[nodiscard]] constexpr byte_set make_byte_set(std::string_view members) noexcept {
-    byte_set made{};
-    for (char c : members) made[static_cast<unsigned char>(c)] = true;
-    return made;
+    byte_set set{};
+    for (char c : members) set[static_cast<unsigned char>(c)] = true;
+    return set;
 }
 
 [[nodiscard]] constexpr bool holds(const byte_set& set, char c) noexcept { return set[static_cast<unsigned char>(c)]; }
@@ -312,9 +312,9 @@ namespace detail {
 /// Most text is ASCII: checks eight characters in one step.
 constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     if (text.size() < 8) return false;
-    unsigned seen = 0;
-    for (std::size_t i = 0; i < 8; ++i) seen |= static_cast<unsigned char>(text[i]);
-    return seen < 0x80;
+    unsigned bits = 0;
+    for (std::size_t i = 0; i < 8; ++i) bits |= static_cast<unsigned char>(text[i]);
+    return bits < 0x80;
 }
 
 }  // namespace detail
@@ -476,10 +476,10 @@ constexpr bool decimal::is_decimal(std::string_view text) noexcept {
 
 constexpr std::optional<decimal> decimal::parse(std::string_view text) noexcept {
     if (!is_decimal(text)) return std::nullopt;
-    decimal made;
-    made.text_.clear();
-    made.text_.append(text);
-    return made;
+    decimal number;
+    number.text_.clear();
+    number.text_.append(text);
+    return number;
 }
 
 constexpr decimal decimal::from_minor_units(std::int64_t amount, unsigned digits) noexcept {
@@ -494,10 +494,10 @@ constexpr decimal decimal::from_minor_units(std::int64_t amount, unsigned digits
     }
     if (amount < 0) reversed[size++] = '-';
 
-    decimal made;
-    made.text_.clear();
-    while (size > 0) made.text_.append({&reversed[--size], 1});
-    return made;
+    decimal number;
+    number.text_.clear();
+    while (size > 0) number.text_.append({&reversed[--size], 1});
+    return number;
 }
 
 }  // namespace tollgate
@@ -516,9 +516,9 @@ public:
     constexpr digest() noexcept = default;
 
     static constexpr digest from_bytes(const std::array<std::uint8_t, size_bytes>& bytes) noexcept {
-        digest made;
-        made.bytes_ = bytes;
-        return made;
+        digest value;
+        value.bytes_ = bytes;
+        return value;
     }
     /// From the 32 bytes in a store; empty for any other size.
     static inline std::optional<digest> from(std::string_view raw) noexcept;
@@ -557,16 +557,16 @@ struct keyed_message {
 
 inline std::optional<digest> digest::from(std::string_view raw) noexcept {
     if (raw.size() != size_bytes) return std::nullopt;
-    digest made;
-    std::memcpy(made.bytes_.data(), raw.data(), size_bytes);
-    return made;
+    digest value;
+    std::memcpy(value.bytes_.data(), raw.data(), size_bytes);
+    return value;
 }
 
 /// Constant time.
 inline bool operator==(const digest& a, const digest& b) noexcept {
-    using texts = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
-    const auto x = std::bit_cast<texts>(a.bytes_);
-    const auto y = std::bit_cast<texts>(b.bytes_);
+    using words = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
+    const auto x = std::bit_cast<words>(a.bytes_);
+    const auto y = std::bit_cast<words>(b.bytes_);
     return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
 }
 
@@ -575,9 +575,9 @@ inline bool operator==(const digest& a, const digest& b) noexcept {
 template <>
 struct std::hash<tollgate::digest> {
     /// A digest is uniformly distributed, so its first bytes are a good hash.
-    [[nodiscard]] std::size_t operator()(const tollgate::digest& of) const noexcept {
+    [[nodiscard]] std::size_t operator()(const tollgate::digest& value) const noexcept {
         std::size_t first = 0;
-        std::memcpy(&first, of.bytes().data(), sizeof first);
+        std::memcpy(&first, value.bytes().data(), sizeof first);
         return first;
     }
 };
@@ -631,8 +631,8 @@ constexpr std::optional<id<Tag>> id<Tag>::parse(std::string_view text) noexcept 
 
 template <class Tag>
 struct std::hash<tollgate::id<Tag>> {
-    [[nodiscard]] std::size_t operator()(const tollgate::id<Tag>& named) const noexcept {
-        return std::hash<std::int64_t>{}(named.value());
+    [[nodiscard]] std::size_t operator()(const tollgate::id<Tag>& key) const noexcept {
+        return std::hash<std::int64_t>{}(key.value());
     }
 };
 
@@ -648,15 +648,15 @@ public:
     constexpr ip_address() noexcept = default;
 
     static constexpr ip_address v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) noexcept {
-        ip_address made;
-        made.bytes_ = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d};
-        return made;
+        ip_address address;
+        address.bytes_ = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d};
+        return address;
     }
     /// From 16 bytes in network order.
     static constexpr ip_address from_bytes(const std::array<std::uint8_t, 16>& bytes) noexcept {
-        ip_address made;
-        made.bytes_ = bytes;
-        return made;
+        ip_address address;
+        address.bytes_ = bytes;
+        return address;
     }
 
     /// Dotted decimal of four parts without leading zeros, or RFC 4291 text; no port, brackets or zone.
@@ -807,8 +807,8 @@ constexpr char* put_text(char* out, std::string_view text) noexcept {
 /// Truncates fractions of a second.
 constexpr iso8601_text to_iso8601(instant at) noexcept {
     const auto civil = detail::to_civil(at);
-    iso8601_text made{};
-    char* out = made.characters.data();
+    iso8601_text text{};
+    char* out = text.characters.data();
     out = detail::put_two(out, civil.year / 100);
     out = detail::put_two(out, civil.year % 100);
     *out++ = '-';
@@ -822,7 +822,7 @@ constexpr iso8601_text to_iso8601(instant at) noexcept {
     *out++ = ':';
     out = detail::put_two(out, civil.second);
     *out = 'Z';
-    return made;
+    return text;
 }
 
 /// Truncates fractions of a second.
@@ -830,8 +830,8 @@ constexpr http_date_text to_http_date(instant at) noexcept {
     constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
     constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";
     const auto civil = detail::to_civil(at);
-    http_date_text made{};
-    char* out = made.characters.data();
+    http_date_text text{};
+    char* out = text.characters.data();
     out = detail::put_text(out, day_names.substr(static_cast<std::size_t>(civil.weekday) * 3, 3));
     out = detail::put_text(out, ", ");
     out = detail::put_two(out, civil.day);
@@ -847,7 +847,7 @@ constexpr http_date_text to_http_date(instant at) noexcept {
     *out++ = ':';
     out = detail::put_two(out, civil.second);
     detail::put_text(out, " GMT");
-    return made;
+    return text;
 }
 
 }  // namespace tollgate
@@ -900,15 +900,15 @@ struct error {
     return {error_kind::too_many_requests, std::move(message), {}, retry_at};
 }
 
-/// The same text for what does not exist and for what belongs to another user, so that the two cannot be told apart.
+/// The same text for what does not exist and for what belongs to another user, so that the two cannot be distinguished.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
 
 /// For the end of `main`: prints the error and its cause to stderr as one line and returns the exit code 1.
 ///
 ///     auto store = sqlite_store::open("tollgate.db");
 ///     if (!store) return report(store.error());
-inline int report(const error& why) noexcept {
-    std::fprintf(stderr, "tollgate: %s\n", (why.cause.empty() ? why.message : why.cause).c_str());
+inline int report(const error& failure) noexcept {
+    std::fprintf(stderr, "tollgate: %s\n", (failure.cause.empty() ? failure.message : failure.cause).c_str());
     return 1;
 }
 
@@ -916,9 +916,9 @@ inline int report(const error& why) noexcept {
 /// there is no cause.
 class bad_result_access : public std::logic_error {
 public:
-    /// Thrown by `value()` of a result that holds `why`.
-    explicit bad_result_access(tollgate::error why)
-        : std::logic_error{why.cause.empty() ? why.message : why.cause}, error_{std::move(why)} {}
+    /// Thrown by `value()` of a result that holds `failure`.
+    explicit bad_result_access(tollgate::error failure)
+        : std::logic_error{failure.cause.empty() ? failure.message : failure.cause}, error_{std::move(failure)} {}
 
     /// The error of the result.
     [[nodiscard]] tollgate::error& error() & noexcept { return error_; }
@@ -1018,7 +1018,7 @@ public:
         : value_{}, has_value_{true} {}
     /// Holds `value`; without an argument, a default-constructed value.
     result(T value) noexcept : value_{std::move(value)}, has_value_{true} {}
-    result(tollgate::error why) noexcept : error_{std::move(why)}, has_value_{false} {}
+    result(tollgate::error failure) noexcept : error_{std::move(failure)}, has_value_{false} {}
     /// Converts from a type that converts to T, or from a result of one.
     template <class U>
         requires(!std::is_same_v<std::remove_cvref_t<U>, T> && !std::is_same_v<std::remove_cvref_t<U>, tollgate::error> &&
@@ -1026,35 +1026,35 @@ public:
     result(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) : value_(std::forward<U>(value)), has_value_{true} {}
     template <class U>
         requires(!std::is_same_v<U, T> && std::convertible_to<U, T>)
-    result(result<U> from) : has_value_{from.has_value()} {
-        if (has_value_) std::construct_at(std::addressof(value_), *std::move(from));
-        else std::construct_at(std::addressof(error_), std::move(from).error());
+    result(result<U> other) : has_value_{other.has_value()} {
+        if (has_value_) std::construct_at(std::addressof(value_), *std::move(other));
+        else std::construct_at(std::addressof(error_), std::move(other).error());
     }
     template <class... Args>
         requires std::constructible_from<T, Args...>
     explicit result(std::in_place_t, Args&&... args) : value_(std::forward<Args>(args)...), has_value_{true} {}
 
     /// Copies or moves the content.
-    result(result&& from) noexcept : has_value_{from.has_value_} {
-        if (has_value_) std::construct_at(std::addressof(value_), std::move(from.value_));
-        else std::construct_at(std::addressof(error_), std::move(from.error_));
+    result(result&& other) noexcept : has_value_{other.has_value_} {
+        if (has_value_) std::construct_at(std::addressof(value_), std::move(other.value_));
+        else std::construct_at(std::addressof(error_), std::move(other.error_));
     }
-    result(const result& from)
+    result(const result& other)
         requires std::copy_constructible<T>
-        : has_value_{from.has_value_} {
-        if (has_value_) std::construct_at(std::addressof(value_), from.value_);
-        else std::construct_at(std::addressof(error_), from.error_);
+        : has_value_{other.has_value_} {
+        if (has_value_) std::construct_at(std::addressof(value_), other.value_);
+        else std::construct_at(std::addressof(error_), other.error_);
     }
     /// Replaces the content.
-    result& operator=(result&& from) noexcept {
-        if (this == &from) return *this;
+    result& operator=(result&& other) noexcept {
+        if (this == &other) return *this;
         std::destroy_at(this);
-        return *std::construct_at(this, std::move(from));
+        return *std::construct_at(this, std::move(other));
     }
-    result& operator=(const result& from)
+    result& operator=(const result& other)
         requires std::copy_constructible<T>
     {
-        return *this = result{from};
+        return *this = result{other};
     }
     ~result() {
         if (has_value_) std::destroy_at(std::addressof(value_));
@@ -1068,7 +1068,7 @@ public:
         *this = result{std::in_place, std::forward<Args>(args)...};
         return value_;
     }
-    void swap(result& with) noexcept { std::swap(*this, with); }
+    void swap(result& other) noexcept { std::swap(*this, other); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
     /// Whether it holds a value.
@@ -1160,12 +1160,12 @@ public:
 
     result() = default;
     /// Holds an error.
-    result(tollgate::error why) noexcept : error_{std::move(why)} {}
+    result(tollgate::error failure) noexcept : error_{std::move(failure)} {}
     explicit result(std::in_place_t) noexcept {}
 
     /// Sets success.
     void emplace() noexcept { error_.reset(); }
-    void swap(result& with) noexcept { std::swap(*this, with); }
+    void swap(result& other) noexcept { std::swap(*this, other); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
     /// Whether it is a success.
@@ -1231,10 +1231,10 @@ template <class T, class U>
     return a.has_value() && static_cast<bool>(*a == value);
 }
 
-/// Whether it holds an error equal to `why`.
+/// Whether it holds an error equal to `failure`.
 template <class T>
-[[nodiscard]] bool operator==(const result<T>& a, const error& why) {
-    return !a.has_value() && a.error() == why;
+[[nodiscard]] bool operator==(const result<T>& a, const error& failure) {
+    return !a.has_value() && a.error() == failure;
 }
 
 }  // namespace tollgate
@@ -1270,7 +1270,7 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 /// The digest that stores keep of a secret. Throws as `sha256` does.
 [[nodiscard]] inline digest digest_of(std::string_view secret) { return sha256(secret); }
 
-/// What all secrets have in common that replace one another: about 125 random bits. Precondition: well-formed.
+/// What all secrets that replace one another have in common: about 125 random bits. Precondition: well-formed.
 [[nodiscard]] TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept;
 
 /// The secret of the same kind and family that replaces this one. About 128 bits of it are derived from both arguments, so
@@ -1291,7 +1291,7 @@ using public_id = inline_text<limits::token_username_bytes_max>;
 
 /// Keys that encrypt secrets which must be read again, such as those of webhooks: AES-256-GCM (NIST SP 800-38D).
 ///
-/// The operator keeps the keys outside of the database, so that a copy of the database does not give the secrets away. The
+/// The operator keeps the keys outside of the database, so that a copy of the database does not reveal the secrets. The
 /// `context` names what a secret belongs to. It is not stored with the secret, but decrypting requires the same one, so
 /// that an encrypted secret cannot be moved to another row.
 ///
@@ -1301,7 +1301,7 @@ public:
     /// No key: `encrypt` returns its text unchanged, and encrypted secrets cannot be read.
     secret_keys() noexcept = default;
 
-    /// Reads a key file: one key a line, as 64 hexadecimal digits (`openssl rand -hex 32`). The first one encrypts. A
+    /// Reads a key file: one key per line, as 64 hexadecimal digits (`openssl rand -hex 32`). The first one encrypts. A
     /// second one only decrypts: the previous one, or the next one. Blank lines and lines that start with `#` are ignored.
     /// Error: invalid, with the number of the line, never with its text.
     [[nodiscard]] static TOLLGATE_DECL result<secret_keys> parse(std::string_view key_file);
@@ -1384,16 +1384,16 @@ namespace tollgate::inline v0::http::detail {
 [[nodiscard]] inline const char* find_near_colon(const char* at, const char* end) noexcept;
 
 inline constexpr byte_set value_ends = [] {
-    byte_set made{};
-    for (std::size_t byte = 0; byte < made.size(); ++byte) made[byte] = (byte < 0x20 && byte != '\t') || byte == 0x7f;
-    return made;
+    byte_set set{};
+    for (std::size_t byte = 0; byte < set.size(); ++byte) set[byte] = (byte < 0x20 && byte != '\t') || byte == 0x7f;
+    return set;
 }();
 
 inline constexpr byte_set target_ends = [] {
-    byte_set made{};
-    for (std::size_t byte = 0; byte < made.size(); ++byte) made[byte] = byte <= 0x20 || byte >= 0x7f;
-    for (const char each : std::string_view{"\"#<>[\\]^`{|}"}) made[static_cast<unsigned char>(each)] = true;
-    return made;
+    byte_set set{};
+    for (std::size_t byte = 0; byte < set.size(); ++byte) set[byte] = byte <= 0x20 || byte >= 0x7f;
+    for (const char each : std::string_view{"\"#<>[\\]^`{|}"}) set[static_cast<unsigned char>(each)] = true;
+    return set;
 }();
 
 #if defined(__SSE2__) && defined(__GNUC__)
@@ -1420,7 +1420,7 @@ using unsigned_block = unsigned char __attribute__((vector_size(16)));
 
 /// Also marks tabs and bytes of 0x80 and above, which are so rare that a second look is cheaper than excluding them in every block.
 [[nodiscard]] inline block_marks mark_value_end(const char* at) noexcept {
-    // Of DEL, one more is negative, too. Unsigned, because it overflows.
+    // DEL plus one is negative, too. Unsigned, because it overflows.
     const auto one_more = std::bit_cast<block>(std::bit_cast<unsigned_block>(load_block(at)) + 1);
     return to_marks(one_more < ' ' + 1);
 }
@@ -1948,7 +1948,7 @@ class field_line_reader {
 public:
     /// Starts with the line at `offset`.
     void start(std::size_t offset) noexcept {
-        begin_ = seen_ = offset;
+        begin_ = examined_ = offset;
         colon_ = 0;
     }
 
@@ -1956,21 +1956,21 @@ public:
     [[nodiscard]] line_result read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept;
 
     /// Whether the next byte starts a line.
-    [[nodiscard]] bool at_line_begin() const noexcept { return seen_ == begin_; }
+    [[nodiscard]] bool at_line_begin() const noexcept { return examined_ == begin_; }
 
     /// The end of the last line that was read.
     [[nodiscard]] std::size_t at() const noexcept { return begin_; }
 
 private:
     [[nodiscard]] line_result read_other(const char* begin, const char* at, const char* end) noexcept;
-    [[nodiscard]] line_result unfinished(std::size_t seen) noexcept {
-        seen_ = seen;
+    [[nodiscard]] line_result unfinished(std::size_t examined) noexcept {
+        examined_ = examined;
         return line_result::unfinished;
     }
 
-    std::size_t begin_ = 0;  // of the line
-    std::size_t seen_ = 0;   // everything before it was examined
-    std::size_t colon_ = 0;  // end of the name, once found
+    std::size_t begin_ = 0;     // of the line
+    std::size_t examined_ = 0;  // everything before it was examined
+    std::size_t colon_ = 0;     // end of the name, once found
 };
 
 [[gnu::noinline]] inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id,
@@ -1978,7 +1978,7 @@ private:
     const char* const end = bytes + bytes_end;
     const char* const begin = bytes + begin_;
     const char* colon = bytes + colon_;
-    const char* value_end = bytes + seen_;
+    const char* value_end = bytes + examined_;
     if (colon_ == 0) {
         colon = find_token_end(value_end, end);
         if (colon == end) return unfinished(bytes_end);
@@ -2274,7 +2274,7 @@ public:
 
     /// What the request waits for. The handler sets it before it returns `handle_step::needs_worker`.
     [[nodiscard]] work_kind waits_for() const noexcept { return waits_for_; }
-    void set_waits_for(work_kind what) noexcept { waits_for_ = what; }
+    void set_waits_for(work_kind kind) noexcept { waits_for_ = kind; }
 
     /// The bound of a body that the handler awaits, if it is less than the server's: the handler sets it before it returns
     /// `handle_step::needs_body`. A chunked body beyond it arrives as `body_state::too_large`, without being buffered.
@@ -2340,14 +2340,14 @@ public:
     handler_ref(H& target) noexcept : target_{&target} {
         static_assert(handler<H>, "tollgate: this does not satisfy handler; read tollgate/http/handler.hpp");
         if constexpr (handler<H>) {
-            handle_request_ = [](void* to, const request& request, response& response) noexcept {
-                static_cast<H*>(to)->handle(request, response);
+            handle_request_ = [](void* object, const request& request, response& response) noexcept {
+                static_cast<H*>(object)->handle(request, response);
             };
-            handle_refusal_ = [](void* to, const refusal& refused, response& response) noexcept {
-                static_cast<H*>(to)->handle(refused, response);
+            handle_refusal_ = [](void* object, const refusal& refused, response& response) noexcept {
+                static_cast<H*>(object)->handle(refused, response);
             };
-            advance_ = [](void* to, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
-                return http::advance(*static_cast<H*>(to), request, response, state, thread);
+            advance_ = [](void* object, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
+                return http::advance(*static_cast<H*>(object), request, response, state, thread);
             };
             blocking_ = handler_blocks<H>();
         }
@@ -2619,8 +2619,8 @@ struct mount_point {
 
 /// `mounted(mount_point{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
 template <handler H>
-[[nodiscard]] mount<H> mounted(mount_point where, H& target) {
-    return {{std::move(where.prefix)}, std::move(where.host), target};
+[[nodiscard]] mount<H> mounted(mount_point point, H& target) {
+    return {{std::move(point.prefix)}, std::move(point.host), target};
 }
 
 namespace detail {
@@ -2811,7 +2811,7 @@ private:
 };
 
 /// A limiter's decision about one request, with the values of `X-RateLimit-*`.
-struct verdict {
+struct limit_decision {
     bool admitted = false;
     std::uint32_t limit = 0;  ///< requests per window
     std::uint32_t remaining = 0;  ///< left in the window after this request
@@ -2885,7 +2885,7 @@ struct balance {
     friend bool operator==(const balance&, const balance&) noexcept = default;
 };
 
-/// What a store in the directory's database read of a user, together with their credential.
+/// What a store in the directory's database read about a user, together with their credential.
 struct known_user {
     std::optional<quota> own_quota;            ///< what `quota_of` would return: empty means the default
     std::optional<tollgate::balance> balance;  ///< what `balance_of` would return; empty: call the directory
@@ -2905,7 +2905,7 @@ using client_id_text = inline_text<limits::client_id_bytes_max>;
 /// RFC 6749 section 2.1, and the operator's own services.
 enum class client_type : std::uint8_t {
     confidential,     ///< has a secret
-    public_client,    ///< runs on the devices of its users, where a secret would not stay one: PKCE instead
+    public_client,    ///< runs on the devices of its users, so it cannot keep a secret: PKCE instead
     resource_server,  ///< a service of the operator: introspects every access token, and requests none
 };
 
@@ -2931,7 +2931,7 @@ struct application {
     std::vector<std::string> redirect_urls;  ///< compared byte for byte
     instant created_at;
     client_type type = client_type::confidential;
-    std::optional<digest> older_secret_digest = {};  ///< of the secret before, which stays valid until it is removed
+    std::optional<digest> older_secret_digest = {};  ///< of the previous secret, which stays valid until it is removed
     bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
     std::int64_t users = 0;       ///< how many have authorized it; only in the list of an owner
 };
@@ -3028,7 +3028,7 @@ enum class disable_reason {
 /// When and why a webhook was disabled.
 struct hook_disablement {
     instant at;
-    disable_reason why = disable_reason::failing;
+    disable_reason reason = disable_reason::failing;
 
     friend bool operator==(const hook_disablement&, const hook_disablement&) noexcept = default;
 };
@@ -3285,11 +3285,11 @@ public:
     /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
-    /// The set whose `text()` this is, for stores that keep it. Anything else is a mistake that is not noticed.
+    /// The set whose `text()` this is, for stores that keep it. Any other text is an error that is not detected.
     static constexpr scope_set from_text(std::string_view text) noexcept {
-        scope_set made;
-        static_cast<void>(made.text_.append(text));
-        return made;
+        scope_set set;
+        static_cast<void>(set.text_.append(text));
+        return set;
     }
 
     /// Returns false and changes nothing if it does not fit. Adding an existing scope returns true.
@@ -3369,7 +3369,7 @@ private:
 
 constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexcept {
     if (list.size() > limits::scope_list_bytes_max) return std::nullopt;
-    std::optional<scope_set> made{std::in_place};
+    std::optional<scope_set> set{std::in_place};
     detail::scope_positions known;
     while (!list.empty()) {
         const auto end = list.find_first_of(", ");
@@ -3377,11 +3377,11 @@ constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexc
         list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
         if (scope.empty()) continue;
         if (!is_scope_token(scope)) return std::nullopt;
-        auto& text = made->text_;
+        auto& text = set->text_;
         if (known.find_or_add(text.view(), scope, text.size() + (text.empty() ? 0U : 1U))) continue;
         if ((!text.empty() && !text.append(" ")) || !text.append(scope)) return std::nullopt;
     }
-    return made;
+    return set;
 }
 
 }  // namespace tollgate
@@ -3465,9 +3465,9 @@ struct redeemed_code {
 /// family. A replaced token is recognised by its family, after any number of replacements.
 struct token_rotation {
     digest family_digest;     ///< of the text that all tokens of the family share
-    digest successor_digest;  ///< of the token that replaces the shown one
-    digest successor_seed;    ///< with the shown token, what the successor is derived from
-    seconds grace;  ///< for so long, the token that was replaced last gives its successor again: a response may be lost
+    digest successor_digest;  ///< of the token that replaces the presented one
+    digest successor_seed;    ///< with the presented token, what the successor is derived from
+    seconds grace;  ///< during this time, the token that was replaced last returns its successor again: a response may be lost
 };
 
 /// A request for a new access token (RFC 6749 section 6).
@@ -3797,13 +3797,13 @@ namespace tollgate::inline v0 {
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept hook_store = requires(S& s, const new_hook& made, const hook_change& changed, const account_ref& account,
+concept hook_store = requires(S& s, const new_hook& created, const hook_change& changed, const account_ref& account,
                               const service_name& service, hook_id id, std::size_t hooks_per_event_max,
                               const std::string& secret, instant old_valid_until) {
     // Creates a hook with a new id; ids are never reused. error_kind::invalid if the account already has
     // `hooks_per_event_max` hooks for this event: counting and creating is one step, so that parallel calls cannot
     // exceed the bound.
-    { s.create_hook(made, hooks_per_event_max) } -> std::same_as<result<hook_id>>;
+    { s.create_hook(created, hooks_per_event_max) } -> std::same_as<result<hook_id>>;
     // The account's hooks, oldest first.
     { s.hooks_of(account) } -> std::same_as<result<std::vector<hook>>>;
     // The account of this service that a hook belongs to, which never changes; empty if the hook does not exist.
@@ -3832,11 +3832,11 @@ namespace tollgate::inline v0 {
 /// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is one atomic intent; its
 /// effect is as durable as the store when it returns.
 template <class S>
-concept application_store = requires(S& s, const new_application& made, std::string_view client_id, user_id owner,
+concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
                                      application_id id, const digest& secret, const application_change& changed,
                                      std::size_t applications_per_user_max) {
     // error_kind::conflict if the client_id is taken, invalid if the owner already has `applications_per_user_max`.
-    { s.create_application(made, applications_per_user_max) } -> std::same_as<result<application_id>>;
+    { s.create_application(created, applications_per_user_max) } -> std::same_as<result<application_id>>;
     // Empty if there is no application with this client_id.
     { s.find_application(client_id) } -> std::same_as<result<std::optional<application>>>;
     // The owner's applications, oldest first, each with the number of its users.
@@ -3853,7 +3853,7 @@ concept application_store = requires(S& s, const new_application& made, std::str
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
 
-/// Stores grants, and the codes and tokens made from them. Codes and tokens are already invalid at the time at which they expire.
+/// Stores grants, and the codes and tokens issued for them. Codes and tokens are already invalid at the time at which they expire.
 ///
 /// One user and one application cannot fill a store: beyond `limits::codes_per_grant_max` and the corresponding bounds
 /// for refresh and access tokens, a store may delete the oldest (of refresh tokens, the least recently used); the
@@ -3881,8 +3881,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // returns the same successor, in parallel calls, too. After that, it is `reused`, as are all tokens of the family
     // that were replaced before; reuse revokes the grant. error_kind::conflict if a new digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
-    // Revokes an access or refresh token of this application (RFC 7009), the latter by its own digest or its family's. A
-    // refresh token takes the access tokens made with it along. The result does not tell whether the token existed.
+    // Revokes an access or refresh token of this application (RFC 7009), the latter by its own digest or its family's. With a
+    // refresh token, the access tokens made with it are revoked, too. The result does not tell whether the token existed.
     { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
     // The access or refresh token of this digest, expired or not.
     { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
@@ -4027,7 +4027,7 @@ struct refusal_record {
 /// A failure of the server, for logs: `error.cause` is not sent to the client. Valid during the call.
 struct problem_record {
     /// A failure, and the request in which it occurred, if any.
-    problem_record(const tollgate::error& what, const request_context* of = nullptr) noexcept : error{what}, context{of} {}
+    problem_record(const tollgate::error& failure, const request_context* request = nullptr) noexcept : error{failure}, context{request} {}
 
     const tollgate::error& error;    ///< what failed
     const request_context* context;  ///< null outside of a request, as in a dispatcher
@@ -4060,7 +4060,7 @@ struct delivery_record {
     const attempt_result& attempt;
     completion result;  ///< what `outbox::complete` returned
     /// Why it failed, for the operator: the system's message, or what is wrong with the certificate; may be empty.
-    std::string_view why;
+    std::string_view reason;
     /// The trace and span that the attempt's `traceparent` named. All attempts of a delivery are in one trace.
     std::string_view trace_id{};
     std::string_view span_id{};
@@ -4244,7 +4244,7 @@ namespace tollgate::inline v0 {
 ///
 /// Blocking: never, unless it declares `static constexpr bool blocking = true`. If that depends on its settings, it
 /// also has `bool may_block() const noexcept`, constant during its life. If it can often decide without waiting, it may
-/// also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return `std::optional<verdict>`,
+/// also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return `std::optional<limit_decision>`,
 /// empty (with nothing counted) where `take` and `peek` would wait.
 ///
 /// A limiter with a member `windows_of` chooses the windows of each request: `request_limiter`.
@@ -4253,10 +4253,10 @@ namespace tollgate::inline v0 {
 ///
 ///     struct night_limiter {
 ///         window_limiter counted;
-///         verdict take(const limit_key& key, quota allowed, instant now) noexcept {
+///         limit_decision take(const limit_key& key, quota allowed, instant now) noexcept {
 ///             return counted.take(key, at_night(now) ? quota{allowed.requests * 10, allowed.window} : allowed, now);
 ///         }
-///         verdict peek(const limit_key& key, quota allowed, instant now) noexcept {
+///         limit_decision peek(const limit_key& key, quota allowed, instant now) noexcept {
 ///             return counted.peek(key, at_night(now) ? quota{allowed.requests * 10, allowed.window} : allowed, now);
 ///         }
 ///         static bool at_night(instant now) noexcept { return now.time_since_epoch() % days{1} < hours{6}; }
@@ -4265,9 +4265,9 @@ template <class L>
 concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed, instant now) {
     // Counts one request against `key` if `allowed` permits it; a refused request is not counted. `allowed` is the
     // current quota: a changed one applies at once. `now` may go backwards.
-    { l.take(key, allowed, now) } noexcept -> std::same_as<verdict>;
+    { l.take(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
     // What `take` would return for the next request, with what remains now; counts nothing.
-    { l.peek(key, allowed, now) } noexcept -> std::same_as<verdict>;
+    { l.peek(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
 };
 
 /// What a `request_limiter` knows about a request of the API. Views: valid during the call.
@@ -4328,8 +4328,8 @@ private:
 ///
 ///     struct export_limiter {
 ///         window_limiter counted;
-///         verdict take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
-///         verdict peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
+///         limit_decision take(const limit_key& key, quota allowed, instant now) noexcept { return counted.take(key, allowed, now); }
+///         limit_decision peek(const limit_key& key, quota allowed, instant now) noexcept { return counted.peek(key, allowed, now); }
 ///         limit_windows windows_of(const limited_request& request) const noexcept {
 ///             if (request.route != "/{service}/export") return {{request.key, request.allowed}};
 ///             return {{request.key, request.allowed}, {request.key.in("exports"), {10, minutes{1}}}};
@@ -4572,7 +4572,7 @@ enum class sign_in_result : std::uint8_t {
 /// The result, with its session or waiting time.
 struct sign_in_response {
     sign_in_result result = sign_in_result::refused;
-    std::optional<session> who;  ///< the new session, if signed in
+    std::optional<tollgate::session> session;  ///< the new session, if signed in
     seconds retry_after{};  ///< if throttled: the time to wait; at least 1
 };
 
@@ -4597,14 +4597,14 @@ concept sign_in_source = session_source<S> && requires(S& s, const http::request
 ///
 /// Thread rule, blocking and errors: as for `session_source`.
 template <class S>
-concept session_manager = session_source<S> && requires(S& s, const http::request& request, const session& who, std::string_view id,
+concept session_manager = session_source<S> && requires(S& s, const http::request& request, const session& session, std::string_view id,
                                                         instant now) {
     // The sessions of this user, the last used first; one of them is that of the request.
-    { s.sessions_of(request, who, now) } -> std::same_as<result<std::vector<listed_session>>>;
+    { s.sessions_of(request, session, now) } -> std::same_as<result<std::vector<listed_session>>>;
     // Ends the session of this user that `listed_session::id` names; whether there was one.
-    { s.end_session(who, id) } -> std::same_as<result<bool>>;
-    // Ends all sessions of this user but that of the request.
-    { s.end_other_sessions(request, who) } -> std::same_as<result<void>>;
+    { s.end_session(session, id) } -> std::same_as<result<bool>>;
+    // Ends all sessions of this user except that of the request.
+    { s.end_other_sessions(request, session) } -> std::same_as<result<void>>;
 };
 
 /// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
@@ -4631,13 +4631,13 @@ struct password_change_response {
 /// Thread rule and errors: as for `session_source`. Blocking: it computes slow password hashes, so it is called on a worker
 /// thread, whatever `blocking` says.
 template <class S>
-concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& who,
-                                                         const password_change& wanted, instant now,
+concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& session,
+                                                         const password_change& change, instant now,
                                                          http::response& response) {
     // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of
-    // the user, since any of them may be a thief's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing
+    // the user, since any of them may be an attacker's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing
     // unless the result is `changed`.
-    { s.change_password(request, who, wanted, now, response) } -> std::same_as<result<password_change_response>>;
+    { s.change_password(request, session, change, now, response) } -> std::same_as<result<password_change_response>>;
 };
 
 /// Stores sessions. Only `cookie_sessions` needs it.
@@ -4650,10 +4650,10 @@ concept password_changer = session_source<S> && requires(S& s, const http::reque
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept session_store = requires(S& s, const stored_session& made, const digest& cookie, const std::optional<digest>& kept,
+concept session_store = requires(S& s, const stored_session& session, const digest& cookie, const std::optional<digest>& except,
                                  user_id user, instant now, instant created_before, instant seen_before, std::size_t rows_max) {
     // error_kind::conflict if the digest exists.
-    { s.create_session(made) } -> std::same_as<result<void>>;
+    { s.create_session(session) } -> std::same_as<result<void>>;
     // Empty if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
     // Records that the session was used now. Not an error if it does not exist.
@@ -4662,8 +4662,8 @@ concept session_store = requires(S& s, const stored_session& made, const digest&
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
     // The user's sessions, the last used first; none if there is no such user. Those that are over are listed until a sweep.
     { s.sessions_of(user) } -> std::same_as<result<std::vector<stored_session>>>;
-    // Ends all sessions of one user but `kept`, for instance after a password change.
-    { s.end_sessions_of(user, kept) } -> std::same_as<result<void>>;
+    // Ends all sessions of one user except `except`, for instance after a password change.
+    { s.end_sessions_of(user, except) } -> std::same_as<result<void>>;
     // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`; returns
     // how many.
     { s.sweep_sessions(created_before, seen_before, rows_max) } -> std::same_as<result<std::size_t>>;
@@ -4786,7 +4786,7 @@ public:
 private:
     enum class state : std::uint8_t { unknown, miss, hit };
 
-    constexpr lookup(state now, std::optional<T> value) : state_{now}, value_{std::move(value)} {}
+    constexpr lookup(state initial, std::optional<T> value) : state_{initial}, value_{std::move(value)} {}
 
     state state_ = state::unknown;
     std::optional<T> value_;
@@ -4919,9 +4919,9 @@ concept balance_cache = user_directory<D> && requires(const D& d, user_id user) 
 ///
 /// Thread rule, blocking and errors: as those of `user_directory`.
 template <class D>
-concept account_checker = user_directory<D> && requires(D& d, user_id user, const account_ref& wanted) {
+concept account_checker = user_directory<D> && requires(D& d, user_id user, const account_ref& account) {
     // Whether the account belongs to the user.
-    { d.has_account(user, wanted) } -> std::same_as<result<bool>>;
+    { d.has_account(user, account) } -> std::same_as<result<bool>>;
 };
 
 /// What the directory has cached of a user's quota; unknown if it caches none.
@@ -4942,14 +4942,14 @@ template <user_directory D>
 
 /// Whether the account belongs to the user.
 template <user_directory D>
-[[nodiscard]] result<bool> has_account(D& directory, user_id user, const account_ref& wanted) {
+[[nodiscard]] result<bool> has_account(D& directory, user_id user, const account_ref& ref) {
     if constexpr (account_checker<D>) {
-        return directory.has_account(user, wanted);
+        return directory.has_account(user, ref);
     } else {
-        auto accounts = directory.accounts_of(user, wanted.service.view());
+        auto accounts = directory.accounts_of(user, ref.service.view());
         if (!accounts) return std::move(accounts).error();
         for (const account& each : *accounts)
-            if (each.id == wanted.account) return true;
+            if (each.id == ref.account) return true;
         return false;
     }
 }
@@ -5158,8 +5158,8 @@ public:
     TOLLGATE_DECL ~window_limiter();
 
     /// Implements `rate_limiter`.
-    [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL limit_decision peek(const limit_key& key, const quota& allowed, instant now) const noexcept;
 
     /// The table memory in bytes; it never grows.
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
@@ -5176,10 +5176,10 @@ static_assert(rate_limiter<window_limiter>);
 /// Admits everything, for an API behind a gateway that already limits. The response fields show the whole quota as
 /// remaining.
 struct unlimited {
-    [[nodiscard]] constexpr verdict take(const limit_key& key, const quota& allowed, instant now) const noexcept {
+    [[nodiscard]] constexpr limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         return peek(key, allowed, now);
     }
-    [[nodiscard]] constexpr verdict peek(const limit_key&, const quota& allowed, instant now) const noexcept {
+    [[nodiscard]] constexpr limit_decision peek(const limit_key&, const quota& allowed, instant now) const noexcept {
         return {true, allowed.requests, allowed.requests, now + allowed.window};
     }
 };
@@ -5434,10 +5434,10 @@ struct signed_webhook {
 [[nodiscard]] TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret);
 
 /// The 32 bytes of HMAC-SHA256 over a webhook, with a key from `webhook_key`. Throws as `sha256` does.
-[[nodiscard]] TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& of);
+[[nodiscard]] TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& webhook);
 
 /// One signature in header form: `v1,<base64>` (https://www.standardwebhooks.com). Throws as `sha256` does.
-[[nodiscard]] TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& of);
+[[nodiscard]] TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& webhook);
 
 /// Implements the Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body `{"type": event,
 /// "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and the fields `webhook-id`,
@@ -5489,8 +5489,8 @@ private:
         return last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one;
     }
     [[nodiscard]] static bool has_passed(std::int64_t last, instant now) noexcept {
-        const instant then = from_unix_milliseconds(last);
-        return now >= then + over_all || then >= now + over_all;
+        const instant recorded = from_unix_milliseconds(last);
+        return now >= recorded + over_all || recorded >= now + over_all;
     }
 
     std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970
@@ -5566,8 +5566,8 @@ template <credential_source Store>
 }
 
 /// The caller of an accepted token.
-inline void make_caller(std::optional<caller>& made, const token_credential& stored, credential_kind kind) noexcept {
-    made.emplace(stored.user, stored.scopes, kind,
+inline void make_caller(std::optional<caller>& into, const token_credential& stored, credential_kind kind) noexcept {
+    into.emplace(stored.user, stored.scopes, kind,
                  kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner, stored.token);
 }
 
@@ -5587,17 +5587,17 @@ void record_use(Store& store, const presented_token& token, instant now, const i
 
 /// `identify` for a token authenticator: all its steps.
 template <token_authenticator Authenticator, credential_source Store>
-[[nodiscard]] result<std::optional<caller>> identify_token(const Authenticator& by, std::string_view credentials, Store& store,
+[[nodiscard]] result<std::optional<caller>> identify_token(const Authenticator& authenticator, std::string_view credentials, Store& store,
                                                            instant now) {
-    std::optional<caller> made;
+    std::optional<caller> identified;
     presented_token token;
-    if (!by.read(credentials, token)) return made;
+    if (!authenticator.read(credentials, token)) return identified;
     const auto found = find_token(store, token);
     if (!found) return found.error();
-    if (!*found || !accepts(**found, token, now)) return made;
-    if (use_recorder<Store> && by.use_is_due((*found)->last_used_at, now)) record_use(store, token, now);
-    make_caller(made, **found, token.kind);
-    return made;
+    if (!*found || !accepts(**found, token, now)) return identified;
+    if (use_recorder<Store> && authenticator.use_is_due((*found)->last_used_at, now)) record_use(store, token, now);
+    make_caller(identified, **found, token.kind);
+    return identified;
 }
 
 }  // namespace detail
@@ -5629,8 +5629,8 @@ static_assert(observer<no_observer>);
 static_assert(time_source<system_clock>);
 static_assert(random_source<system_random>);
 
-/// A scope covers itself and the scopes that it is the part before a colon of: `sitesmaker` covers `sitesmaker:read`,
-/// not the other way round, and no scope of another service.
+/// A scope covers itself and every scope that begins with it and a colon: `sitesmaker` covers `sitesmaker:read`. The
+/// reverse does not hold, and no scope covers one of another service.
 struct prefix_scopes {
     [[nodiscard]] constexpr bool covers(const scope_set& granted, std::string_view required) const noexcept {
         return !granted.for_each([required](std::string_view held) {
@@ -5674,16 +5674,16 @@ inline constexpr std::chrono::hours hook_secret_overlap{24};
 
 /// Succeeds if the account belongs to the user; otherwise not_found, whether the account exists or not.
 template <user_directory Users>
-[[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& wanted) {
-    const auto is_theirs = has_account(users, user, wanted);
-    if (!is_theirs) return is_theirs.error();
-    if (!*is_theirs) return not_found();
+[[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& account) {
+    const auto owned = has_account(users, user, account);
+    if (!owned) return owned.error();
+    if (!*owned) return not_found();
     return {};
 }
 
 /// Whether the service has this event; otherwise invalid, with a message that names `event`.
-[[nodiscard]] inline result<void> check_hook_event(const service& at, std::string_view event) {
-    if (!at.has_event(event)) return invalid("event is not an event of this service.");
+[[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
+    if (!service.has_event(event)) return invalid("event is not an event of this service.");
     return {};
 }
 
@@ -5723,31 +5723,31 @@ template <random_source Random>
 
 /// Creates a hook for future events. Invalid if the account has `hooks_per_event_max` hooks for this event.
 template <hook_store Hooks, random_source Random = system_random>
-[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request wanted, instant now,
+[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request request, instant now,
                                              const Random& random = {},
                                              std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
-    const auto made = hooks.create_hook({.account = wanted.account,
-                                         .event = std::move(wanted.event),
-                                         .source = wanted.source,
-                                         .type = std::string{default_hook_type},
-                                         .target_url = std::move(wanted.target_url),
-                                         .secret = *secret,
-                                         .created_at = now},
-                                        hooks_per_event_max);
-    if (!made) return made.error();
-    return issued_hook{*made, std::move(*secret)};
+    const auto id = hooks.create_hook({.account = request.account,
+                                       .event = std::move(request.event),
+                                       .source = request.source,
+                                       .type = std::string{default_hook_type},
+                                       .target_url = std::move(request.target_url),
+                                       .secret = *secret,
+                                       .created_at = now},
+                                      hooks_per_event_max);
+    if (!id) return id.error();
+    return issued_hook{*id, std::move(*secret)};
 }
 
 /// Replaces the secret of a hook of the account; empty if the account has no such hook. The old one still signs for
 /// `hook_secret_overlap`.
 template <hook_store Hooks, random_source Random = system_random>
-[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& of, hook_id which,
+[[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& account, hook_id hook,
                                                                    instant now, const Random& random = {}) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
-    const auto replaced = hooks.replace_hook_secret(of, which, *secret, now + hook_secret_overlap);
+    const auto replaced = hooks.replace_hook_secret(account, hook, *secret, now + hook_secret_overlap);
     if (!replaced) return replaced.error();
     if (!*replaced) return std::optional<std::string>{};
     return std::optional{std::move(*secret)};
@@ -5780,9 +5780,9 @@ struct issued_personal_token {
 /// scopes exist.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
-    Store& store, personal_token_request wanted, instant now, const Random& random = {},
+    Store& store, personal_token_request request, instant now, const Random& random = {},
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
-    if (wanted.description.size() > limits::token_description_bytes_max)
+    if (request.description.size() > limits::token_description_bytes_max)
         return invalid("description is longer than 255 bytes.");
     std::array<std::byte, 16> name_bytes;
     std::array<std::byte, 32> secret_bytes;
@@ -5791,20 +5791,20 @@ template <token_store Store, random_source Random = system_random>
     const auto secret = make_secret(secret_kind::personal_token, secret_bytes);
     secure_wipe(secret_bytes);
 
-    const auto id = store.create_personal_token({.user = wanted.user,
+    const auto id = store.create_personal_token({.user = request.user,
                                                  .username = username,
                                                  .secret_digest = digest_of(secret),
-                                                 .description = wanted.description,
-                                                 .scopes = wanted.scopes,
+                                                 .description = request.description,
+                                                 .scopes = request.scopes,
                                                  .created_at = now,
-                                                 .expires_at = wanted.expires_at},
+                                                 .expires_at = request.expires_at},
                                                 tokens_per_user_max);
     if (!id) return id.error();
-    return issued_personal_token{*id, username, secret, std::move(wanted.description)};
+    return issued_personal_token{*id, username, secret, std::move(request.description)};
 }
 
-/// A new secret for a token of this user, valid for as long as the token was to be at first. Empty if the user has no such
-/// token.
+/// A new secret for a token of this user, valid for as long as the token was when it was created. Empty if the user has no
+/// such token.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<std::optional<issued_personal_token>> renew_personal_token(Store& store, user_id user, token_id id,
                                                                                instant now, const Random& random = {}) {
@@ -5886,9 +5886,9 @@ namespace detail {
 [[nodiscard]] inline std::string normalized_url(std::string_view text) {
     const auto url = http::url::parse(text);
     const auto fragment = text.find('#');
-    auto made = url->origin() + url->request_target();
-    if (fragment != std::string_view::npos) made.append(text.substr(fragment));
-    return made;
+    auto normalized = url->origin() + url->request_target();
+    if (fragment != std::string_view::npos) normalized.append(text.substr(fragment));
+    return normalized;
 }
 
 /// Whether a URL has a private-use scheme (RFC 8252 section 7.1): a domain name in reverse order, so that it has a dot,
@@ -5910,15 +5910,15 @@ namespace detail {
 /// A redirect URL as it is stored. Precondition: it is valid.
 [[nodiscard]] inline std::string normalized_redirect_url(std::string_view text) {
     if (!is_private_use_url(text)) return normalized_url(text);
-    std::string made{text};
-    for (std::size_t i = 0; made[i] != ':'; ++i) made[i] = ascii_lower(made[i]);
-    return made;
+    std::string normalized{text};
+    for (std::size_t i = 0; normalized[i] != ':'; ++i) normalized[i] = ascii_lower(normalized[i]);
+    return normalized;
 }
 
 }  // namespace detail
 
 /// All errors, in the order of the fields; empty if there are none.
-[[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& wanted);
+[[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& request);
 
 /// A new application. Its secret is shown only once; the store keeps its digest.
 struct registered_application {
@@ -5932,86 +5932,86 @@ template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
     std::array<std::byte, 32> bytes;
     if (!random.fill(bytes)) return std::nullopt;
-    const auto made = make_secret(secret_kind::client_secret, bytes);
+    const auto secret = make_secret(secret_kind::client_secret, bytes);
     secure_wipe(bytes);
-    return made;
+    return secret;
 }
 
 /// Registers an OAuth client (RFC 6749 section 2). Invalid for the first of its faults, and if the user has
 /// `applications_per_user_max` applications.
 template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
-    Store& store, application_request wanted, instant now, const Random& random = {},
+    Store& store, application_request request, instant now, const Random& random = {},
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
-    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(faults.front().message);
-    wanted.website = detail::normalized_url(wanted.website);
-    for (std::string& each : wanted.redirect_urls) each = detail::normalized_redirect_url(each);
+    if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
+    request.website = detail::normalized_url(request.website);
+    for (std::string& each : request.redirect_urls) each = detail::normalized_redirect_url(each);
     std::array<std::byte, 16> name_bytes;
-    const bool is_public = wanted.type == client_type::public_client;
+    const bool is_public = request.type == client_type::public_client;
     const auto secret = is_public ? std::optional{secret_text{}} : new_client_secret(random);
     if (!secret || !random.fill(name_bytes)) return internal_error("the random source failed");
     const auto client_id = make_public_id(public_id_kind::client_id, name_bytes);
 
-    const auto id = store.create_application({.owner = wanted.owner,
+    const auto id = store.create_application({.owner = request.owner,
                                               .client_id = *client_id_text::from(client_id),
                                               .secret_digest = is_public ? digest{} : digest_of(*secret),
-                                              .name = std::move(wanted.name),
-                                              .website = std::move(wanted.website),
-                                              .description = std::move(wanted.description),
-                                              .redirect_urls = std::move(wanted.redirect_urls),
+                                              .name = std::move(request.name),
+                                              .website = std::move(request.website),
+                                              .description = std::move(request.description),
+                                              .redirect_urls = std::move(request.redirect_urls),
                                               .created_at = now,
-                                              .type = wanted.type},
+                                              .type = request.type},
                                              applications_per_user_max);
     if (!id) return id.error();
     return registered_application{*id, client_id, *secret};
 }
 
 /// Changes what users see of an application, and its redirect URLs. Invalid for the first of its faults; false if the owner
-/// has no such application. `wanted.type` must be the application's.
+/// has no such application. `request.type` must be the application's.
 template <application_store Store>
-[[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request wanted,
+[[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
-    if (const auto faults = faults_of(wanted); !faults.empty()) return invalid(faults.front().message);
-    for (std::string& each : wanted.redirect_urls) each = detail::normalized_redirect_url(each);
-    return store.update_application(wanted.owner, id,
-                                    {.name = std::move(wanted.name),
-                                     .website = detail::normalized_url(wanted.website),
-                                     .description = std::move(wanted.description),
-                                     .redirect_urls = std::move(wanted.redirect_urls),
-                                     .acts_for_owner = acts_for_owner && wanted.type == client_type::confidential});
+    if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
+    for (std::string& each : request.redirect_urls) each = detail::normalized_redirect_url(each);
+    return store.update_application(request.owner, id,
+                                    {.name = std::move(request.name),
+                                     .website = detail::normalized_url(request.website),
+                                     .description = std::move(request.description),
+                                     .redirect_urls = std::move(request.redirect_urls),
+                                     .acts_for_owner = acts_for_owner && request.type == client_type::confidential});
 }
 
 static_assert(limits::application_name_bytes_max == 100 && limits::application_description_bytes_max == 255 &&
                   limits::target_url_bytes_max == 2048 && limits::redirect_urls_max == 20,
               "the messages name the bounds");
 
-inline std::vector<field_fault> faults_of(const application_request& wanted) {
+inline std::vector<field_fault> faults_of(const application_request& request) {
     std::vector<field_fault> faults;
     const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
-        const auto add = [&](std::string_view message, field_error what = field_error::malformed) {
-            faults.push_back({field, std::string{field}.append(message), what, index});
+        const auto add = [&](std::string_view message, field_error kind = field_error::malformed) {
+            faults.push_back({field, std::string{field}.append(message), kind, index});
         };
-        const auto what = detail::fault_of_url(text);
-        if (what == field_error::insecure)
-            return add(" must be https; http is allowed for loopback addresses only.", *what);
-        if (what == field_error::not_ascii)
-            return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *what);
-        if (what) return add(" must be an absolute http or https URL of at most 2048 bytes.");
+        const auto fault = detail::fault_of_url(text);
+        if (fault == field_error::insecure)
+            return add(" must be https; http is allowed for loopback addresses only.", *fault);
+        if (fault == field_error::not_ascii)
+            return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *fault);
+        if (fault) return add(" must be an absolute http or https URL of at most 2048 bytes.");
         const auto url = http::url::parse(text);
         if (url->has_user_info) add(" must not contain a user name or password.");
         else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
     };
-    if (!is_visible_line(wanted.name, limits::application_name_bytes_max))
+    if (!is_visible_line(request.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to 100 bytes without control or invisible characters."});
-    check_url("website", wanted.website, true, 0);
-    if (!wanted.description.empty() && !is_visible_line(wanted.description, limits::application_description_bytes_max))
+    check_url("website", request.website, true, 0);
+    if (!request.description.empty() && !is_visible_line(request.description, limits::application_description_bytes_max))
         faults.push_back({"description",
                           "description must be a line of at most 255 bytes without control or invisible characters."});
-    if (wanted.redirect_urls.size() > limits::redirect_urls_max)
+    if (request.redirect_urls.size() > limits::redirect_urls_max)
         faults.push_back({"redirect_url", "redirect_url is given more than 20 times.", field_error::too_many});
-    for (std::size_t i = 0; i < wanted.redirect_urls.size(); ++i) {
-        const std::string& each = wanted.redirect_urls[i];
-        if (wanted.type != client_type::public_client || !detail::is_private_use_url(each))
+    for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
+        const std::string& each = request.redirect_urls[i];
+        if (request.type != client_type::public_client || !detail::is_private_use_url(each))
             check_url("redirect_url", each, false, i);
     }
     return faults;
@@ -6025,7 +6025,7 @@ namespace tollgate::inline v0 {
 
 /// The license of an API and its description, as OpenAPI states it.
 struct api_license {
-    std::string name = "MIT License";  ///< of this library, whose texts the description is made of
+    std::string name = "MIT License";  ///< that of this library: the description contains its texts
     std::string url = "https://opensource.org/license/mit";
 };
 
@@ -6100,8 +6100,8 @@ public:
         return verbs_->accounts_of(users_, user, service);
     }
     [[nodiscard]] result<std::optional<quota>> quota_of(user_id user) const { return verbs_->quota_of(users_, user); }
-    [[nodiscard]] result<bool> has_account(user_id user, const account_ref& wanted) const {
-        return verbs_->has_account(users_, user, wanted);
+    [[nodiscard]] result<bool> has_account(user_id user, const account_ref& account) const {
+        return verbs_->has_account(users_, user, account);
     }
     /// The balance if the directory has cached it.
     [[nodiscard]] lookup<balance> cached_balance_of(user_id user) const { return verbs_->cached_balance_of(users_, user); }
@@ -6116,13 +6116,13 @@ private:
     };
     template <class Users>
     static constexpr verbs verbs_of{
-        [](void* of, user_id user) { return static_cast<Users*>(of)->balance_of(user); },
-        [](void* of, user_id user, std::string_view service) { return static_cast<Users*>(of)->accounts_of(user, service); },
-        [](void* of, user_id user) { return static_cast<Users*>(of)->quota_of(user); },
-        [](void* of, user_id user, const account_ref& wanted) {
-            return tollgate::has_account(*static_cast<Users*>(of), user, wanted);
+        [](void* object, user_id user) { return static_cast<Users*>(object)->balance_of(user); },
+        [](void* object, user_id user, std::string_view service) { return static_cast<Users*>(object)->accounts_of(user, service); },
+        [](void* object, user_id user) { return static_cast<Users*>(object)->quota_of(user); },
+        [](void* object, user_id user, const account_ref& account) {
+            return tollgate::has_account(*static_cast<Users*>(object), user, account);
         },
-        [](void* of, user_id user) { return tollgate::cached_balance_of(*static_cast<const Users*>(of), user); }};
+        [](void* object, user_id user) { return tollgate::cached_balance_of(*static_cast<const Users*>(object), user); }};
 
     void* users_;
     const verbs* verbs_;
@@ -6139,8 +6139,8 @@ public:
     hook_store_ref(Store& store) noexcept : store_{&store}, verbs_{&verbs_of<Store>} {}
 
     /// The verbs of `hook_store`.
-    [[nodiscard]] result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) const {
-        return verbs_->create_hook(store_, made, hooks_per_event_max);
+    [[nodiscard]] result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) const {
+        return verbs_->create_hook(store_, hook, hooks_per_event_max);
     }
     [[nodiscard]] result<std::vector<hook>> hooks_of(const account_ref& account) const {
         return verbs_->hooks_of(store_, account);
@@ -6171,18 +6171,18 @@ private:
     };
     template <class Store>
     static constexpr verbs verbs_of{
-        [](void* of, const new_hook& made, std::size_t hooks_per_event_max) {
-            return static_cast<Store*>(of)->create_hook(made, hooks_per_event_max);
+        [](void* object, const new_hook& hook, std::size_t hooks_per_event_max) {
+            return static_cast<Store*>(object)->create_hook(hook, hooks_per_event_max);
         },
-        [](void* of, const account_ref& account) { return static_cast<Store*>(of)->hooks_of(account); },
-        [](void* of, const service_name& service, hook_id id) { return static_cast<Store*>(of)->account_of_hook(service, id); },
-        [](void* of, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until) {
-            return static_cast<Store*>(of)->replace_hook_secret(account, id, secret, old_valid_until);
+        [](void* object, const account_ref& account) { return static_cast<Store*>(object)->hooks_of(account); },
+        [](void* object, const service_name& service, hook_id id) { return static_cast<Store*>(object)->account_of_hook(service, id); },
+        [](void* object, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until) {
+            return static_cast<Store*>(object)->replace_hook_secret(account, id, secret, old_valid_until);
         },
-        [](void* of, const account_ref& account, hook_id id, const hook_change& changed, std::size_t hooks_per_event_max) {
-            return static_cast<Store*>(of)->update_hook(account, id, changed, hooks_per_event_max);
+        [](void* object, const account_ref& account, hook_id id, const hook_change& changed, std::size_t hooks_per_event_max) {
+            return static_cast<Store*>(object)->update_hook(account, id, changed, hooks_per_event_max);
         },
-        [](void* of, const account_ref& account, hook_id id) { return static_cast<Store*>(of)->delete_hook(account, id); }};
+        [](void* object, const account_ref& account, hook_id id) { return static_cast<Store*>(object)->delete_hook(account, id); }};
 
     void* store_ = nullptr;
     const verbs* verbs_ = nullptr;
@@ -6196,8 +6196,10 @@ public:
         requires(!std::same_as<Rule, target_rule_ref>) && target_rule<Rule>
     target_rule_ref(const Rule& rule) noexcept
         : rule_{&rule},
-          check_{[](const void* of, const http::url& target) { return static_cast<const Rule*>(of)->check(target); }},
-          allows_{[](const void* of, const ip_address& address) noexcept { return static_cast<const Rule*>(of)->allows(address); }} {}
+          check_{[](const void* object, const http::url& target) { return static_cast<const Rule*>(object)->check(target); }},
+          allows_{[](const void* object, const ip_address& address) noexcept {
+              return static_cast<const Rule*>(object)->allows(address);
+          }} {}
 
     /// The functions of `target_rule`.
     [[nodiscard]] result<void> check(const http::url& target) const { return check_(rule_, target); }
@@ -6217,7 +6219,7 @@ public:
         requires(!std::same_as<Random, random_source_ref>) && random_source<Random>
     random_source_ref(const Random& random) noexcept
         : random_{&random},
-          fill_{[](const void* of, std::span<std::byte> bytes) noexcept { return static_cast<const Random*>(of)->fill(bytes); }} {}
+          fill_{[](const void* object, std::span<std::byte> bytes) noexcept { return static_cast<const Random*>(object)->fill(bytes); }} {}
 
     /// Fills all of `bytes` or returns false.
     [[nodiscard]] bool fill(std::span<std::byte> bytes) const noexcept { return fill_(random_, bytes); }
@@ -6234,8 +6236,8 @@ public:
     template <class Observer>
         requires(!std::same_as<Observer, activity_observer_ref>) && observer<Observer>
     activity_observer_ref(const Observer& target) noexcept
-        : observer_{&target}, report_{[](const void* to, const activity& done) noexcept {
-              report_activity(*static_cast<const Observer*>(to), done);
+        : observer_{&target}, report_{[](const void* object, const activity& done) noexcept {
+              report_activity(*static_cast<const Observer*>(object), done);
           }} {}
 
     /// Reports to the observer if it is an `activity_observer`.
@@ -6260,12 +6262,12 @@ struct api_context {
 /// What an endpoint is called with: a request that has passed every check, and its response. Lives as long as the call.
 class api_call {
 public:
-    /// Made by the API for each request that passed its checks.
+    /// Constructed by the API for each request that passed its checks.
     api_call(const api_context& context, const http::request& request, http::response& response,
              const tollgate::caller* caller, ip_address client, instant now) noexcept
         : context_{context}, request_{request}, response_{response}, caller_{caller}, client_{client}, now_{now} {}
 
-    /// What the API was made with.
+    /// What the API was constructed with.
     [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
     /// The webhooks, for endpoints with `needs_hooks`.
     [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }
@@ -6352,7 +6354,7 @@ public:
     TOLLGATE_DECL ~health();
 
     /// Adds a check. What it refers to outlives this.
-    TOLLGATE_DECL void add(std::string name, check what);
+    TOLLGATE_DECL void add(std::string name, check function);
 
     /// Runs the checks from now on. An error means that a thread could not be started. It starts once.
     TOLLGATE_DECL result<void> start();
@@ -6423,7 +6425,7 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 
 // <tollgate/pipeline/detail/authenticate.hpp>
 
-/// Who is calling. Each function returns false if it has to wait and must not: it is then called again on a worker, and goes on
+/// Who is calling. Each function returns false if it has to wait and must not: it is then called again on a worker, and continues
 /// with what `authentication` holds.
 namespace tollgate::inline v0::pipeline {
 
@@ -6445,10 +6447,10 @@ struct authentication {
     std::optional<tollgate::caller> caller;  ///< set exactly if authenticated
     std::optional<error> failure;            ///< set exactly if failed
 
-    void fail(error why) noexcept {
+    void fail(error reason) noexcept {
         state = auth_state::failed;
         caller.reset();
-        failure = std::move(why);
+        failure = std::move(reason);
     }
 };
 
@@ -6546,10 +6548,10 @@ template <class Authenticators, class Store>
             if (blocks && thread == http::thread_kind::io) return;
             const auto sent = request.fields.find(http::field_id::authorization);
             done = true;
-            auto who = authenticator.identify(credentials_of(sent, authenticator.scheme).value_or(std::string_view{}), store, now);
-            if (!who) return auth.fail(std::move(who).error());
-            auth.state = *who ? auth_state::authenticated : auth_state::bad_credentials;
-            if (*who) auth.caller.emplace(**who);
+            auto caller = authenticator.identify(credentials_of(sent, authenticator.scheme).value_or(std::string_view{}), store, now);
+            if (!caller) return auth.fail(std::move(caller).error());
+            auth.state = *caller ? auth_state::authenticated : auth_state::bad_credentials;
+            if (*caller) auth.caller.emplace(**caller);
         }
     });
     return done;
@@ -6631,17 +6633,17 @@ private:
     std::array<char, 2 * span_bytes> digits_{};
 };
 
-/// Bytes of the longest request id that is taken over from a client: enough for a UUID with a prefix.
+/// Bytes of the longest request id that is accepted from a client: enough for a UUID with a prefix.
 inline constexpr std::size_t request_id_bytes_max = 128;
 
-/// Whether `text` is taken over as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
+/// Whether `text` is accepted as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
 [[nodiscard]] TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept;
 
-/// The id of a request: its `X-Request-Id`, if it sent one that is well-formed, else `made`. A view of either.
-[[nodiscard]] inline std::string_view request_id_of(const request& request, const unique_id& made) noexcept {
-    if (request.fields.count(field_id::x_request_id) != 1) return made.view();
+/// The id of a request: its `X-Request-Id`, if it sent one that is well-formed, else `generated`. A view of either.
+[[nodiscard]] inline std::string_view request_id_of(const request& request, const unique_id& generated) noexcept {
+    if (request.fields.count(field_id::x_request_id) != 1) return generated.view();
     const auto sent = request.fields.find(field_id::x_request_id);
-    return is_request_id(sent) ? sent : made.view();
+    return is_request_id(sent) ? sent : generated.view();
 }
 
 /// Adds `X-Request-Id`. `id` is one that `request_id_of` returned.
@@ -6712,10 +6714,10 @@ inline unique_id unique_id::make() noexcept {
     mixed = (mixed ^ mixed >> 30) * 0xbf58'476d'1ce4'e5b9;
     mixed = (mixed ^ mixed >> 27) * 0x94d0'49bb'1331'11eb;
     mixed ^= mixed >> 31;
-    unique_id made;
-    std::memcpy(made.digits_.data(), ids.prefix.data(), span_bytes);
-    detail::put_hex(made.digits_.data() + span_bytes, mixed | (mixed == 0));  // a span id is not zero
-    return made;
+    unique_id id;
+    std::memcpy(id.digits_.data(), ids.prefix.data(), span_bytes);
+    detail::put_hex(id.digits_.data() + span_bytes, mixed | (mixed == 0));  // a span id is not zero
+    return id;
 }
 
 }  // namespace tollgate::http
@@ -6799,7 +6801,7 @@ TOLLGATE_DECL void write_error(http::response& response, http::status status, st
                                std::string_view docs_url, topic about);
 
 /// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
-TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const verdict& limit, std::string_view request_id = {});
+TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});
 
 /// Seconds until a window ends, for `Retry-After`: whole, rounded up, at least one.
 [[nodiscard]] inline std::uint64_t seconds_until(instant later, instant now) noexcept {
@@ -6837,9 +6839,9 @@ inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policie
 
 template <class Policies>
 [[nodiscard]] request_start start_request(const Policies& policies) noexcept {
-    request_start made{http::unique_id::make(), policy(policies.clock).now(), {}};
-    if constexpr (is_observed<Policies>) made.reading = steady_now(policy(policies.clock));
-    return made;
+    request_start start{http::unique_id::make(), policy(policies.clock).now(), {}};
+    if constexpr (is_observed<Policies>) start.reading = steady_now(policy(policies.clock));
+    return start;
 }
 
 /// A request as its observer sees it.
@@ -6852,17 +6854,17 @@ struct observed_request {
     /// Its context, with the duration until now.
     template <class Policies>
     [[nodiscard]] request_context context(const Policies& policies) const noexcept {
-        auto made = without_duration();
-        made.duration = (std::max)(std::chrono::nanoseconds{0}, steady_now(policy(policies.clock)) - start.reading);
-        return made;
+        auto context = without_duration();
+        context.duration = (std::max)(std::chrono::nanoseconds{0}, steady_now(policy(policies.clock)) - start.reading);
+        return context;
     }
 
     /// Reports a failure that occurred in it.
     template <class Policies>
-    void report(const Policies& policies, const error& why) const noexcept {
+    void report(const Policies& policies, const error& failure) const noexcept {
         if constexpr (is_observed<Policies>) {
             const auto known = context(policies);
-            policy(policies.observer).on_problem({why, &known});
+            policy(policies.observer).on_problem({failure, &known});
         }
     }
 
@@ -6871,36 +6873,36 @@ struct observed_request {
 
     /// At its end: adds `X-Request-Id` to the response, and reports request and response.
     template <class Policies>
-    void finish(const Policies& policies, http::response& response, const caller* who) const {
+    void finish(const Policies& policies, http::response& response, const caller* caller) const {
         http::add_request_id(response, id());
-        report_end(policies, response, who);
+        report_end(policies, response, caller);
     }
     /// The same for a response that already has `X-Request-Id`.
     template <class Policies>
-    void report_end(const Policies& policies, const http::response& response, const caller* who) const noexcept {
+    void report_end(const Policies& policies, const http::response& response, const caller* caller) const noexcept {
         if constexpr (is_observed<Policies>) {
             const auto known = context(policies);
-            policy(policies.observer).on_request({known, request, response, who});
+            policy(policies.observer).on_request({known, request, response, caller});
         }
     }
 
 private:
     [[nodiscard]] request_context without_duration() const noexcept {
-        request_context made{.id = id(),
-                             .trace_id = start.id.view(),
-                             .span_id = start.id.span(),
-                             .parent_span_id = {},
-                             .sampled = true,
-                             .route = route,
-                             .client = client,
-                             .at = start.at};
-        if (request.fields.count(http::field_id::traceparent) != 1) return made;
+        request_context context{.id = id(),
+                                .trace_id = start.id.view(),
+                                .span_id = start.id.span(),
+                                .parent_span_id = {},
+                                .sampled = true,
+                                .route = route,
+                                .client = client,
+                                .at = start.at};
+        if (request.fields.count(http::field_id::traceparent) != 1) return context;
         if (const auto sent = http::traceparent::parse(request.fields.find(http::field_id::traceparent))) {
-            made.trace_id = sent->trace_id;
-            made.parent_span_id = sent->parent_id;
-            made.sampled = sent->sampled;
+            context.trace_id = sent->trace_id;
+            context.parent_span_id = sent->parent_id;
+            context.sampled = sent->sampled;
         }
-        return made;
+        return context;
     }
 };
 
@@ -6931,11 +6933,11 @@ template <class Endpoint>
     else return false;
 }
 
-/// Calls an endpoint. The name of `run`, which stack traces show, has neither the path nor the table in it.
+/// Calls an endpoint. The name of `run`, which stack traces show, contains neither the path nor the table.
 template <class Endpoint, class... Readers>
 struct endpoint_caller {
     static constexpr bool fits = std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, typename Readers::type...>;
-    // Most endpoints are lambdas that capture nothing: they are made where they are called.
+    // Most endpoints are lambdas that capture nothing: they are constructed where they are called.
     static constexpr bool is_stateless = std::is_empty_v<Endpoint> && std::is_default_constructible_v<Endpoint>;
 
     [[nodiscard]] static result<void> run(const void* endpoint, api_call& call, const route_match& match,
@@ -7262,14 +7264,14 @@ struct access_rule {
         service_write,  ///< credentials with the write scope of the path's `{service}`
     };
     /// Who may call the route.
-    kind who;
+    kind callers;
     std::string_view scope{};  ///< of static storage
 };
 
 /// A rule that takes its scope from the path: for routes with a `{service}`.
 struct service_access_rule {
-    access_rule::kind who;
-    constexpr operator access_rule() const noexcept { return {who}; }
+    access_rule::kind callers;
+    constexpr operator access_rule() const noexcept { return {callers}; }
 };
 
 /// The access rules: every client; every client with valid credentials; credentials with a scope of the service in the path,
@@ -7280,13 +7282,13 @@ inline constexpr service_access_rule read_of_service{access_rule::kind::service_
 inline constexpr service_access_rule write_of_service{access_rule::kind::service_write};
 [[nodiscard]] constexpr access_rule needs_scope(std::string_view scope) noexcept { return {access_rule::kind::scope, scope}; }
 
-/// Of a route whose bodies have only the server's bound.
+/// The bound of a route that sets none: only the server's bound applies.
 inline constexpr std::size_t no_body_bound = static_cast<std::size_t>(-1);
 
 struct api_settings;
 class route_table;
 
-/// One row of a route table, made by `on_get` and the others.
+/// One row of a route table, returned by `on_get` and the others.
 struct route {
     enum class parameter_kind : std::uint8_t { service, id, integer, text };
 
@@ -7368,7 +7370,8 @@ struct parameter_reader<"service"> {
     static const service* read(std::string_view, const service* of_service) noexcept { return of_service; }
 };
 
-/// What a query has for a name, decoded: nothing, or one value. Malformed (400) for a query that cannot be decoded, or has the name twice.
+/// The value of a name in a query, decoded; empty if there is none.
+/// Malformed (400) for a query that cannot be decoded, or has the name twice.
 [[nodiscard]] TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name);
 
 /// 422 for a query parameter whose text is not of its type; `expected` says what it must be, if that is known.
@@ -7400,7 +7403,7 @@ struct keyed_route {
     route row;
 };
 
-/// All of a row but how its endpoint is called.
+/// A row, except for how its endpoint is called.
 [[nodiscard]] TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access,
                                            const route_notes& notes, std::initializer_list<route::parameter_kind> kinds);
 
@@ -7411,15 +7414,15 @@ template <class Endpoint, class... Readers>
     static_assert(caller::fits,
                   "tollgate: an endpoint takes `auto& call`, one parameter for each name in braces of its path, and one "
                   "`const std::optional<...>&` for each of its query, and returns result<void>; read tollgate/pipeline/route_table.hpp");
-    route made = make_row(method, path, access, notes, {Readers::kind...});
+    route row = make_row(method, path, access, notes, {Readers::kind...});
     if constexpr (caller::fits) {
-        made.run = &caller::run;
-        made.run_without_waiting = &caller::run_without_waiting;
+        row.run = &caller::run;
+        row.run_without_waiting = &caller::run_without_waiting;
     }
-    made.work = work_of<Endpoint>(method);
-    made.needs_hooks = needs_hooks<Endpoint>();
-    if constexpr (!caller::is_stateless) made.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
-    return made;
+    row.work = work_of<Endpoint>(method);
+    row.needs_hooks = needs_hooks<Endpoint>();
+    if constexpr (!caller::is_stateless) row.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
+    return row;
 }
 
 /// Whether the path has a parameter `{service}`.
@@ -7439,10 +7442,10 @@ template <http::method Method, fixed_text Pattern, class Endpoint>
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             using reading = with_query<Method, Endpoint, query_reader<query_parameter_name<Pattern, I>()>...>;
             constexpr auto path = path_pattern<Pattern>();
-            route made = make_pattern_row<Method, path>(access, reading{std::move(endpoint)}, notes);
-            made.path = path_part(Pattern.view());
-            (made.query_parameters.push_back({query.names[I], query_reader<query_parameter_name<Pattern, I>()>::kind}), ...);
-            return made;
+            route row = make_pattern_row<Method, path>(access, reading{std::move(endpoint)}, notes);
+            row.path = path_part(Pattern.view());
+            (row.query_parameters.push_back({query.names[I], query_reader<query_parameter_name<Pattern, I>()>::kind}), ...);
+            return row;
         }(std::make_index_sequence<query.count>{});
     } else {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -7520,7 +7523,7 @@ public:
     /// No routes.
     route_table() = default;
 
-    /// What `on_get` and the others made.
+    /// The rows that `on_get` and the others returned.
     template <std::uint64_t... Keys>
     explicit route_table(pipeline::keyed_route<Keys>... each) {
         static_assert(pipeline::all_differ({Keys...}),
@@ -7581,7 +7584,7 @@ struct judgement {
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
-    verdict limit{};                 ///< of the caller or of the client's address, whichever the request counts against
+    limit_decision limit{};                 ///< of the caller or of the client's address, whichever the request counts against
     route_match route;
     std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
@@ -7616,19 +7619,19 @@ template <rate_limiter Limiter>
 
 /// `take` without waiting; empty, and nothing counted, where it would have to wait.
 template <rate_limiter Limiter>
-[[nodiscard]] std::optional<verdict> take_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
+[[nodiscard]] std::optional<limit_decision> take_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
                                                           instant now) noexcept {
     if (!limiter_may_block(limiter)) return limiter.take(key, allowed, now);
-    if constexpr (requires { { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<std::optional<verdict>>; })
+    if constexpr (requires { { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<std::optional<limit_decision>>; })
         return limiter.try_take(key, allowed, now);
     else return std::nullopt;
 }
 
 template <rate_limiter Limiter>
-[[nodiscard]] std::optional<verdict> peek_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
+[[nodiscard]] std::optional<limit_decision> peek_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
                                                           instant now) noexcept {
     if (!limiter_may_block(limiter)) return limiter.peek(key, allowed, now);
-    if constexpr (requires { { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<std::optional<verdict>>; })
+    if constexpr (requires { { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<std::optional<limit_decision>>; })
         return limiter.try_peek(key, allowed, now);
     else return std::nullopt;
 }
@@ -7636,7 +7639,7 @@ template <rate_limiter Limiter>
 /// The limit fields of a request that is not counted, on any thread: those of an unused window where the limiter would have to
 /// wait. Otherwise malformed requests could hold up the threads that serve sockets.
 template <rate_limiter Limiter>
-[[nodiscard]] verdict peek_or_unused(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
+[[nodiscard]] limit_decision peek_or_unused(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
     if (const auto known = peek_without_waiting(limiter, key, allowed, now)) return *known;
     return {true, allowed.requests, allowed.requests, now + allowed.window};
 }
@@ -7673,9 +7676,9 @@ template <rate_limiter Limiter>
     return count_in(limiter, window_of(quotas, state), thread, state);
 }
 
-/// Whether the response reports the first verdict rather than the second: a refusal first, of two refusals the one that ends
+/// Whether the response reports the first limit_decision rather than the second: a refusal first, of two refusals the one that ends
 /// later, so that waiting for it is enough; otherwise the one with fewer requests left.
-[[nodiscard]] constexpr bool is_tighter(const verdict& first, const verdict& second) noexcept {
+[[nodiscard]] constexpr bool is_tighter(const limit_decision& first, const limit_decision& second) noexcept {
     if (first.admitted != second.admitted) return !first.admitted;
     return first.admitted ? first.remaining < second.remaining : first.resets_at > second.resets_at;
 }
@@ -7691,11 +7694,11 @@ template <request_limiter Limiter>
     if (windows.size() == 1) return count_in(limiter, *windows.begin(), thread, state);
     if (windows.size() != 0 && thread == http::thread_kind::io && limiter_may_block(limiter)) return false;
 
-    const verdict uncounted{true, allowed.requests, allowed.requests, state.now + allowed.window};
+    const limit_decision uncounted{true, allowed.requests, allowed.requests, state.now + allowed.window};
     const auto tightest = [&](auto decide) {
-        std::optional<verdict> found;
+        std::optional<limit_decision> found;
         for (const limit_window& each : windows) {
-            const verdict one = decide(each);
+            const limit_decision one = decide(each);
             if (!found || is_tighter(one, *found)) found = one;
         }
         return found.value_or(uncounted);
@@ -7771,7 +7774,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 
 /// The scope that a route requires; empty if none.
 [[nodiscard]] inline std::string_view required_scope(const access_rule& rule, const service* route_service) noexcept {
-    switch (rule.who) {
+    switch (rule.callers) {
         case access_rule::kind::open:
         case access_rule::kind::any_caller: break;
         case access_rule::kind::scope: return rule.scope;
@@ -7787,7 +7790,7 @@ template <scope_checker Checker>
 [[nodiscard]] std::optional<rejection> check_access(const Checker& checker, const access_rule& rule, const judgement& state) {
     if (state.auth.state == auth_state::bad_credentials)
         return rejection{http::status::unauthorized, "Bad credentials.", about_authentication};
-    if (rule.who == access_rule::kind::open) return std::nullopt;
+    if (rule.callers == access_rule::kind::open) return std::nullopt;
     if (state.auth.state != auth_state::authenticated)
         return rejection{http::status::unauthorized, "Credentials are required: a personal API token or an OAuth access token.",
                          about_authentication};
@@ -7836,8 +7839,8 @@ struct judge {
     /// std::bad_alloc; call `respond_thrown` then. The server itself refuses malformed HTTP.
     http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
         using http::work_kind;
-        const auto thread_for = [&](work_kind what) {
-            return state.waits_for == what ? thread : http::thread_kind::io;
+        const auto thread_for = [&](work_kind kind) {
+            return state.waits_for == kind ? thread : http::thread_kind::io;
         };
         switch (state.next) {
             case stage::head:
@@ -7867,19 +7870,20 @@ struct judge {
                 if (!count(request, thread_for(work_kind::limits), state)) return wait_at(stage::limit, work_kind::limits, state);
                 [[fallthrough]];
             case stage::checks:
-                if (const auto no = check_limit(state)) return reject(*no, request, response, state);
+                if (const auto rejected = check_limit(state)) return reject(*rejected, request, response, state);
                 if (!state.user_agent_accepted) return reject(missing_user_agent, request, response, state);
-                if (const auto no = check_one_authorization(state)) return reject(*no, request, response, state);
+                if (const auto rejected = check_one_authorization(state)) return reject(*rejected, request, response, state);
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
-                if (const auto no = route_of(request, state)) return reject(*no, request, response, state);
+                if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
                 if (state.route.result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto no = check_access(policy(policies.scope_checker), routes[state.route.route].access, state))
-                    return reject(*no, request, response, state);
+                if (const auto rejected = check_access(policy(policies.scope_checker), routes[state.route.route].access, state))
+                    return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
                 relocate_captures(request, state);
-                if (const auto no = check_body(request, routes[state.route.route].reads_body, routes[state.route.route].body_bytes_max))
-                    return reject(*no, request, response, state);
+                if (const auto rejected =
+                        check_body(request, routes[state.route.route].reads_body, routes[state.route.route].body_bytes_max))
+                    return reject(*rejected, request, response, state);
                 if (request.body_state == http::body_state::pending) {
                     state.next = stage::body;
                     state.body_bytes_max = routes[state.route.route].body_bytes_max;
@@ -7892,14 +7896,14 @@ struct judge {
     }
 
     /// The response after an exception. Never waits.
-    void respond_thrown(std::string_view what, const http::request& request, http::response& response, judgement& state) const {
-        write_failure(internal_error(std::string{"thrown: "}.append(what)), request, response, state);
+    void respond_thrown(std::string_view message, const http::request& request, http::response& response, judgement& state) const {
+        write_failure(internal_error(std::string{"thrown: "}.append(message)), request, response, state);
         if (state.limit.limit == 0)
             state.limit = peek_or_unused(policy(policies.limiter), limit_key::of(request.peer), settings.anonymous_quota, state.now);
-        const auto seen = observed(request, state);
-        add_rate_limit_fields(response, state.limit, seen.id());
+        const auto observation = observed(request, state);
+        add_rate_limit_fields(response, state.limit, observation.id());
         http::add_cors_fields(settings.cors_origins, request, response);
-        seen.report_end(policies, response, caller_of(state));
+        observation.report_end(policies, response, caller_of(state));
     }
 
     /// The response to what the server refused by itself: an Error object. It is not counted, because its sender is not known.
@@ -7914,9 +7918,9 @@ struct judge {
     }
 
 private:
-    [[nodiscard]] static http::handle_step wait_at(stage here, http::work_kind what, judgement& state) noexcept {
-        state.next = here;
-        state.waits_for = what;
+    [[nodiscard]] static http::handle_step wait_at(stage next, http::work_kind kind, judgement& state) noexcept {
+        state.next = next;
+        state.waits_for = kind;
         return http::handle_step::needs_worker;
     }
 
@@ -7955,31 +7959,31 @@ private:
     }
 
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
-        const auto seen = observed(request, state);
-        add_rate_limit_fields(response, state.limit, seen.id());
+        const auto observation = observed(request, state);
+        add_rate_limit_fields(response, state.limit, observation.id());
         http::add_cors_fields(settings.cors_origins, request, response);
-        seen.report_end(policies, response, caller_of(state));
+        observation.report_end(policies, response, caller_of(state));
         return http::handle_step::done;
     }
 
     /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    void write_failure(const error& why, const http::request& request, http::response& response, const judgement& state) const {
-        const auto status = to_status(why.kind);
-        if (to_number(status) >= 500) observed(request, state).report(policies, why);
+    void write_failure(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
+        const auto status = to_status(failure.kind);
+        if (to_number(status) >= 500) observed(request, state).report(policies, failure);
         response.clear();
         if (status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
-        if (status == http::status::too_many_requests) response.add("Retry-After", seconds_until(why.retry_at, state.now));
-        write_error(response, status, why.message, docs_url, to_topic(status));
+        if (status == http::status::too_many_requests) response.add("Retry-After", seconds_until(failure.retry_at, state.now));
+        write_error(response, status, failure.message, docs_url, to_topic(status));
     }
 
-    http::handle_step fail(const error& why, const http::request& request, http::response& response, const judgement& state) const {
-        write_failure(why, request, response, state);
+    http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
+        write_failure(failure, request, response, state);
         return finish(request, response, state);
     }
 
-    http::handle_step reject(const rejection& why, const http::request& request, http::response& response,
+    http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
                              const judgement& state) const {
-        switch (why.status) {
+        switch (rejection.status) {
             case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
             case http::status::forbidden:
                 if (state.route.result == route_match::kind::found)
@@ -7992,7 +7996,7 @@ private:
                 break;
             default: break;
         }
-        write_error(response, why.status, why.message, docs_url, why.documentation);
+        write_error(response, rejection.status, rejection.message, docs_url, rejection.documentation);
         return finish(request, response, state);
     }
 
@@ -8032,7 +8036,7 @@ namespace tollgate::inline v0 {
 /// What a store or limiter has done since it was opened. The numbers only grow.
 struct backend_statistics {
     std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
-    std::uint64_t errors = 0;            ///< no connection could be had, or one was lost
+    std::uint64_t errors = 0;            ///< no connection was available, or one was lost
     std::chrono::nanoseconds busy{};     ///< duration of all calls
     std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
     std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
@@ -8121,18 +8125,18 @@ public:
     TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
     TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
 
-    /// Adds families to every report. `what` must outlive it, or be a copy.
-    TOLLGATE_DECL void add(collector what);
+    /// Adds families to every report. `function` must outlive it, or be a copy.
+    TOLLGATE_DECL void add(collector function);
 
     /// Reports the connections and workers of a `server`, which must outlive it.
     template <class Server>
-    void watch_server(const Server& of) {
-        add([&of](metrics_writer& to) { write_server(to, of.statistics()); });
+    void watch_server(const Server& server) {
+        add([&server](metrics_writer& writer) { write_server(writer, server.statistics()); });
     }
     /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`. It must outlive this.
     template <class Backend>
-    void watch_backend(std::string name, const Backend& of) {
-        add_backend(std::move(name), [&of] { return of.statistics(); });
+    void watch_backend(std::string name, const Backend& backend) {
+        add_backend(std::move(name), [&backend] { return backend.statistics(); });
     }
 
     /// Reports the CPU time, memory and descriptors of this process, as read from `/proc` (Linux only).
@@ -8151,23 +8155,23 @@ private:
     struct impl;
 
     template <class Statistics>
-    static void write_server(metrics_writer& to, const Statistics& of) {
-        to.gauge("tollgate_connections", "Open connections.");
-        to.sample(of.connections);
-        to.counter("tollgate_connections_accepted_total", "Connections that were accepted.");
-        to.sample(of.connections_accepted);
-        to.counter("tollgate_connections_refused_total", "Connections that were refused because a limit was reached.");
-        to.sample(of.connections_refused);
-        to.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
-        to.sample(of.queued);
-        to.counter("tollgate_worker_requests_total", "Requests that a worker started.");
-        to.sample(of.taken_up);
-        to.counter("tollgate_worker_wait_seconds_total", "Time that those requests waited for a worker.");
-        to.sample(std::chrono::duration<double>{of.waited}.count());
-        to.counter("tollgate_worker_dropped_total", "Requests that no worker started in time (503).");
-        to.sample(of.dropped);
+    static void write_server(metrics_writer& writer, const Statistics& statistics) {
+        writer.gauge("tollgate_connections", "Open connections.");
+        writer.sample(statistics.connections);
+        writer.counter("tollgate_connections_accepted_total", "Connections that were accepted.");
+        writer.sample(statistics.connections_accepted);
+        writer.counter("tollgate_connections_refused_total", "Connections that were refused because a limit was reached.");
+        writer.sample(statistics.connections_refused);
+        writer.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
+        writer.sample(statistics.queued);
+        writer.counter("tollgate_worker_requests_total", "Requests that a worker started.");
+        writer.sample(statistics.taken_up);
+        writer.counter("tollgate_worker_wait_seconds_total", "Time that those requests waited for a worker.");
+        writer.sample(std::chrono::duration<double>{statistics.waited}.count());
+        writer.counter("tollgate_worker_dropped_total", "Requests that no worker started in time (503).");
+        writer.sample(statistics.dropped);
     }
-    TOLLGATE_DECL void add_backend(std::string name, std::function<backend_statistics()> of);
+    TOLLGATE_DECL void add_backend(std::string name, std::function<backend_statistics()> statistics);
 
     std::unique_ptr<impl> impl_;
 };
@@ -8218,7 +8222,7 @@ struct new_cookie {
 
 /// Adds a `Set-Cookie` for the whole site (`Path=/`), not readable by scripts (`HttpOnly`). Returns false and adds
 /// nothing if the name or value contains an invalid byte.
-[[nodiscard]] TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made);
+[[nodiscard]] TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie);
 
 }  // namespace tollgate::http
 
@@ -8351,7 +8355,7 @@ inline constexpr std::string_view return_to_name = "return_to";
 class session_cookie {
 public:
     /// Throws std::invalid_argument if auth_url is not an absolute http or https URL, or the name is not a token.
-    TOLLGATE_DECL explicit session_cookie(const session_settings& with);
+    TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
 
     /// The well-formed session cookie of this request, if any. A view of the request.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> read(const http::request& request) const noexcept;
@@ -8382,8 +8386,8 @@ private:
 /// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
 class browser_cookie {
 public:
-    /// Uses the key and the lifetime of `with`.
-    TOLLGATE_DECL browser_cookie(const session_settings& with, std::string_view session_cookie_name, bool secure);
+    /// Uses the key and the lifetime of `settings`.
+    TOLLGATE_DECL browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure);
 
     /// The browser's number if it has signed in with this login before; otherwise 0.
     [[nodiscard]] TOLLGATE_DECL std::uint64_t find(const http::request& request, std::string_view login) const;
@@ -8473,20 +8477,20 @@ public:
         if (!*checked) return sign_in_response{};
         throttle_.succeed(key, now);
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
-        auto begun = begin_session({(*checked)->user, std::string{attempt.login}, {}}, request, attempt.client, now);
-        if (!begun) return std::move(begun).error();
+        auto started = begin_session({(*checked)->user, std::string{attempt.login}, {}}, request, attempt.client, now);
+        if (!started) return std::move(started).error();
         // A change of the password ends the sessions of its user, perhaps just before this one began.
         if constexpr (knows_versions) {
             auto version = passwords_->password_version(attempt.login);
             if (!version || *version != (*checked)->version) {
-                (void)store_->end_session(digest_of(begun->cookie));
+                (void)store_->end_session(digest_of(started->cookie));
                 return version ? unavailable("the password was changed while it was checked") : std::move(version).error();
             }
         }
-        if (!cookie_.set(begun->cookie, response)) return internal_error("the session cookie is malformed");
+        if (!cookie_.set(started->cookie, response)) return internal_error("the session cookie is malformed");
         std::array<std::byte, 16> random;
         if (key.browser == 0 && random_.fill(random)) browsers_.set(random, attempt.login, response);
-        return sign_in_response{sign_in_result::signed_in, std::move(begun->who), {}};
+        return sign_in_response{sign_in_result::signed_in, std::move(started->signed_in), {}};
     }
 
     /// Ends the session of the request and removes its cookie.
@@ -8497,8 +8501,8 @@ public:
     }
 
     /// The contract `session_manager`. Sessions that are over are not listed.
-    [[nodiscard]] result<std::vector<listed_session>> sessions_of(const http::request& request, const session& who, instant now) {
-        auto found = store_->sessions_of(who.user);
+    [[nodiscard]] result<std::vector<listed_session>> sessions_of(const http::request& request, const session& session, instant now) {
+        auto found = store_->sessions_of(session.user);
         if (!found) return std::move(found).error();
         const auto cookie = cookie_.read(request);
         const auto current = cookie ? std::optional{digest_of(*cookie)} : std::nullopt;
@@ -8509,28 +8513,28 @@ public:
                                   std::move(each.signed_in_from), std::move(each.user_agent), each.cookie_digest == current});
         return listed;
     }
-    [[nodiscard]] result<bool> end_session(const session& who, std::string_view id) {
-        const auto found = store_->sessions_of(who.user);
+    [[nodiscard]] result<bool> end_session(const session& session, std::string_view id) {
+        const auto found = store_->sessions_of(session.user);
         if (!found) return found.error();
         for (const stored_session& each : *found)
             if (listed_id_of(each.cookie_digest) == id) return store_->end_session(each.cookie_digest);
         return false;
     }
-    [[nodiscard]] result<void> end_other_sessions(const http::request& request, const session& who) {
+    [[nodiscard]] result<void> end_other_sessions(const http::request& request, const session& session) {
         const auto cookie = cookie_.read(request);
-        return store_->end_sessions_of(who.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt);
+        return store_->end_sessions_of(session.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt);
     }
 
     /// The contract `password_changer`.
-    [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& who,
-                                                                 const password_change& wanted, instant now,
+    [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& session,
+                                                                 const password_change& change, instant now,
                                                                  http::response& response)
         requires password_store<Passwords>
     {
         using enum password_change_response::outcome;
-        if (wanted.current.size() > limits::password_bytes_max) return password_change_response{refused, {}};
-        const sign_in_attempt attempt{who.login, wanted.current, wanted.client};
-        const sign_in_key key{who.login, wanted.client, browsers_.find(request, who.login)};
+        if (change.current.size() > limits::password_bytes_max) return password_change_response{refused, {}};
+        const sign_in_attempt attempt{session.login, change.current, change.client};
+        const sign_in_key key{session.login, change.client, browsers_.find(request, session.login)};
         if (const auto wait = throttle_.begin(key, now)) return password_change_response{throttled, *wait};
         auto checked = check(attempt, true);
         if (!checked) {
@@ -8538,20 +8542,20 @@ public:
             return std::move(checked).error();
         }
         // The login may belong to somebody else by now.
-        if (!*checked || (*checked)->user != who.user) return password_change_response{refused, {}};
+        if (!*checked || (*checked)->user != session.user) return password_change_response{refused, {}};
         throttle_.succeed(key, now);
         // The new session begins first, so that it ends, too, if the password is changed again. Its cookie is sent last.
-        auto begun = begin_session({who.user, who.login, {}}, request, wanted.client, now);
-        if (!begun) return std::move(begun).error();
-        const auto kept = digest_of(begun->cookie);
-        if (auto set = passwords_->set_password(**checked, wanted.wanted); !set) {
-            (void)store_->end_session(kept);
+        auto started = begin_session({session.user, session.login, {}}, request, change.client, now);
+        if (!started) return std::move(started).error();
+        const auto cookie_digest = digest_of(started->cookie);
+        if (auto set = passwords_->set_password(**checked, change.wanted); !set) {
+            (void)store_->end_session(cookie_digest);
             if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
             return std::move(set).error();
         }
         // The current session, too: someone who knows its cookie must not stay.
-        if (auto ended = store_->end_sessions_of(who.user, kept); !ended) return std::move(ended).error();
-        if (!cookie_.set(begun->cookie, response)) return internal_error("the session cookie is malformed");
+        if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) return std::move(ended).error();
+        if (!cookie_.set(started->cookie, response)) return internal_error("the session cookie is malformed");
         return password_change_response{changed, {}};
     }
 
@@ -8563,9 +8567,9 @@ private:
 
     /// What is stored of a User-Agent: all stores take visible ASCII.
     [[nodiscard]] static std::string stored_user_agent(const http::request& request) {
-        std::string kept{request.fields.find(http::field_id::user_agent).substr(0, limits::session_user_agent_bytes_max)};
-        std::replace_if(kept.begin(), kept.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-        return kept;
+        std::string user_agent{request.fields.find(http::field_id::user_agent).substr(0, limits::session_user_agent_bytes_max)};
+        std::replace_if(user_agent.begin(), user_agent.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        return user_agent;
     }
 
     [[nodiscard]] result<std::optional<checked_password>> check(const sign_in_attempt& attempt, bool is_known_browser) {
@@ -8604,28 +8608,28 @@ private:
 
     /// A session that is in the store, and its cookie, which has not been sent yet.
     struct begun_session {
-        session who;
+        session signed_in;
         secret_text cookie;
     };
 
-    [[nodiscard]] result<begun_session> begin_session(session who, const http::request& request, const ip_address& client,
+    [[nodiscard]] result<begun_session> begin_session(session session, const http::request& request, const ip_address& client,
                                                       instant now) {
         std::array<std::byte, 32> bytes;
         if (!random_.fill(bytes)) return internal_error("the random source failed");
         const auto cookie = make_secret(secret_kind::session, bytes);
         secure_wipe(bytes);
-        who.secret = session_cookie::session_secret_of(cookie);
+        session.secret = session_cookie::session_secret_of(cookie);
 
-        auto kept = store_->create_session({.cookie_digest = digest_of(cookie),
-                                            .user = who.user,
-                                            .login = who.login,
-                                            .created_at = now,
-                                            .last_seen_at = now,
-                                            .signed_in_from = network_of(client),
-                                            .user_agent = stored_user_agent(request)});
-        if (!kept) return std::move(kept).error();
+        auto stored = store_->create_session({.cookie_digest = digest_of(cookie),
+                                              .user = session.user,
+                                              .login = session.login,
+                                              .created_at = now,
+                                              .last_seen_at = now,
+                                              .signed_in_from = network_of(client),
+                                              .user_agent = stored_user_agent(request)});
+        if (!stored) return std::move(stored).error();
         (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
-        return begun_session{std::move(who), cookie};
+        return begun_session{std::move(session), cookie};
     }
 
     session_settings settings_;
@@ -8637,14 +8641,14 @@ private:
     Random random_;
 };
 
-inline session_cookie::session_cookie(const session_settings& with) {
-    const auto at = http::url::parse(with.auth_url);
+inline session_cookie::session_cookie(const session_settings& settings) {
+    const auto at = http::url::parse(settings.auth_url);
     if (!at || at->has_query || at->has_fragment || at->has_user_info)
-        throw std::invalid_argument{"tollgate: '" + with.auth_url + "' is not an absolute http or https URL"};
-    if (with.cookie_name.empty() || !std::all_of(with.cookie_name.begin(), with.cookie_name.end(), is_token_char))
-        throw std::invalid_argument{"tollgate: '" + with.cookie_name + "' is not a valid cookie name"};
+        throw std::invalid_argument{"tollgate: '" + settings.auth_url + "' is not an absolute http or https URL"};
+    if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
+        throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
     secure_ = at->scheme == http::url_scheme::https;
-    name_ = (secure_ ? "__Host-" : "") + with.cookie_name;
+    name_ = (secure_ ? "__Host-" : "") + settings.cookie_name;
     root_ = at->path;
     if (root_.ends_with('/')) root_.pop_back();
 }
@@ -8682,10 +8686,10 @@ inline std::string session_cookie::session_secret_of(std::string_view cookie) {
     return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
-inline browser_cookie::browser_cookie(const session_settings& with, std::string_view session_cookie_name, bool secure)
+inline browser_cookie::browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure)
     : name_{std::string{session_cookie_name} + "_browser"},
-      key_{with.browser_key},
-      lifetime_{with.browser_lifetime},
+      key_{settings.browser_key},
+      lifetime_{settings.browser_lifetime},
       secure_{secure} {
     if (!key_.empty()) return;
     const auto random = detail::random_key<std::array<char, 16>>();
@@ -9631,7 +9635,7 @@ private:
     std::size_t framing_bytes_ = 0;  // of chunk lines
     std::uint64_t body_bytes_ = 0;   // received, kept or not
     std::uint64_t left_bytes_ = 0;   // of the body or the chunk
-    framing_fields said_;
+    framing_fields framing_;
     std::string line_;  // the start of an incomplete line
     std::string body_;
     inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
@@ -9973,9 +9977,9 @@ struct failure {
 };
 
 /// The OAuth error for a server error.
-[[nodiscard]] inline failure to_failure(const error& why) {
-    return {why.kind == error_kind::unavailable ? error_code::temporarily_unavailable : error_code::server_error,
-            why.message};
+[[nodiscard]] inline failure to_failure(const error& error) {
+    return {error.kind == error_kind::unavailable ? error_code::temporarily_unavailable : error_code::server_error,
+            error.message};
 }
 
 }  // namespace tollgate::oauth
@@ -10098,17 +10102,17 @@ using form_nonce = std::array<std::byte, 16>;
 
 namespace detail {
 
-TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept;
+TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept;
 
 }  // namespace detail
 
 /// Empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
-    form_nonce made;
-    if (!random.fill(made)) return std::nullopt;
-    detail::put_second(made, now);
-    return made;
+    form_nonce nonce;
+    if (!random.fill(nonce)) return std::nullopt;
+    detail::put_second(nonce, now);
+    return nonce;
 }
 
 /// Whole seconds since 1970.
@@ -10120,8 +10124,8 @@ template <random_source Random>
 
 /// What a form token is bound to: it is valid for this session, this purpose and this text only.
 struct form_binding {
-    form_binding(const session& who, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
-        : form_binding{std::string_view{who.secret}, purpose_, signed_text_} {}
+    form_binding(const session& session, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
+        : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {}
     /// Without a session: bound to a secret of the browser.
     form_binding(std::string_view secret_, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
         : secret{secret_}, purpose{purpose_}, signed_text{signed_text_} {}
@@ -10355,7 +10359,7 @@ private:
 };
 
 /// Rounded up: `40 seconds`, `3 minutes`, `2 hours`.
-[[nodiscard]] TOLLGATE_DECL std::string duration_text(seconds of, const duration_texts& texts);
+[[nodiscard]] TOLLGATE_DECL std::string duration_text(seconds duration, const duration_texts& texts);
 
 /// The error page of a status.
 [[nodiscard]] TOLLGATE_DECL const message_texts& message_for(http::status status, const error_texts& texts) noexcept;
@@ -10460,11 +10464,11 @@ public:
 
 private:
     page_site make_site(std::string_view auth_url) const {
-        auto made = page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)));
-        if (!made)
+        auto site = page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)));
+        if (!site)
             throw std::invalid_argument{"tollgate: '" + std::string{auth_url} +
                                         "' is not an absolute http or https URL"};
-        return std::move(*made);
+        return std::move(*site);
     }
 
     void add_languages(const service_catalog& services) {
@@ -10520,8 +10524,8 @@ public:
         const auto end = target.find('?');
         const auto at = renderer_->find(target.substr(0, end));
         if (!at || at->language == nullptr) return std::string{target};
-        auto made = url(at->path);
-        return end == std::string_view::npos ? made : made.append(target.substr(end));
+        auto translated = url(at->path);
+        return end == std::string_view::npos ? translated : translated.append(target.substr(end));
     }
 
     /// The reverse: the part of a path in this language that is below the language.
@@ -10625,7 +10629,7 @@ enum class decision : std::uint8_t { allow, deny, other_user, none };
 [[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
 
 /// The error page of a failure.
-[[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_texts& texts) noexcept;
+[[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept;
 
 /// The purposes of consent forms, for their form tokens.
 inline constexpr std::string_view consent_purpose = "oauth/consent";
@@ -10701,7 +10705,7 @@ struct oauth_settings {
     seconds access_token_lifetime{3600};
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
     seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
-    /// For so long, a refresh token that was replaced by its use gives its successor again: a response may be lost.
+    /// During this time, a refresh token that was replaced by its use returns its successor again: a response may be lost.
     seconds rotation_grace{30};
     /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
     bool rotates_all_refresh_tokens = false;
@@ -10795,7 +10799,7 @@ public:
 private:
     struct entry {
         std::string path;  ///< without a trailing slash
-        endpoint what;
+        endpoint target;
     };
     std::vector<entry> entries_;
     std::vector<std::string> pages_;
@@ -10807,7 +10811,7 @@ struct request_context {
     instant now{};
     ip_address client;  ///< behind trusted proxies, the one they name
     endpoint which = endpoint::none;
-    std::optional<verdict> window;  ///< of the client's address, if something was counted
+    std::optional<limit_decision> window;  ///< of the client's address, if something was counted
     std::optional<caller> who;      ///< the signed-in user, on a page
 };
 
@@ -10854,7 +10858,7 @@ struct redirect_target {
 [[nodiscard]] TOLLGATE_DECL std::string code_url(const redirect_target& to, std::string_view code);
 
 /// RFC 6749 section 4.1.2.1.
-[[nodiscard]] TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& why);
+[[nodiscard]] TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& error);
 
 }  // namespace tollgate::oauth
 
@@ -10893,11 +10897,11 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 
 /// An application that has not registered exactly one redirect URL must repeat the one of the authorization request (RFC 6749 section
 /// 4.1.3). A text that no redirect URL can be is refused without asking the store, which may not be able to hold it.
-[[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted,
+[[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& exchange,
                                                                       const application& client);
 
 /// Why a code is refused. The client is authenticated, so the reason helps its developer only.
-[[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result why);
+[[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result reason);
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
 [[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
 /// The error for a device that its user has not approved: pending, denied or expired.
@@ -10906,9 +10910,9 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 /// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
 /// failure does not change the response; the observer gets it.
 template <grant_store Grants, observer Observer>
-void remove_expired(Grants& grants, const Observer& watching, instant now, std::size_t rows_added) noexcept {
+void remove_expired(Grants& grants, const Observer& observer, instant now, std::size_t rows_added) noexcept {
     try {
-        if (const auto swept = grants.sweep_expired(now, 2 * rows_added); !swept) watching.on_problem(swept.error());
+        if (const auto swept = grants.sweep_expired(now, 2 * rows_added); !swept) observer.on_problem(swept.error());
     } catch (...) {
         // The adapter violated its contract by throwing.
     }
@@ -10929,9 +10933,9 @@ template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_secret(secret_kind kind, const Random& random) {
     std::array<std::byte, 32> bytes;
     if (!random.fill(bytes)) return std::nullopt;
-    const auto made = make_secret(kind, bytes);
+    const auto secret = make_secret(kind, bytes);
     secure_wipe(bytes);
-    return made;
+    return secret;
 }
 
 [[nodiscard]] inline error random_source_error() { return internal_error("the random source failed"); }
@@ -10945,17 +10949,17 @@ struct exchange_context {
 
 /// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> redeem(const code_exchange& wanted, const exchange_context& context, Grants& grants,
+[[nodiscard]] result<judged_exchange> redeem(const code_exchange& exchange, const exchange_context& context, Grants& grants,
                                              const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
     const auto& lifetimes = context.settings;
     const auto redeemed = grants.redeem_code({
-        .code_digest = wanted.code_digest,
+        .code_digest = exchange.code_digest,
         .application = context.client.id,
-        .redirect_uri = wanted.redirect_uri,
-        .code_challenge = wanted.code_challenge,
+        .redirect_uri = exchange.redirect_uri,
+        .code_challenge = exchange.code_challenge,
         .now = context.now,
         .tokens = {.access_digest = digest_of(*access),
                    .access_expires_at = context.now + lifetimes.access_token_lifetime,
@@ -10969,29 +10973,29 @@ template <grant_store Grants, random_source Random>
 }
 
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& wanted, const exchange_context& context,
+[[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
                                                     Grants& grants, const Random& random) {
-    if (const auto failed = check_redirect_uri(wanted, context.client)) return judged_exchange{*failed};
-    return redeem(wanted, context, grants, random);
+    if (const auto failed = check_redirect_uri(exchange, context.client)) return judged_exchange{*failed};
+    return redeem(exchange, context, grants, random);
 }
 
 /// The answer to a device's poll. What the user approved is a code with the digest of the device's.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> exchange_device_code(const device_exchange& wanted, const exchange_context& context,
+[[nodiscard]] result<judged_exchange> exchange_device_code(const device_exchange& exchange, const exchange_context& context,
                                                            Grants& grants, const Random& random) {
-    const auto found = grants.find_device_code(wanted.device_digest);
+    const auto found = grants.find_device_code(exchange.device_digest);
     if (!found) return found.error();
     if (!*found || (*found)->application != context.client.id) return judged_exchange{unknown_device_code()};
     if ((*found)->state == device_code_state::approved && context.now < (*found)->expires_at)
-        return redeem({.code_digest = wanted.device_digest, .redirect_uri = {}, .code_challenge = {}}, context, grants, random);
+        return redeem({.code_digest = exchange.device_digest, .redirect_uri = {}, .code_challenge = {}}, context, grants, random);
     return judged_exchange{unapproved_device_code(**found, context.now)};
 }
 
 /// A token for the accounts of the application's owner, if the owner has allowed that.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> issue_owner_token(const owner_exchange& wanted, const exchange_context& context,
+[[nodiscard]] result<judged_exchange> issue_owner_token(const owner_exchange& exchange, const exchange_context& context,
                                                         Grants& grants, const Random& random) {
-    if (!wanted.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
+    if (!exchange.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
         return judged_exchange{failure{error_code::invalid_scope, "scope contains an unknown scope."}};
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
@@ -10999,14 +11003,14 @@ template <grant_store Grants, random_source Random>
     const auto created = grants.create_owner_token({.user = context.client.owner,
                                                     .application = context.client.id,
                                                     .token_digest = digest_of(*access),
-                                                    .scopes = wanted.scopes,
+                                                    .scopes = exchange.scopes,
                                                     .created_at = context.now,
                                                     .expires_at = context.now + lifetime});
     if (!created) return created.error();
     if (!*created)
         return judged_exchange{failure{error_code::unauthorized_client,
                                        "The owner of the application has not allowed it to access their own account."}};
-    return judged_exchange{token_response{*access, lifetime, wanted.scopes, std::nullopt}};
+    return judged_exchange{token_response{*access, lifetime, exchange.scopes, std::nullopt}};
 }
 
 /// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
@@ -11025,20 +11029,20 @@ template <random_source Random>
 
 /// A new access token for a refresh token, which stays valid or is replaced.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& wanted, const exchange_context& context,
+[[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
                                                      Grants& grants, const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
     std::optional<token_rotation> rotation;
     if (context.client.type == client_type::public_client || lifetimes.rotates_all_refresh_tokens) {
-        rotation = new_rotation(wanted.refresh_token, lifetimes, random);
+        rotation = new_rotation(exchange.refresh_token, lifetimes, random);
         if (!rotation) return random_source_error();
     }
     const auto refreshed = grants.refresh_access_token({
-        .refresh_digest = digest_of(wanted.refresh_token),
+        .refresh_digest = digest_of(exchange.refresh_token),
         .application = context.client.id,
-        .narrowed = wanted.narrowed,
+        .narrowed = exchange.narrowed,
         .now = context.now,
         .access_digest = digest_of(*access),
         .access_expires_at = context.now + lifetimes.access_token_lifetime,
@@ -11058,7 +11062,7 @@ template <grant_store Grants, random_source Random>
     }
     token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt};
     if (refreshed->successor_seed)
-        issued.refresh_token = make_successor(wanted.refresh_token, *refreshed->successor_seed);
+        issued.refresh_token = make_successor(exchange.refresh_token, *refreshed->successor_seed);
     return judged_exchange{issued};
 }
 
@@ -11068,14 +11072,14 @@ template <grant_store Grants, random_source Random>
                                                    Grants& grants, const Random& random) {
     if (context.client.type == client_type::resource_server)
         return judged_exchange{failure{error_code::unauthorized_client, "A resource server cannot get tokens."}};
-    auto wanted = read_exchange(sent);
-    if (const auto* code = std::get_if<code_exchange>(&wanted)) return exchange_code(*code, context, grants, random);
-    if (const auto* refresh = std::get_if<refresh_exchange>(&wanted))
+    auto exchange = read_exchange(sent);
+    if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);
+    if (const auto* refresh = std::get_if<refresh_exchange>(&exchange))
         return refresh_tokens(*refresh, context, grants, random);
-    if (const auto* device = std::get_if<device_exchange>(&wanted))
+    if (const auto* device = std::get_if<device_exchange>(&exchange))
         return exchange_device_code(*device, context, grants, random);
-    if (const auto* owner = std::get_if<owner_exchange>(&wanted)) return issue_owner_token(*owner, context, grants, random);
-    return judged_exchange{std::get<failure>(std::move(wanted))};
+    if (const auto* owner = std::get_if<owner_exchange>(&exchange)) return issue_owner_token(*owner, context, grants, random);
+    return judged_exchange{std::get<failure>(std::move(exchange))};
 }
 
 }  // namespace tollgate::oauth
@@ -11153,14 +11157,14 @@ struct authorization_page {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
-        // A form without any token was not made by this site.
+        // A form without any token is not from this site.
         if (request.method == http::method::post && !sent.holds(web::form_token_name))
             return pages.answer_status(response, http::status::forbidden);
 
         auto judged = judge_request(sent, store, settings.services);
         if (!judged) return answer_error_page(judged.error(), response);
-        if (const auto* why = std::get_if<page_failure>(&*judged))
-            return pages.answer_message(response, http::status::bad_request, texts_for(*why, pages.texts().consent));
+        if (const auto* failure = std::get_if<page_failure>(&*judged))
+            return pages.answer_message(response, http::status::bad_request, texts_for(*failure, pages.texts().consent));
         if (auto* failed = std::get_if<redirect_failure>(&*judged)) return answer_redirect_failure(request, context, response, *failed);
 
         const authorization_call call{request, sent, std::get<authorization_request>(*judged), context, response};
@@ -11173,10 +11177,10 @@ private:
     /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
     void answer_redirect_failure(const http::request& request, request_context& context, http::response& response,
                                  const redirect_failure& failed) const {
-        const auto who = sessions.session_of(request, context.now);
-        if (!who) return answer_error_page(who.error(), response);
-        if (*who) {
-            context.who = caller{(*who)->user, {}, credential_kind::other, {}};
+        const auto found = sessions.session_of(request, context.now);
+        if (!found) return answer_error_page(found.error(), response);
+        if (*found) {
+            context.who = caller{(*found)->user, {}, credential_kind::other, {}};
             return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.why), response);
         }
         // Forms of this site carry valid parameters only.
@@ -11211,10 +11215,10 @@ private:
     /// The same; a new one if there is none. Empty after an error, which has been answered.
     [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
         if (auto known = form_secret_of(call.request); !known.empty()) return known;
-        const auto made = new_secret(secret_kind::session, policy(policies.random));
+        const auto secret = new_secret(secret_kind::session, policy(policies.random));
         const bool secure = pages.site().secure;
-        if (made && http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *made, .secure = secure}))
-            return std::string{std::string_view{*made}};
+        if (secret && http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *secret, .secure = secure}))
+            return std::string{std::string_view{*secret}};
         answer_error_page(random_source_error(), call.response);
         return {};
     }
@@ -11233,20 +11237,20 @@ private:
 
     void handle_get(const authorization_call& call) const {
         bool answered = false;
-        const auto who = find_session(call, answered);
+        const auto session = find_session(call, answered);
         if (answered) return;
-        if (!who) return request_sign_in(call);
-        if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *who);
+        if (!session) return request_sign_in(call);
+        if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *session);
 
-        const auto granted = store.granted_scopes(who->user, call.authorization.client.id);
+        const auto granted = store.granted_scopes(session->user, call.authorization.client.id);
         if (!granted) return send_error(call, granted.error());
-        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return show_consent(call, *who);
+        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return show_consent(call, *session);
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());
-        auto made = code_for(call, who->user, *code);
-        made.only_if_granted = true;
-        const auto stored = store.create_code(made);
-        if (stored && *stored == code_result::not_granted) return show_consent(call, *who);  // revoked in the meantime
+        auto new_code = code_for(call, session->user, *code);
+        new_code.only_if_granted = true;
+        const auto stored = store.create_code(new_code);
+        if (stored && *stored == code_result::not_granted) return show_consent(call, *session);  // revoked in the meantime
         send_code(call, stored, *code);
     }
 
@@ -11271,14 +11275,14 @@ private:
             if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
         bool answered = false;
-        const auto who = find_session(call, answered);
+        const auto session = find_session(call, answered);
         if (answered) return;
-        if (!who) return redirect_to(sign_in_url(call), call.response);
+        if (!session) return redirect_to(sign_in_url(call), call.response);
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
-        const auto nonce = web::check_form_token({*who, consent_purpose, signed_text}, form_token);
+        const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
         if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
-        apply_decision(call, {.key = who->secret, .nonce = *nonce, .user = who->user, .signed_text = signed_text});
+        apply_decision(call, {.key = session->secret, .nonce = *nonce, .user = session->user, .signed_text = signed_text});
     }
 
     void apply_decision(const authorization_call& call, const code_derivation& derivation) const {
@@ -11290,7 +11294,7 @@ private:
         }
     }
 
-    /// Ends the session and comes back to the same request.
+    /// Ends the session and returns to the same request.
     void sign_out(const authorization_call& call) const {
         if constexpr (signs_in) {
             const auto ended = sessions.sign_out(call.request, call.context.now, call.response);
@@ -11335,22 +11339,22 @@ private:
             call.response.add("Retry-After", static_cast<std::uint64_t>(outcome->retry_after.count()));
             return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::too_many_requests);
         }
-        if (!outcome->who)
+        if (!outcome->session)
             return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::unprocessable_content);
 
-        const auto user = outcome->who->user;
+        const auto user = outcome->session->user;
         report(call, activity_kind::signed_in, user, {});
         call.context.who = caller{user, {}, credential_kind::other, {}};
         issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
-    void show_consent(const authorization_call& call, const session& who) const {
-        if (who.secret.empty()) return send_error(call, internal_error("the session has no secret"));
+    void show_consent(const authorization_call& call, const session& session) const {
+        if (session.secret.empty()) return send_error(call, internal_error("the session has no secret"));
         const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
         if (!nonce) return send_error(call, random_source_error());
-        const auto token = web::make_form_token({who, consent_purpose, signed_text_of(call.authorization)}, *nonce);
+        const auto token = web::make_form_token({session, consent_purpose, signed_text_of(call.authorization)}, *nonce);
         page_frame frame;
-        frame.login = who.login;
+        frame.login = session.login;
         show(call, frame, token, nullptr);
     }
 
@@ -11433,38 +11437,38 @@ private:
         remove_expired(store, policy(policies.observer), call.context.now, 1);
     }
 
-    void answer_store_failure(const authorization_call& call, const error& why) const {
-        switch (why.kind) {
+    void answer_store_failure(const authorization_call& call, const error& error) const {
+        switch (error.kind) {
             case error_kind::not_found:  // deleted in the meantime
                 return pages.answer_message(call.response, http::status::bad_request,
                                             pages.texts().consent.unknown_client);
-            case error_kind::invalid: return send_failure(call, {error_code::invalid_scope, why.message});
-            default: return send_error(call, why);
+            case error_kind::invalid: return send_failure(call, {error_code::invalid_scope, error.message});
+            default: return send_error(call, error);
         }
     }
 
-    void send_failure(const authorization_call& call, const failure& why) const {
-        redirect_to(failure_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, why),
+    void send_failure(const authorization_call& call, const failure& error) const {
+        redirect_to(failure_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, error),
                     call.response);
     }
 
-    void send_error(const authorization_call& call, const error& why) const {
-        observed.report(policies, why);
-        send_failure(call, to_failure(why));
+    void send_error(const authorization_call& call, const error& error) const {
+        observed.report(policies, error);
+        send_failure(call, to_failure(error));
     }
 
     /// A page for server errors that cannot be redirected, or where trying again helps.
-    void answer_error_page(const error& why, http::response& response) const {
-        observed.report(policies, why);
-        const bool unavailable = why.kind == error_kind::unavailable;
+    void answer_error_page(const error& error, http::response& response) const {
+        observed.report(policies, error);
+        const bool unavailable = error.kind == error_kind::unavailable;
         if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
         pages.answer_status(response,
                             unavailable ? http::status::service_unavailable : http::status::internal_server_error);
     }
 
     void redirect_to(std::string_view url, http::response& response) const {
-        if (const auto led = web::answer_see_other(response, pages.site(), url); !led)
-            answer_error_page(led.error(), response);
+        if (const auto redirected = web::answer_see_other(response, pages.site(), url); !redirected)
+            answer_error_page(redirected.error(), response);
     }
 };
 
@@ -11528,7 +11532,7 @@ struct failure_response {
 TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed);
 
 /// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
-TOLLGATE_DECL void write_server_error(http::response& response, const error& why, std::string_view docs_url);
+TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view docs_url);
 
 struct unsupported_method {
     http::field_value allowed;
@@ -11580,8 +11584,8 @@ template <application_store Applications>
     const bool has_secret = !credentials.client_secret.empty();
     const application& client = **found;
     const auto is_secret = [&] {
-        const auto shown = digest_of(credentials.client_secret);
-        return client.secret_digest == shown || client.older_secret_digest == shown;
+        const auto presented = digest_of(credentials.client_secret);
+        return client.secret_digest == presented || client.older_secret_digest == presented;
     };
     const bool proved = client.type == client_type::public_client ? !has_secret : has_secret && is_secret();
     if (!proved) return std::optional<application>{};
@@ -11605,10 +11609,10 @@ struct client_request {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url);
 
-/// What the polls of a device are counted by, and what the refreshes of a grant are.
+/// The keys by which the polls of a device and the refreshes of a grant are counted.
 [[nodiscard]] TOLLGATE_DECL limit_key key_of_secret(std::string_view secret);
 [[nodiscard]] TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user);
-TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
+TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description);
 
 /// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
@@ -11649,20 +11653,20 @@ struct client_endpoints {
             }
         }
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
-            const failure why{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
-            return write_failure(response, {.why = why, .docs_url = docs_url});
+            const failure error{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
+            return write_failure(response, {.why = error, .docs_url = docs_url});
         }
         auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
-        if (const auto* why = std::get_if<failure>(&*judged))
-            return write_failure(response, {.why = *why, .docs_url = docs_url});
+        if (const auto* error = std::get_if<failure>(&*judged))
+            return write_failure(response, {.why = *error, .docs_url = docs_url});
         const auto& issued = std::get<token_response>(*judged);
         if constexpr (knows_active_users) {
-            const auto kept = is_refresh(read->sent) ? true : keep_of_active_user(read->client.id, issued, is_active);
-            if (!kept) return answer_error(kept.error(), response);
-            if (!*kept) {
-                const failure why{error_code::invalid_grant, "The user's account is disabled."};
-                return write_failure(response, {.why = why, .docs_url = docs_url});
+            const auto may_keep = is_refresh(read->sent) ? true : keep_of_active_user(read->client.id, issued, is_active);
+            if (!may_keep) return answer_error(may_keep.error(), response);
+            if (!*may_keep) {
+                const failure error{error_code::invalid_grant, "The user's account is disabled."};
+                return write_failure(response, {.why = error, .docs_url = docs_url});
             }
         }
         write_tokens(response, issued);
@@ -11676,8 +11680,8 @@ struct client_endpoints {
         if (!read) return;
         const auto token = read->sent.find("token");
         if (!token) {
-            const failure why{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.why = why, .docs_url = docs_url});
+            const failure error{error_code::invalid_request, "token is missing."};
+            return write_failure(response, {.why = error, .docs_url = docs_url});
         }
         const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
         result<void> done;
@@ -11692,8 +11696,8 @@ struct client_endpoints {
         response.body() = "{}";
     }
 
-    /// Only says that a token is not active unless it is valid and either the client's own, or an access token and the client is
-    /// a resource server.
+    /// Reports a token as not active unless it is valid and either the client's own, or an access token and the client is a
+    /// resource server.
     /// `is_active(user)`: whether the tokens of a user count, `result<bool>`.
     template <class IsActive>
     void answer_introspection(const http::request& request, request_context& context, http::response& response,
@@ -11702,17 +11706,17 @@ struct client_endpoints {
         if (!read) return;
         const auto token = read->sent.find("token");
         if (!token) {
-            const failure why{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.why = why, .docs_url = docs_url});
+            const failure error{error_code::invalid_request, "token is missing."};
+            return write_failure(response, {.why = error, .docs_url = docs_url});
         }
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
             return write_introspection(response, nullptr, settings.auth_url);
         const auto found = store.find_oauth_token(digest_of(*token));
         if (!found) return answer_error(found.error(), response);
-        const bool is_told = *found && context.now < (*found)->expires_at &&
-                             ((*found)->application == read->client.id ||
-                              (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
-        if (!is_told) return write_introspection(response, nullptr, settings.auth_url);
+        const bool may_introspect = *found && context.now < (*found)->expires_at &&
+                                    ((*found)->application == read->client.id ||
+                                     (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
+        if (!may_introspect) return write_introspection(response, nullptr, settings.auth_url);
         const auto active = is_active((*found)->user);
         if (!active) return answer_error(active.error(), response);
         write_introspection(response, *active ? &**found : nullptr, settings.auth_url);
@@ -11726,9 +11730,9 @@ struct client_endpoints {
         const auto window = take_device_request(context.client, context.now);
         if (!window.admitted)
             return answer_too_many(window, context.now, response, docs_url, "Too many device codes were requested from this address.");
-        const auto wanted = read_device_request(read->sent, read->client, settings.services);
-        if (const auto* why = std::get_if<failure>(&wanted))
-            return write_failure(response, {.why = *why, .docs_url = docs_url});
+        const auto requested = read_device_request(read->sent, read->client, settings.services);
+        if (const auto* error = std::get_if<failure>(&requested))
+            return write_failure(response, {.why = *error, .docs_url = docs_url});
 
         const auto device = new_secret(secret_kind::device_code, policy(policies.random));
         const auto user = new_user_code(policy(policies.random));
@@ -11736,7 +11740,7 @@ struct client_endpoints {
         const auto created = store.create_device_code({.device_digest = digest_of(*device),
                                                        .user_digest = digest_of_user_code(*user),
                                                        .application = read->client.id,
-                                                       .scopes = std::get<scope_set>(wanted),
+                                                       .scopes = std::get<scope_set>(requested),
                                                        .requested_from = context.client.to_text(),
                                                        .created_at = context.now,
                                                        .expires_at = context.now + settings.device_code_lifetime});
@@ -11763,7 +11767,7 @@ private:
         return false;
     }
 
-    [[nodiscard]] verdict take_device_request(const ip_address& client, instant now) const {
+    [[nodiscard]] limit_decision take_device_request(const ip_address& client, instant now) const {
         auto window = device_limiter.take(limit_key::of(client), settings.device_requests, now);
         if (client.is_v4() || !window.admitted) return window;
         const auto site = limit_key::of(tollgate::detail::first_of_network(client, 7)).in("/56");
@@ -11788,19 +11792,19 @@ private:
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
     /// a revocation by the user, instead of `invalid_client`.
     [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_context& context,
-                                                            http::response& response, endpoint at) const {
+                                                            http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
             answer_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
             return std::nullopt;
         }
         auto read = read_client_request(request);
-        if (const auto* why = std::get_if<failure>(&read)) {
+        if (const auto* error = std::get_if<failure>(&read)) {
             const bool encoded = !request.body.empty() && http::detail::has_content_coding(request.fields);
             const auto status = request.body_state == http::body_state::too_large ? http::status::content_too_large
                                 : encoded                                         ? http::status::unsupported_media_type
                                                                                   : http::status::bad_request;
             if (encoded) pipeline::add_accepted_coding(request, response);
-            write_failure(response, {.status = status, .why = *why, .docs_url = docs_url});
+            write_failure(response, {.status = status, .why = *error, .docs_url = docs_url});
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
@@ -11810,11 +11814,11 @@ private:
             return std::nullopt;
         }
         // A public client is not authenticated, so it gets no information about tokens.
-        if (*client && at == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
+        if (*client && endpoint == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
         if (!*client) {
             context.window =
                 policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now);
-            if (context.window->admitted && at == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
+            if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
                 write_failure(response, {.why = invalid_refresh_token(), .docs_url = docs_url});
             else answer_invalid_client(request, context, response, docs_url);
             return std::nullopt;
@@ -11829,9 +11833,9 @@ private:
         return found && !*found;
     }
 
-    void answer_error(const error& why, http::response& response) const {
-        observed.report(policies, why);
-        write_server_error(response, why, docs_url);
+    void answer_error(const error& error, http::response& response) const {
+        observed.report(policies, error);
+        write_server_error(response, error, docs_url);
     }
 };
 
@@ -11889,20 +11893,20 @@ struct device_page {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
-        const auto who = sessions.session_of(request, context.now);
-        if (!who) return answer_error(who.error(), response);
-        if (!*who) return redirect_to_sign_in(sent, request, response);
-        context.who = caller{(*who)->user, {}, credential_kind::other, {}};
-        const call with{request, sent, **who, context, context.now, response, pages.translate(request.target.path)};
-        if (request.method != http::method::post) return show_form(with, {});
-        handle_form(with);
+        const auto found = sessions.session_of(request, context.now);
+        if (!found) return answer_error(found.error(), response);
+        if (!*found) return redirect_to_sign_in(sent, request, response);
+        context.who = caller{(*found)->user, {}, credential_kind::other, {}};
+        const device_call call{request, sent, **found, context, context.now, response, pages.translate(request.target.path)};
+        if (request.method != http::method::post) return show_form(call, {});
+        handle_form(call);
     }
 
 private:
-    struct call {
+    struct device_call {
         const http::request& request;
         const parameters& sent;
-        const session& who;
+        const session& signed_in;
         const request_context& context;
         instant now;
         http::response& response;
@@ -11915,137 +11919,137 @@ private:
         auto url = pages.translate(request.target.path);
         if (const auto code = parse_user_code(sent.find(user_code_name).value_or("")))
             url.append("?").append(user_code_name).append("=").append(*code);
-        if (const auto led = web::answer_see_other(response, pages.site(), sessions.sign_in_url(url)); !led)
-            answer_error(led.error(), response);
+        if (const auto redirected = web::answer_see_other(response, pages.site(), sessions.sign_in_url(url)); !redirected)
+            answer_error(redirected.error(), response);
     }
 
-    void handle_form(const call& with) const {
-        const auto token = with.sent.find(web::form_token_name).value_or("");
-        const auto code = parse_user_code(with.typed());
-        const auto decided = read_decision(with.sent);
+    void handle_form(const device_call& call) const {
+        const auto token = call.sent.find(web::form_token_name).value_or("");
+        const auto code = parse_user_code(call.typed());
+        const auto decided = read_decision(call.sent);
         const bool decides = code && (decided == decision::allow || decided == decision::deny);
-        const web::form_binding binding = decides ? web::form_binding{with.who, device_decision_purpose, *code}
-                                                  : web::form_binding{with.who, device_code_purpose, {}};
-        if (!web::check_form_token(binding, token)) return pages.answer_status(with.response, http::status::forbidden);
-        if (!code) return show_fault(with, pages.texts().device.malformed, http::status::unprocessable_content);
+        const web::form_binding binding = decides ? web::form_binding{call.signed_in, device_decision_purpose, *code}
+                                                  : web::form_binding{call.signed_in, device_code_purpose, {}};
+        if (!web::check_form_token(binding, token)) return pages.answer_status(call.response, http::status::forbidden);
+        if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
 
-        const auto key = limit_key::of(with.who.user);
-        const auto window = limiter.peek(key, settings.user_code_attempts, with.now);
-        if (window.remaining == 0) return refuse_attempt(with, window);
+        const auto key = limit_key::of(call.signed_in.user);
+        const auto window = limiter.peek(key, settings.user_code_attempts, call.now);
+        if (window.remaining == 0) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
-        if (!found) return answer_error(found.error(), with.response);
+        if (!found) return answer_error(found.error(), call.response);
         const bool waits =
-            *found && (*found)->state == device_code_state::pending && with.now < (*found)->expires_at;
+            *found && (*found)->state == device_code_state::pending && call.now < (*found)->expires_at;
         if (!waits) {
-            static_cast<void>(limiter.take(key, settings.user_code_attempts, with.now));
-            return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
+            static_cast<void>(limiter.take(key, settings.user_code_attempts, call.now));
+            return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         }
         switch (decided) {
             case decision::other_user:
-            case decision::none: return show_request(with, *code, **found);
-            case decision::deny: return deny(with, *code);
-            case decision::allow: return allow(with, *code, **found);
+            case decision::none: return show_request(call, *code, **found);
+            case decision::deny: return deny(call, *code);
+            case decision::allow: return allow(call, *code, **found);
         }
     }
 
-    void refuse_attempt(const call& with, const verdict& window) const {
-        with.response.add("Retry-After", pipeline::seconds_until(window.resets_at, with.now));
-        const auto wait = std::chrono::ceil<seconds>(window.resets_at - with.now);
+    void refuse_attempt(const device_call& call, const limit_decision& window) const {
+        call.response.add("Retry-After", pipeline::seconds_until(window.resets_at, call.now));
+        const auto wait = std::chrono::ceil<seconds>(window.resets_at - call.now);
         const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
-        show_fault(with, text, http::status::too_many_requests);
+        show_fault(call, text, http::status::too_many_requests);
     }
 
-    void show_fault(const call& with, std::string_view text, http::status status) const {
+    void show_fault(const device_call& call, std::string_view text, http::status status) const {
         web::form_faults faults;
         faults.add(user_code_name, text, pages.texts().device.code);
-        with.response.set_status(status);
-        show_form(with, faults);
+        call.response.set_status(status);
+        show_form(call, faults);
     }
 
-    void show_form(const call& with, const web::form_faults& faults) const {
-        const auto token = new_form_token(with, device_code_purpose, {});
+    void show_form(const device_call& call, const web::form_faults& faults) const {
+        const auto token = new_form_token(call, device_code_purpose, {});
         if (!token) return;
-        const auto typed = with.typed();
-        const device_form_view view{pages.texts(), with.url, *token, typed, faults};
-        const auto path = pages.path_of(with.url);
-        auto frame = make_frame(with);
+        const auto typed = call.typed();
+        const device_form_view view{pages.texts(), call.url, *token, typed, faults};
+        const auto path = pages.path_of(call.url);
+        auto frame = make_frame(call);
         frame.path = path;
         frame.has_errors = !faults.empty();
-        pages.answer(with.response, frame, [&](html_writer& html) { write_device_form(html, view); });
+        pages.answer(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
 
-    void show_request(const call& with, const std::string& code, const device_code& request) const {
+    void show_request(const device_call& call, const std::string& code, const device_code& request) const {
         const auto client = store.find_application(request.client_id.view());
-        if (!client) return answer_error(client.error(), with.response);
-        if (!*client) return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
-        const auto token = new_form_token(with, device_decision_purpose, code);
+        if (!client) return answer_error(client.error(), call.response);
+        if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        const auto token = new_form_token(call, device_decision_purpose, code);
         if (!token) return;
-        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), with.url,     *token,
-                                       code,          **client,              request,        with.who.login};
-        const auto path = pages.path_of(with.url).append("?").append(user_code_name).append("=").append(code);
+        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), call.url,     *token,
+                                       code,          **client,              request,        call.signed_in.login};
+        const auto path = pages.path_of(call.url).append("?").append(user_code_name).append("=").append(code);
         const auto title = fill_in(pages.texts().consent.title, (*client)->name);
-        auto frame = make_frame(with);
+        auto frame = make_frame(call);
         frame.title = title;
         frame.path = path;
-        pages.answer(with.response, frame, [&](html_writer& html) { write_device_request(html, view); });
+        pages.answer(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
     }
 
-    void deny(const call& with, const std::string& code) const {
+    void deny(const device_call& call, const std::string& code) const {
         const auto denied = store.answer_device_code(digest_of_user_code(code), device_code_state::denied);
-        if (!denied) return answer_error(denied.error(), with.response);
+        if (!denied) return answer_error(denied.error(), call.response);
         const auto& texts = pages.texts().device;
-        pages.answer_message(with.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(with));
+        pages.answer_message(call.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(call));
     }
 
     /// The code is created first: only one user can create it, and after a later failure the user can try again.
-    void allow(const call& with, const std::string& code, const device_code& request) const {
+    void allow(const device_call& call, const std::string& code, const device_code& request) const {
         const auto created = store.create_code({.code_digest = request.device_digest,
-                                                .user = with.who.user,
+                                                .user = call.signed_in.user,
                                                 .application = request.application,
                                                 .scopes = request.scopes,
                                                 .redirect = std::string{device_grant_type},
                                                 .code_challenge = {},
-                                                .created_at = with.now,
+                                                .created_at = call.now,
                                                 .expires_at = request.expires_at});
         if (!created && created.error().kind == error_kind::not_found)  // deleted in the meantime
-            return show_fault(with, pages.texts().device.unknown, http::status::unprocessable_content);
-        if (!created) return answer_error(created.error(), with.response);
-        if (*created == code_result::created) report_granted(with, request);
+            return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        if (!created) return answer_error(created.error(), call.response);
+        if (*created == code_result::created) report_granted(call, request);
         const auto approved = store.answer_device_code(digest_of_user_code(code), device_code_state::approved);
-        if (!approved) return answer_error(approved.error(), with.response);
+        if (!approved) return answer_error(approved.error(), call.response);
         const auto& texts = pages.texts().device;
         const bool is_first = *created == code_result::created;
-        pages.answer_message(with.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(with));
-        remove_expired(store, policy(policies.observer), with.now, 1);
+        pages.answer_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
+        remove_expired(store, policy(policies.observer), call.now, 1);
     }
 
-    void report_granted(const call& with, const device_code& request) const {
+    void report_granted(const device_call& call, const device_code& request) const {
         const auto client = store.find_application(request.client_id.view());
         report_activity(policy(policies.observer),
-                        {activity_kind::access_granted, with.who.user, client && *client ? (*client)->name : std::string{},
-                         with.context.client, with.now});
+                        {activity_kind::access_granted, call.signed_in.user, client && *client ? (*client)->name : std::string{},
+                         call.context.client, call.now});
     }
 
-    [[nodiscard]] page_frame make_frame(const call& with) const {
+    [[nodiscard]] page_frame make_frame(const device_call& call) const {
         page_frame frame;
         frame.title = pages.texts().device.title;
         frame.shape = page_shape::narrow;
-        frame.login = with.who.login;
+        frame.login = call.signed_in.login;
         return frame;
     }
 
     /// Empty after an error, which has been answered.
-    [[nodiscard]] std::optional<std::string> new_form_token(const call& with, std::string_view purpose,
+    [[nodiscard]] std::optional<std::string> new_form_token(const device_call& call, std::string_view purpose,
                                                             std::string_view text) const {
-        const auto nonce = web::new_form_nonce(policy(policies.random), with.now);
-        if (nonce && !with.who.secret.empty()) return web::make_form_token({with.who, purpose, text}, *nonce);
-        answer_error(nonce ? internal_error("the session has no secret") : random_source_error(), with.response);
+        const auto nonce = web::new_form_nonce(policy(policies.random), call.now);
+        if (nonce && !call.signed_in.secret.empty()) return web::make_form_token({call.signed_in, purpose, text}, *nonce);
+        answer_error(nonce ? internal_error("the session has no secret") : random_source_error(), call.response);
         return std::nullopt;
     }
 
-    void answer_error(const error& why, http::response& response) const {
-        observed.report(policies, why);
-        const bool is_unavailable = why.kind == error_kind::unavailable;
+    void answer_error(const error& error, http::response& response) const {
+        observed.report(policies, error);
+        const bool is_unavailable = error.kind == error_kind::unavailable;
         if (is_unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
         pages.answer_status(response, is_unavailable ? http::status::service_unavailable
                                                      : http::status::internal_server_error);
@@ -12125,18 +12129,18 @@ public:
     void handle(const http::request& request, http::response& response) noexcept;
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
-    /// Only a POST to a known place that its head does not rule out has its body read; all other requests are answered from the
-    /// head.
+    /// Reads the body only of a POST to a known endpoint that is not refused by its head. All other requests are answered from
+    /// the head.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
                                             http::handler_state& state, http::thread_kind thread) noexcept {
         auto& start = state.get<pipeline::request_start>();
         if (start.at == instant{}) start = pipeline::start_request(policies_);
-        const auto where = paths_.find(request.target.path);
-        const bool posts = request.method == http::method::post && !needs_no_store(where) && has_user_agent(request);
-        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, where))
+        const auto endpoint = paths_.find(request.target.path);
+        const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
+        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, endpoint))
             return http::handle_step::needs_body;
         if (thread == http::thread_kind::io && may_block(request)) {
-            state.set_waits_for(work_of(where, posts));
+            state.set_waits_for(work_of(endpoint, posts));
             return http::handle_step::needs_worker;
         }
         respond(request, response, start);
@@ -12160,14 +12164,14 @@ public:
     /// Metadata, style sheet and unknown paths do not block, except for requests without a User-Agent, which are
     /// counted. Only the page with sign-in and consent checks passwords.
     [[nodiscard]] bool may_block(const http::request& request) const noexcept {
-        const auto where = paths_.find(request.target.path);
+        const auto endpoint = paths_.find(request.target.path);
         const bool limiter_waits = limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter));
-        if (needs_no_store(where)) return limiter_waits && !has_user_agent(request);
+        if (needs_no_store(endpoint)) return limiter_waits && !has_user_agent(request);
         return always_blocks || limiter_waits ||
-               (request.method == http::method::post && where == oauth::endpoint::one_page);
+               (request.method == http::method::post && endpoint == oauth::endpoint::one_page);
     }
 
-    /// The settings that it was made with.
+    /// The settings that it was constructed with.
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
@@ -12179,7 +12183,7 @@ private:
                               const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const;
     [[nodiscard]] const web::page_language& language_of(const http::request& request) const;
     void answer_not_found(const http::request& request, http::response& response) const;
-    void answer_exception(std::string_view what, const http::request& request, oauth::request_context& context,
+    void answer_exception(std::string_view message, const http::request& request, oauth::request_context& context,
                           http::response& response) noexcept;
     void finish(const http::request& request, const oauth::request_context& context, http::response& response);
 
@@ -12188,12 +12192,12 @@ private:
         return {context.start, request, context.client, oauth::route_of(context.which)};
     }
 
-    [[nodiscard]] static bool needs_no_store(oauth::endpoint where) noexcept {
-        return where == oauth::endpoint::metadata || where == oauth::endpoint::none;
+    [[nodiscard]] static bool needs_no_store(oauth::endpoint endpoint) noexcept {
+        return endpoint == oauth::endpoint::metadata || endpoint == oauth::endpoint::none;
     }
 
-    [[nodiscard]] static http::work_kind work_of(oauth::endpoint where, bool posts) noexcept {
-        switch (where) {
+    [[nodiscard]] static http::work_kind work_of(oauth::endpoint endpoint, bool posts) noexcept {
+        switch (endpoint) {
             case oauth::endpoint::device_page:
             case oauth::endpoint::authorization: return posts ? http::work_kind::forms : http::work_kind::pages;
             case oauth::endpoint::one_page: return posts ? http::work_kind::sign_in : http::work_kind::pages;
@@ -12205,9 +12209,9 @@ private:
 
     /// Whether a request is refused regardless of its body. A form for a page: it is from another site, of another type, or one
     /// too many. A client's request: its Authorization field cannot be right.
-    [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint where) const {
-        const bool is_form = where == oauth::endpoint::authorization || where == oauth::endpoint::one_page ||
-                             where == oauth::endpoint::device_page;
+    [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint endpoint) const {
+        const bool is_form = endpoint == oauth::endpoint::authorization || endpoint == oauth::endpoint::one_page ||
+                             endpoint == oauth::endpoint::device_page;
         if (!is_form) return oauth::has_unusable_authorization(request);
         if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
         const auto address =
@@ -12329,7 +12333,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_languag
     if (!web::answer_see_other(response, pages_.site(), url)) pages.answer_status(response, http::status::bad_request);
 }
 
-/// What the application asks for with `ui_locales`, or else what the path or the browser says.
+/// The language that the application requests with `ui_locales`, or else that of the path or the browser.
 template <class Sessions, class Store, class Policies, class Theme>
 const web::page_language& authorization_server<Sessions, Store, Policies, Theme>::language_of(const http::request& request) const {
     if (request.target.query.find("ui_locales=") != std::string_view::npos)
@@ -12365,17 +12369,17 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
+void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(std::string_view message,
                                                                               const http::request& request,
                                                                               oauth::request_context& context,
                                                                               http::response& response) noexcept {
     try {
-        const auto why = internal_error(std::string{"thrown: "}.append(what));
-        observed(request, context).report(policies_, why);
+        const auto failure = internal_error(std::string{"thrown: "}.append(message));
+        observed(request, context).report(policies_, failure);
         response.clear();
         if (is_page(request, context))
             pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
-        else oauth::write_server_error(response, why, docs_url_);
+        else oauth::write_server_error(response, failure, docs_url_);
         finish(request, context, response);
     } catch (...) {
         // Only a failed allocation throws here: respond with the status alone.
@@ -12411,7 +12415,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         try {
-            // The server has worded the reason.
+            // The server provides the reason.
             const auto window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(refused.peer),
                                                  settings_.anonymous_quota, policy(policies_.clock).now());
             if (refused.status == http::status::service_unavailable)
@@ -12462,11 +12466,11 @@ using seal_nonce = aes_gcm_nonce;
 /// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
 /// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no
 /// secret.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& who, std::string_view text,
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text,
                                                             const seal_nonce& nonce, instant now);
 
 /// The text that was sealed for this session; empty for any other, and after `sealed_text_lifetime`.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& who, std::string_view sealed,
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed,
                                                                    instant now);
 
 /// Remembers which form tokens and sealed texts were used. Bounded: beyond `remembered_max` the oldest is forgotten and could be
@@ -12613,7 +12617,7 @@ struct page_context {
 };
 
 /// All forms share one purpose: each is bound to the session only.
-[[nodiscard]] inline web::form_binding form_binding_of(const session& who) noexcept { return {who, "account pages"}; }
+[[nodiscard]] inline web::form_binding form_binding_of(const session& session) noexcept { return {session, "account pages"}; }
 
 /// Responds with a page of a signed-in user: with navigation and sign-out.
 template <class Pages, class Write>
@@ -12931,7 +12935,7 @@ struct application_form {
     [[nodiscard]] static TOLLGATE_DECL application_form of(const application& stored);
     [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
     [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
-    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const application_request& wanted,
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const application_request& request,
                                                         const page_texts& texts) const;
 };
 
@@ -12946,7 +12950,7 @@ inline constexpr std::string_view edit_name = "edit";
 TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
                                       const web::form_faults& faults);
-TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& of,
+TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& application,
                                           const application_form& typed, const web::form_faults& faults);
 
 /// The application of the user that a form or query names; otherwise not_found.
@@ -12962,10 +12966,10 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> show_edit(Call& call, const application& of, const application_form& typed,
+[[nodiscard]] result<void> show_edit(Call& call, const application& application, const application_form& typed,
                                      const web::form_faults& faults) {
-    const auto title = fill_in(call.texts().applications.edit_title, of.name);
-    call.page(title, faults, [&](html_writer& html) { write_application_edit(html, call.view(), of, typed, faults); });
+    const auto title = fill_in(call.texts().applications.edit_title, application.name);
+    call.page(title, faults, [&](html_writer& html) { write_application_edit(html, call.view(), application, typed, faults); });
     return {};
 }
 
@@ -12974,9 +12978,9 @@ template <class Call>
 [[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
                                              const web::form_faults& faults = {}) {
     if (const auto id = call.query().value_of(edit_name); !id.empty() && faults.empty()) {
-        const auto of = find_own_application(call, id);
-        if (!of) return of.error();
-        return show_edit(call, *of, application_form::of(*of), faults);
+        const auto application = find_own_application(call, id);
+        if (!application) return application.error();
+        return show_edit(call, *application, application_form::of(*application), faults);
     }
     const auto applications = call.store().applications_of(call.who().user);
     if (!applications) return applications.error();
@@ -13001,32 +13005,32 @@ template <class Call>
 [[nodiscard]] result<void> create_application(Call& call) {
     const application_texts& texts = call.texts().applications;
     const auto typed = application_form::read(call.form());
-    auto wanted = typed.wanted_by(call.who().user);
-    auto faults = typed.faults(wanted, call.texts());
+    auto request = typed.wanted_by(call.who().user);
+    auto faults = typed.faults(request, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
     if (!call.claim_form()) return {};
-    const auto made = register_application(call.store(), std::move(wanted), call.now(), call.random(),
-                                           call.settings().applications_per_user_max);
-    if (!made && made.error().kind == error_kind::invalid) {
+    const auto registered = register_application(call.store(), std::move(request), call.now(), call.random(),
+                                                 call.settings().applications_per_user_max);
+    if (!registered && registered.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
         return show_applications(call, typed, faults);
     }
-    if (!made) return made.error();
+    if (!registered) return registered.error();
     call.report(activity_kind::application_registered, typed.name);
-    if (made->client_secret.view().empty()) return call.redirect_to({}, registration_done);
-    return redirect_to_client(call, fill_in(texts.made_title, typed.name), made->client_id, made->client_secret);
+    if (registered->client_secret.view().empty()) return call.redirect_to({}, registration_done);
+    return redirect_to_client(call, fill_in(texts.made_title, typed.name), registered->client_id, registered->client_secret);
 }
 
 template <class Call>
 [[nodiscard]] result<void> edit_application(Call& call) {
-    const auto of = find_own_application(call, call.form().value_of("application"));
-    if (!of) return of.error();
+    const auto application = find_own_application(call, call.form().value_of("application"));
+    if (!application) return application.error();
     auto typed = application_form::read(call.form());
-    typed.type = to_text(of->type);
-    auto wanted = typed.wanted_by(call.who().user);
-    wanted.type = of->type;
-    if (const auto faults = typed.faults(wanted, call.texts()); !faults.empty()) return show_edit(call, *of, typed, faults);
-    const auto updated = update_application(call.store(), of->id, std::move(wanted), typed.acts_for_owner);
+    typed.type = to_text(application->type);
+    auto request = typed.wanted_by(call.who().user);
+    request.type = application->type;
+    if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, *application, typed, faults);
+    const auto updated = update_application(call.store(), application->id, std::move(request), typed.acts_for_owner);
     if (!updated) return updated.error();
     if (!*updated) return not_found();
     call.report(activity_kind::application_changed, typed.name);
@@ -13036,44 +13040,44 @@ template <class Call>
 /// The secret before stays valid until it is removed.
 template <class Call>
 [[nodiscard]] result<void> renew_client_secret(Call& call) {
-    const auto of = find_own_application(call, call.form().value_of("application"));
-    if (!of) return of.error();
-    if (of->type == client_type::public_client) return not_found();
+    const auto application = find_own_application(call, call.form().value_of("application"));
+    if (!application) return application.error();
+    if (application->type == client_type::public_client) return not_found();
     if (!call.claim_form()) return {};
     const auto secret = new_client_secret(call.random());
     if (!secret) return internal_error("the random source failed");
-    const auto added = call.store().add_client_secret(call.who().user, of->id, digest_of(*secret));
+    const auto added = call.store().add_client_secret(call.who().user, application->id, digest_of(*secret));
     if (!added) return added.error();
     if (!*added) return not_found();
-    call.report(activity_kind::client_secret_replaced, of->name);
-    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, of->name), of->client_id, *secret);
+    call.report(activity_kind::client_secret_replaced, application->name);
+    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application->name), application->client_id, *secret);
 }
 
 template <class Call>
 [[nodiscard]] result<void> remove_older_secret(Call& call) {
-    const auto of = find_own_application(call, call.form().value_of("application"));
-    if (!of) return of.error();
-    const auto removed = call.store().remove_older_secret(call.who().user, of->id);
+    const auto application = find_own_application(call, call.form().value_of("application"));
+    if (!application) return application.error();
+    const auto removed = call.store().remove_older_secret(call.who().user, application->id);
     if (!removed) return removed.error();
     if (!*removed) return not_found();
-    call.report(activity_kind::client_secret_removed, of->name);
+    call.report(activity_kind::client_secret_removed, application->name);
     return call.redirect_to({}, secret_removal_done);
 }
 
 /// If the application has users, its owner must type its name to delete it.
 template <class Call>
 [[nodiscard]] result<void> delete_application(Call& call) {
-    const auto of = find_own_application(call, call.form().value_of("application"));
-    if (!of) return of.error();
-    if (of->users > 0 && call.form().value_of("confirm_name") != of->name) {
+    const auto application = find_own_application(call, call.form().value_of("application"));
+    if (!application) return application.error();
+    if (application->users > 0 && call.form().value_of("confirm_name") != application->name) {
         web::form_faults faults;
-        faults.add({}, fill_in(call.texts().applications.wrong_name, of->name));
+        faults.add({}, fill_in(call.texts().applications.wrong_name, application->name));
         return show_applications(call, {}, faults);
     }
-    const auto deleted = call.store().delete_application(call.who().user, of->id);
+    const auto deleted = call.store().delete_application(call.who().user, application->id);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
-    call.report(activity_kind::application_deleted, of->name);
+    call.report(activity_kind::application_deleted, application->name);
     return call.redirect_to_list();
 }
 
@@ -13274,8 +13278,8 @@ template <class Call>
     const security_texts& texts = call.texts().security;
     auto faults = faults_of(call.form(), call.texts());
     if (!faults.empty()) return show_security(call, faults);
-    const password_change wanted{call.form().value_of("current_password"), call.form().value_of("new_password"), call.client()};
-    const auto done = call.sessions().change_password(call.request(), call.who(), wanted, call.now(), call.response());
+    const password_change change{call.form().value_of("current_password"), call.form().value_of("new_password"), call.client()};
+    const auto done = call.sessions().change_password(call.request(), call.who(), change, call.now(), call.response());
     if (!done) return done.error();
     switch (done->result) {
         case changed: break;
@@ -13375,10 +13379,10 @@ void answer_sign_in(const Pages& pages, const web::page_language& language, cons
 /// The form; redirects if there is a session.
 template <class Pages>
 [[nodiscard]] result<void> show_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
-    const auto who = pages.sessions().session_of(context.request, context.now);
-    if (!who) return who.error();
+    const auto signed_in = pages.sessions().session_of(context.request, context.now);
+    if (!signed_in) return signed_in.error();
     const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
-    if (*who) return redirect_after_sign_in(pages, context.language, fresh, response);
+    if (*signed_in) return redirect_after_sign_in(pages, context.language, fresh, response);
     answer_sign_in(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
     return {};
 }
@@ -13400,9 +13404,9 @@ template <class Pages>
     }
     const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
     if (!tried) return tried.error();
-    if (tried->who)
+    if (tried->session)
         report_activity(policy(pages.policies().observer),
-                        {activity_kind::signed_in, tried->who->user, {}, attempt.client, context.now});
+                        {activity_kind::signed_in, tried->session->user, {}, attempt.client, context.now});
     if (tried->result == sign_in_result::signed_in) return redirect_after_sign_in(pages, context.language, typed, response);
 
     const bool throttled = tried->result == sign_in_result::throttled;
@@ -13466,8 +13470,8 @@ template <class Call>
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
     if (!call.claim_form()) return {};
-    const personal_token_request wanted{call.who().user, typed.description, typed.chosen(), typed.expires_at(call.now())};
-    const auto issued = issue_personal_token(call.store(), wanted, call.now(), call.random(), call.settings().tokens_per_user_max);
+    const personal_token_request request{call.who().user, typed.description, typed.chosen(), typed.expires_at(call.now())};
+    const auto issued = issue_personal_token(call.store(), request, call.now(), call.random(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().tokens.too_many);
         return show_tokens(call, typed, faults);
@@ -13526,7 +13530,7 @@ inline constexpr std::string_view account_name = "account";
 inline constexpr std::string_view hook_name = "hook";
 
 /// An account in a form: `service/id`.
-[[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& of);
+[[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& account);
 [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text);
 
 struct named_hook {
@@ -13535,16 +13539,16 @@ struct named_hook {
 };
 
 /// `account=sitesmaker%2F1&hook=5`
-[[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& of);
+[[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& hook);
 
 /// The hook of the fields, if the account belongs to the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<named_hook> require_hook(Call& call, const http::form_fields& fields) {
-    const auto of = parse_account(fields.value_of(account_name));
+    const auto account = parse_account(fields.value_of(account_name));
     const auto which = hook_id::parse(fields.value_of(hook_name));
-    if (!of || !which || call.settings().services.find(of->service) == nullptr) return not_found();
-    if (const auto theirs = require_account(call.users(), call.who().user, *of); !theirs) return theirs.error();
-    return named_hook{*of, *which};
+    if (!account || !which || call.settings().services.find(account->service) == nullptr) return not_found();
+    if (const auto allowed = require_account(call.users(), call.who().user, *account); !allowed) return allowed.error();
+    return named_hook{*account, *which};
 }
 
 }  // namespace tollgate::pages
@@ -13592,14 +13596,14 @@ struct hook_history {
 };
 
 /// `Active`, `Failing` or `Disabled`.
-TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& of, const delivery_texts& texts);
+TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const delivery_texts& texts);
 /// A form with one button; nothing for a hook that is not disabled.
-TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& of);
+TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& hook);
 
 /// The result of an attempt as text.
-[[nodiscard]] TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_texts& texts);
+[[nodiscard]] TOLLGATE_DECL std::string ending_of(const attempt& attempt, const attempt_texts& texts);
 /// `340 ms`, `2.5 s`
-[[nodiscard]] TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts& texts);
+[[nodiscard]] TOLLGATE_DECL std::string duration_of(const attempt& attempt, const delivery_texts& texts);
 
 /// `fault`: why the action failed; empty if it did not.
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
@@ -13765,7 +13769,7 @@ struct hook_list {
     std::optional<account_ref> chosen = std::nullopt;
     bool has_deliveries = false;  ///< whether the store is an outbox
 
-    [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& of) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& account) const noexcept;
     /// The account that `text` names: `service/id`, or the id alone if it is unique among the user's accounts.
     [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> named(std::string_view text) const;
 };
@@ -13788,19 +13792,19 @@ struct hook_form {
 TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
                                const service_catalog& services, const hook_form& typed, const web::form_faults& faults);
 
-TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& of, const service& at,
+TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& hook, const service& at,
                                    const hook_form& typed, const web::form_faults& faults);
 
 /// The user's accounts of all services, without their hooks.
 template <class Call>
 [[nodiscard]] result<hook_list> list_accounts(Call& call) {
-    hook_list made{.has_deliveries = stores_deliveries<Call>};
+    hook_list list{.has_deliveries = stores_deliveries<Call>};
     for (const service& at : call.settings().services.services()) {
         auto accounts = call.users().accounts_of(call.who().user, at.name.view());
         if (!accounts) return std::move(accounts).error();
-        for (account& each : *accounts) made.accounts.push_back({{at.name, each.id}, std::move(each.name)});
+        for (account& each : *accounts) list.accounts.push_back({{at.name, each.id}, std::move(each.name)});
     }
-    return made;
+    return list;
 }
 
 /// Adds the hooks of the account in the query, or of as many accounts as fit.
@@ -13842,10 +13846,10 @@ template <class Call>
 
 /// The form of a hook that is edited.
 template <class Call>
-[[nodiscard]] result<void> show_hook_edit(Call& call, const hook& of, const hook_form& typed, const web::form_faults& faults) {
-    const service& at = *call.settings().services.find(of.account.service);
+[[nodiscard]] result<void> show_hook_edit(Call& call, const hook& hook, const hook_form& typed, const web::form_faults& faults) {
+    const service& at = *call.settings().services.find(hook.account.service);
     call.page(call.texts().webhooks.edit_title, faults,
-              [&](html_writer& html) { write_hook_edit(html, call.view(), of, at, typed, faults); });
+              [&](html_writer& html) { write_hook_edit(html, call.view(), hook, at, typed, faults); });
     return {};
 }
 
@@ -13853,9 +13857,9 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
     if (call.query().find(hook_edit_name) != nullptr) {
-        const auto of = find_own_hook(call, call.query());
-        if (!of) return of.error();
-        return show_hook_edit(call, *of, {account_text(of->account), of->event, of->target_url}, {});
+        const auto hook = find_own_hook(call, call.query());
+        if (!hook) return hook.error();
+        return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
     }
     if (call.query().find(hook_name) != nullptr) return show_deliveries(call);
     auto list = list_accounts(call);
@@ -13880,7 +13884,7 @@ template <class Call>
     auto typed = hook_form::read(call.form());
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
-    if (const auto of = list->named(typed.account)) typed.account = account_text(*of);
+    if (const auto account = list->named(typed.account)) typed.account = account_text(*account);
     auto faults = typed.faults(*list, call.settings().services, call.texts());
     if (faults.find("target_url") == nullptr)
         if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
@@ -13888,42 +13892,42 @@ template <class Call>
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
     if (!call.claim_form()) return {};
-    const auto made = issue_hook(call.store(),
-                                 {.account = *parse_account(typed.account),
-                                  .event = typed.event,
-                                  .target_url = typed.target_url,
-                                  .source = hook_source::manual},
-                                 call.now(), call.random(), call.settings().hooks_per_event_max);
-    if (!made && made.error().kind == error_kind::invalid) {
+    const auto issued = issue_hook(call.store(),
+                                   {.account = *parse_account(typed.account),
+                                    .event = typed.event,
+                                    .target_url = typed.target_url,
+                                    .source = hook_source::manual},
+                                   call.now(), call.random(), call.settings().hooks_per_event_max);
+    if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
         return show_hooks(call, std::move(*list), typed, faults);
     }
-    if (!made) return made.error();
-    call.report(activity_kind::hook_created, std::to_string(made->id.value()));
-    return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), made->secret);
+    if (!issued) return issued.error();
+    call.report(activity_kind::hook_created, std::to_string(issued->id.value()));
+    return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), issued->secret);
 }
 
 template <class Call>
 [[nodiscard]] result<void> edit_hook(Call& call) {
     const webhook_texts& texts = call.texts().webhooks;
-    const auto of = find_own_hook(call, call.form());
-    if (!of) return of.error();
+    const auto hook = find_own_hook(call, call.form());
+    if (!hook) return hook.error();
     const auto typed = hook_form::read(call.form());
-    const hook_list alone{.accounts = {{of->account, {}, {}}}};
+    const hook_list alone{.accounts = {{hook->account, {}, {}}}};
     auto faults = typed.faults(alone, call.settings().services, call.texts());
-    if (faults.find("target_url") == nullptr && typed.target_url != of->target_url)
+    if (faults.find("target_url") == nullptr && typed.target_url != hook->target_url)
         if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
             faults.add("target_url", target_fault(allowed.error().message, texts));
-    if (!faults.empty()) return show_hook_edit(call, *of, typed, faults);
-    const auto updated = call.store().update_hook(of->account, of->id, {typed.event, typed.target_url},
+    if (!faults.empty()) return show_hook_edit(call, *hook, typed, faults);
+    const auto updated = call.store().update_hook(hook->account, hook->id, {typed.event, typed.target_url},
                                                   call.settings().hooks_per_event_max);
     if (!updated && updated.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
-        return show_hook_edit(call, *of, typed, faults);
+        return show_hook_edit(call, *hook, typed, faults);
     }
     if (!updated) return updated.error();
     if (!*updated) return not_found();
-    call.report(activity_kind::hook_changed, std::to_string(of->id.value()));
+    call.report(activity_kind::hook_changed, std::to_string(hook->id.value()));
     return call.redirect_to({}, hook_edit_done);
 }
 
@@ -14187,10 +14191,10 @@ private:
                                                                 http::response& response, pages::request_state& state);
     [[nodiscard]] result<void> answer_form(page which, const http::request& request, http::response& response,
                                            const pages::request_state& state);
-    void answer_exception(std::string_view what, const http::request& request, http::response& response,
+    void answer_exception(std::string_view message, const http::request& request, http::response& response,
                           const pages::request_state& state) noexcept;
     void answer_error(const http::request& request, http::response& response, const pages::request_state& state,
-                      const error& why) const;
+                      const error& failure) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
                                      pages::request_state& state);
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
@@ -14276,12 +14280,12 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::respon
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_exception(std::string_view what,
+void account_pages<Users, Sessions, Store, Policies, Theme>::answer_exception(std::string_view message,
                                                                               const http::request& request,
                                                                               http::response& response,
                                                                               const pages::request_state& state) noexcept {
     try {
-        answer_error(request, response, state, internal_error(std::string{"thrown: "}.append(what)));
+        answer_error(request, response, state, internal_error(std::string{"thrown: "}.append(message)));
         observed(request, state).finish(policies_, response, nullptr);
     } catch (...) {
         // Only a failed allocation throws here: respond with the status alone.
@@ -14313,9 +14317,9 @@ template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const http::request& request,
                                                                           http::response& response,
                                                                           const pages::request_state& state,
-                                                                          const error& why) const {
-    const auto status = pipeline::to_status(why.kind);
-    if (to_number(status) >= 500) observed(request, state).report(policies_, why);
+                                                                          const error& failure) const {
+    const auto status = pipeline::to_status(failure.kind);
+    if (to_number(status) >= 500) observed(request, state).report(policies_, failure);
     response.clear();
     if (status == http::status::service_unavailable)
         response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
@@ -14403,9 +14407,9 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
                                                                            pages::request_state& state) {
     const bool signs_in_here = signs_in && which == page::sign_in;
     if (!signs_in_here) {
-        auto who = sessions_.session_of(request, state.start.at);
-        if (!who) return std::move(who).error();
-        state.signed_in = *std::move(who);
+        auto found = sessions_.session_of(request, state.start.at);
+        if (!found) return std::move(found).error();
+        state.signed_in = *std::move(found);
         if (state.signed_in) state.who = caller{state.signed_in->user, {}, credential_kind::other, {}};
     }
     const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
@@ -14452,7 +14456,7 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::answer_form
 
 namespace tollgate::inline v0 {
 
-/// What the documentation says of an authorization server beside the API.
+/// What the documentation says about an authorization server beside the API.
 struct oauth_facts {
     seconds code_lifetime{};
     seconds access_token_lifetime{};
@@ -14466,10 +14470,10 @@ struct oauth_facts {
 
     /// Of an `authorization_server`'s settings.
     template <class Settings>
-    [[nodiscard]] static oauth_facts of(const Settings& from) {
-        return {from.code_lifetime, from.access_token_lifetime, from.refresh_token_lifetime, from.refresh_token_end,
-                from.one_page_services, from.rotation_grace, from.rotates_all_refresh_tokens, from.device_code_lifetime,
-                from.device_poll_interval};
+    [[nodiscard]] static oauth_facts of(const Settings& settings) {
+        return {settings.code_lifetime, settings.access_token_lifetime, settings.refresh_token_lifetime, settings.refresh_token_end,
+                settings.one_page_services, settings.rotation_grace, settings.rotates_all_refresh_tokens, settings.device_code_lifetime,
+                settings.device_poll_interval};
     }
 };
 
@@ -14499,7 +14503,7 @@ namespace tollgate::inline v0 {
 /// constructor, and nothing changes afterwards, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
-    /// Makes all pages from the settings and the routes; `oauth` adds those about OAuth.
+    /// Renders all pages from the settings and the routes; `oauth` adds those about OAuth.
     TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes,
                                     const std::optional<oauth_facts>& oauth = {});
 
@@ -14670,7 +14674,7 @@ public:
 private:
     [[nodiscard]] http::handle_step judge(const http::request& request, http::response& response, pipeline::judgement& state,
                                           http::thread_kind thread) noexcept;
-    void respond_thrown(std::string_view what, const http::request& request, http::response& response,
+    void respond_thrown(std::string_view message, const http::request& request, http::response& response,
                         pipeline::judgement& state) noexcept;
 
     [[nodiscard]] pipeline::judge<Users, Store, Policies> make_judge() noexcept {
@@ -14746,11 +14750,11 @@ void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, h
 }
 
 template <class Users, class Store, class Policies>
-void account_api<Users, Store, Policies>::respond_thrown(std::string_view what, const http::request& request,
+void account_api<Users, Store, Policies>::respond_thrown(std::string_view message, const http::request& request,
                                                          http::response& response, pipeline::judgement& state) noexcept {
     if constexpr (fits) {
         try {
-            make_judge().respond_thrown(what, request, response, state);
+            make_judge().respond_thrown(message, request, response, state);
         } catch (...) {
             response.clear();
             response.set_status(http::status::internal_server_error);
@@ -14831,42 +14835,42 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
     return std::string{url.substr(0, url.find('/', authority + 3))};
 }
 
-[[nodiscard]] inline api_settings to_api_settings(account_service_settings from, bool has_authorization_server) {
-    if (from.auth_url.empty()) from.auth_url = origin_of(from.base_url);
-    if (from.documentation_url.empty()) from.documentation_url = from.auth_url + "/docs/";
-    return {.base_url = std::move(from.base_url),
-            .auth_url = std::move(from.auth_url),
-            .services = std::move(from.services),
-            .anonymous_quota = from.anonymous_quota,
-            .user_quota = from.user_quota,
-            .trusted_proxies = std::move(from.trusted_proxies),
-            .client_named_by = from.client_named_by,
-            .cors_origins = std::move(from.cors_origins),
-            .hooks_per_event_max = from.hooks_per_event_max,
-            .documentation_url = std::move(from.documentation_url),
+[[nodiscard]] inline api_settings to_api_settings(account_service_settings settings, bool has_authorization_server) {
+    if (settings.auth_url.empty()) settings.auth_url = origin_of(settings.base_url);
+    if (settings.documentation_url.empty()) settings.documentation_url = settings.auth_url + "/docs/";
+    return {.base_url = std::move(settings.base_url),
+            .auth_url = std::move(settings.auth_url),
+            .services = std::move(settings.services),
+            .anonymous_quota = settings.anonymous_quota,
+            .user_quota = settings.user_quota,
+            .trusted_proxies = std::move(settings.trusted_proxies),
+            .client_named_by = settings.client_named_by,
+            .cors_origins = std::move(settings.cors_origins),
+            .hooks_per_event_max = settings.hooks_per_event_max,
+            .documentation_url = std::move(settings.documentation_url),
             .has_authorization_server = has_authorization_server,
-            .license = std::move(from.license)};
+            .license = std::move(settings.license)};
 }
 
-[[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings from, const api_settings& api) {
-    from.auth_url = api.auth_url;
-    from.services = api.services;
-    from.anonymous_quota = api.anonymous_quota;
-    from.trusted_proxies = api.trusted_proxies;
-    from.client_named_by = api.client_named_by;
-    from.cors_origins = api.cors_origins;
-    from.documentation_url = api.documentation_url;
-    return from;
+[[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings settings, const api_settings& api) {
+    settings.auth_url = api.auth_url;
+    settings.services = api.services;
+    settings.anonymous_quota = api.anonymous_quota;
+    settings.trusted_proxies = api.trusted_proxies;
+    settings.client_named_by = api.client_named_by;
+    settings.cors_origins = api.cors_origins;
+    settings.documentation_url = api.documentation_url;
+    return settings;
 }
 
-[[nodiscard]] inline page_settings to_page_settings(page_settings from, const api_settings& api) {
-    from.auth_url = api.auth_url;
-    from.services = api.services;
-    from.trusted_proxies = api.trusted_proxies;
-    from.client_named_by = api.client_named_by;
-    from.hooks_per_event_max = api.hooks_per_event_max;
-    from.documentation_url = api.documentation_url;
-    return from;
+[[nodiscard]] inline page_settings to_page_settings(page_settings settings, const api_settings& api) {
+    settings.auth_url = api.auth_url;
+    settings.services = api.services;
+    settings.trusted_proxies = api.trusted_proxies;
+    settings.client_named_by = api.client_named_by;
+    settings.hooks_per_event_max = api.hooks_per_event_max;
+    settings.documentation_url = api.documentation_url;
+    return settings;
 }
 
 // The handlers besides the API. An API that is mounted at every path comes first on a site, because it gets most requests, and last,
@@ -14893,7 +14897,7 @@ struct parts_with_people {
           oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
           documentation{api.settings(), api.table(), oauth.settings()},
           pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
-          // Below a language a path that does not exist is answered by a page.
+          // The pages answer for all paths below a language, even those that do not exist.
           site{http::mounted(std::string{api.root()}, api),
                http::mounted(documentation.root(), documentation),
                http::mounted(oauth),
@@ -14901,10 +14905,10 @@ struct parts_with_people {
                http::mount<Pages>{pages.language_roots(), {}, pages},
                http::mounted("", api)} {}
 
-    void add_mounts(std::vector<std::string>& to) const {
-        for (auto& each : oauth.mounts()) to.push_back(std::move(each));
-        for (auto& each : pages.mounts()) to.push_back(std::move(each));
-        for (auto& each : pages.language_roots()) to.push_back(std::move(each));
+    void add_mounts(std::vector<std::string>& paths) const {
+        for (auto& each : oauth.mounts()) paths.push_back(std::move(each));
+        for (auto& each : pages.mounts()) paths.push_back(std::move(each));
+        for (auto& each : pages.language_roots()) paths.push_back(std::move(each));
     }
 
     Theme theme;
@@ -14997,16 +15001,16 @@ public:
 
     /// For tests, and for servers that do not reuse a response.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
-        http::response made;
-        handle(request, made);
-        return made;
+        http::response response;
+        handle(request, response);
+        return response;
     }
 
     /// The settings of the API, with the `auth_url` in use.
     [[nodiscard]] const api_settings& settings() const noexcept { return api_.settings(); }
     /// The services with their events: for `publish`.
     [[nodiscard]] const service_catalog& services() const noexcept { return api_.settings().services; }
-    /// The store that it was made with.
+    /// The store that it was constructed with.
     [[nodiscard]] Store& store() const noexcept { return store_; }
     /// To share them with other handlers: `policies().by_reference()`.
     [[nodiscard]] Policies& policies() noexcept { return api_.policies(); }
@@ -15047,7 +15051,7 @@ class applications {
 public:
     explicit applications(std::size_t applications_max) : applications_max_{applications_max} {}
 
-    TOLLGATE_DECL result<application_id> create(const new_application& made, std::size_t applications_per_user_max);
+    TOLLGATE_DECL result<application_id> create(const new_application& created, std::size_t applications_per_user_max);
     [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
@@ -15087,15 +15091,15 @@ class device_codes {
 public:
     device_codes(std::size_t codes_max, const applications& known) : codes_max_{codes_max}, applications_{known} {}
 
-    result<void> create(const new_device_code& made) {
-        if (applications_.find(made.application) == nullptr) return not_found();
-        if (find_row(made.device_digest) != rows_.end() || find_row(made.user_digest) != rows_.end())
+    result<void> create(const new_device_code& code) {
+        if (applications_.find(code.application) == nullptr) return not_found();
+        if (find_row(code.device_digest) != rows_.end() || find_row(code.user_digest) != rows_.end())
             return error{error_kind::conflict, "This device code exists already.", {}};
-        if (rows_.size() >= codes_max_ && sweep_expired(made.created_at, 1) == 0)
+        if (rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0)
             return unavailable("The memory store holds " + std::to_string(codes_max_) +
                                " device codes, the maximum (memory_settings::device_codes_max).");
-        rows_.push_back({made, device_code_state::pending});
-        const auto is_sibling = [&](const row& each) { return each.made.application == made.application; };
+        rows_.push_back({code, device_code_state::pending});
+        const auto is_sibling = [&](const row& each) { return each.code.application == code.application; };
         if (static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_sibling)) >
             limits::device_codes_per_application_max)
             rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_sibling));
@@ -15105,28 +15109,28 @@ public:
     [[nodiscard]] std::optional<device_code> find(const digest& code) const {
         const auto found = find_row(code);
         if (found == rows_.end()) return std::nullopt;
-        const new_device_code& is = found->made;
+        const new_device_code& is = found->code;
         return device_code{is.device_digest,  is.application, applications_.find(is.application)->client_id, is.scopes,
                            is.requested_from, is.created_at,  is.expires_at,                                 found->state};
     }
 
-    bool answer(const digest& user_code, device_code_state given) noexcept {
+    bool answer(const digest& user_code, device_code_state state) noexcept {
         for (row& each : rows_)
-            if (each.made.user_digest == user_code && each.state == device_code_state::pending) {
-                each.state = given;
+            if (each.code.user_digest == user_code && each.state == device_code_state::pending) {
+                each.state = state;
                 return true;
             }
         return false;
     }
 
     void forget_of(application_id application) noexcept {
-        std::erase_if(rows_, [&](const row& each) { return each.made.application == application; });
+        std::erase_if(rows_, [&](const row& each) { return each.code.application == application; });
     }
 
     std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
         std::size_t swept = 0;
         std::erase_if(rows_, [&](const row& each) {
-            const bool goes = swept < rows_max && each.made.expires_at <= now;
+            const bool goes = swept < rows_max && each.code.expires_at <= now;
             swept += goes ? 1 : 0;
             return goes;
         });
@@ -15135,13 +15139,13 @@ public:
 
 private:
     struct row {
-        new_device_code made;
+        new_device_code code;
         device_code_state state;
     };
 
     [[nodiscard]] std::vector<row>::const_iterator find_row(const digest& code) const noexcept {
         return std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
-            return each.made.device_digest == code || each.made.user_digest == code;
+            return each.code.device_digest == code || each.code.user_digest == code;
         });
     }
 
@@ -15205,21 +15209,21 @@ public:
     }
 
     template <class Tag>
-    [[nodiscard]] std::size_t operator()(id<Tag> named) const noexcept {
-        const auto value = static_cast<std::uint64_t>(named.value());
+    [[nodiscard]] std::size_t operator()(id<Tag> key) const noexcept {
+        const auto value = static_cast<std::uint64_t>(key.value());
         return finish(fold(value ^ keys_[1], keys_[0]), sizeof value);
     }
 
     /// SHA-256 output cannot be chosen.
-    [[nodiscard]] std::size_t operator()(const digest& of) const noexcept { return std::hash<digest>{}(of); }
+    [[nodiscard]] std::size_t operator()(const digest& value) const noexcept { return std::hash<digest>{}(value); }
 
 private:
     static constexpr std::size_t block_bytes = 16;
 
     [[nodiscard]] std::uint64_t absorb(std::uint64_t state, const char* block) const noexcept {
-        std::uint64_t texts[2];
-        std::memcpy(texts, block, sizeof texts);
-        return fold(texts[0] ^ keys_[1], texts[1] ^ state);
+        std::uint64_t words[2];
+        std::memcpy(words, block, sizeof words);
+        return fold(words[0] ^ keys_[1], words[1] ^ state);
     }
 
     /// Adds the size, so that padding and overlaps differ from such bytes in the text.
@@ -15255,8 +15259,8 @@ namespace tollgate::inline v0 {
 class short_mutex {
 public:
     void lock() noexcept {
-        std::uint32_t seen = is_free;
-        if (!state_.compare_exchange_strong(seen, is_held, std::memory_order_acquire, std::memory_order_relaxed)) [[unlikely]]
+        std::uint32_t expected = is_free;
+        if (!state_.compare_exchange_strong(expected, is_held, std::memory_order_acquire, std::memory_order_relaxed)) [[unlikely]]
             wait();
     }
     void unlock() noexcept {
@@ -15381,10 +15385,10 @@ private:
 
         [[nodiscard]] bool is_full() const noexcept { return tags == nullptr || rows >= mask - mask / 8; }
 
-        void place(entry&& made, std::size_t hash) noexcept {
+        void place(entry&& added, std::size_t hash) noexcept {
             std::size_t at = hash & mask;
             while (tags[at] != 0) at = (at + 1) & mask;
-            std::construct_at(&slots[at].held, std::move(made));
+            std::construct_at(&slots[at].held, std::move(added));
             tags[at] = tag(hash);
         }
 
@@ -15527,24 +15531,24 @@ public:
 
     [[nodiscard]] result<std::optional<token_credential>> find(const digest& token) const {
         using found = result<std::optional<token_credential>>;
-        return by_digest_.with(token, [](const row* kept) -> found {
-            return kept == nullptr ? std::nullopt : kept->credential.get();
+        return by_digest_.with(token, [](const row* stored) -> found {
+            return stored == nullptr ? std::nullopt : stored->credential.get();
         });
     }
 
     /// `made_with`: empty for a token without a refresh token. Throws std::bad_alloc without effect.
-    TOLLGATE_DECL result<void> create(const new_access_token& made, std::optional<refresh_token_id> made_with);
+    TOLLGATE_DECL result<void> create(const new_access_token& created, std::optional<refresh_token_id> made_with);
     TOLLGATE_DECL bool revoke(const digest& token) noexcept;
     /// Empty if there is no such token.
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
     /// Revokes those without a refresh token.
     void revoke_made_with_none(const grant_parties& parties) noexcept {
-        revoke_if(parties, [](const row& kept) { return !kept.made_with; });
+        revoke_if(parties, [](const row& stored) { return !stored.made_with; });
     }
     /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
     void revoke_made_with(refresh_token_id refresh_token, const grant_parties& parties) noexcept {
-        revoke_if(parties, [refresh_token](const row& kept) { return kept.made_with == refresh_token; });
+        revoke_if(parties, [refresh_token](const row& stored) { return stored.made_with == refresh_token; });
     }
     TOLLGATE_DECL void revoke_between(const grant_parties& parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
@@ -15565,7 +15569,7 @@ private:
         if (found == between_.end()) return;
         auto& siblings = found->second;
         for (auto each = siblings.begin(); each != siblings.end();) {
-            if (by_digest_.with(each->of, [&](const row* kept) { return chosen(*kept); })) {
+            if (by_digest_.with(each->of, [&](const row* stored) { return chosen(*stored); })) {
                 by_digest_.erase(each->of);
                 by_end_.erase(*each);
                 shares_.remove(parties.user);
@@ -15610,7 +15614,7 @@ public:
           access_{access} {}
 
     [[nodiscard]] TOLLGATE_DECL std::optional<scope_set> granted(const grant_parties& parties) const;
-    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made);
+    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code);
     TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
     TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
     TOLLGATE_DECL void revoke_token(application_id application, const digest& token) noexcept;
@@ -15637,8 +15641,8 @@ private:
         std::string redirect;
         std::optional<std::string> code_challenge;
         instant expires_at;
-        instant forget_at;                          // later than its expiry once it was redeemed
-        std::optional<refresh_token_id> made = {};  // from it; set when it is redeemed
+        instant forget_at;                                   // later than its expiry once it was redeemed
+        std::optional<refresh_token_id> refresh_token = {};  // from it; set when it is redeemed
     };
     struct refresh_row {
         refresh_token_id id;
@@ -15655,7 +15659,7 @@ private:
     using refresh_rows = std::unordered_map<digest, refresh_row>;
 
     TOLLGATE_DECL result<void> create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                              const issued_tokens& made, instant now, refresh_token_id id);
+                                              const issued_tokens& issued, instant now, refresh_token_id id);
     /// Its digest now, by its own or its family's.
     [[nodiscard]] TOLLGATE_DECL refresh_rows::iterator find_refresh_token(const digest& token,
                                                                            const std::optional<digest>& family);
@@ -15665,7 +15669,7 @@ private:
     TOLLGATE_DECL void forget_refresh_token(const digest& token) noexcept;
     TOLLGATE_DECL void revoke_what_came_of(const code_row& code) noexcept;
     /// Removes one refresh token of a grant that has too many.
-    TOLLGATE_DECL void forget_least_used_refresh_token(const row& of, const digest& but_not) noexcept;
+    TOLLGATE_DECL void forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept;
     TOLLGATE_DECL std::size_t sweep_codes(instant now, std::size_t rows_max) noexcept;
     TOLLGATE_DECL std::size_t sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept;
 
@@ -15712,7 +15716,7 @@ class hooks {
 public:
     explicit hooks(std::size_t hooks_max) : hooks_max_{hooks_max} {}
 
-    TOLLGATE_DECL result<hook_id> create(const new_hook& made, std::size_t hooks_per_event_max);
+    TOLLGATE_DECL result<hook_id> create(const new_hook& hook, std::size_t hooks_per_event_max);
     [[nodiscard]] TOLLGATE_DECL std::vector<hook> of(const account_ref& account) const;
     [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> account_of(const service_name& service, hook_id id) const;
     TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const std::string& secret,
@@ -15758,15 +15762,15 @@ public:
     [[nodiscard]] TOLLGATE_DECL delivery_backlog backlog(instant now, std::size_t rows_max) const;
     TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
     TOLLGATE_DECL std::vector<completion> complete(std::span<const attempt_result> ended, instant now);
-    [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id of,
+    [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id hook,
                                                                     std::size_t rows_max,
                                                                     std::optional<delivery_id> before,
                                                                     std::optional<delivery_state> state) const;
-    [[nodiscard]] TOLLGATE_DECL std::vector<recorded_attempt> attempts_of(const account_ref& account, hook_id of,
+    [[nodiscard]] TOLLGATE_DECL std::vector<recorded_attempt> attempts_of(const account_ref& account, hook_id hook,
                                                                           std::size_t rows_max,
                                                                           std::optional<delivery_id> made_for) const;
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now);
-    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since,
+    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                       std::size_t rows_max, instant now);
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
@@ -15852,13 +15856,13 @@ private:
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
     /// Whether the delivery is due. It is given up at once if its host has used its share.
-    TOLLGATE_DECL bool add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now);
+    TOLLGATE_DECL bool add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now);
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
     TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
     [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& happened,
                                                            const std::vector<hook_id>& listening);
-    [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& of) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& event) const noexcept;
     /// Null also if its hook was deleted.
     [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
@@ -15867,10 +15871,10 @@ private:
     TOLLGATE_DECL void wait_until(std::int64_t id, row& which, instant at) noexcept;
     TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
     static TOLLGATE_DECL void fail(kept_hook& which, const attempt_result& by) noexcept;
-    TOLLGATE_DECL void disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept;
+    TOLLGATE_DECL void disable(hook_id id, kept_hook& which, disable_reason reason, instant now) noexcept;
 
-    TOLLGATE_DECL void queue(hook_rows& of, std::optional<instant> ready_at) noexcept;
-    TOLLGATE_DECL void queue_no_later_than(hook_rows& of, instant ready_at) noexcept;
+    TOLLGATE_DECL void queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept;
+    TOLLGATE_DECL void queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept;
     TOLLGATE_DECL void end_leases(host& which, instant now) noexcept;
     TOLLGATE_DECL void lease_for(const lease_request& request, const lease_time& time, std::vector<due_delivery>& into);
     [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const kept_hook& to,
@@ -15908,12 +15912,12 @@ class sessions {
 public:
     explicit sessions(std::size_t sessions_max) : sessions_max_{sessions_max} {}
 
-    TOLLGATE_DECL result<void> create(const stored_session& made);
+    TOLLGATE_DECL result<void> create(const stored_session& session);
     [[nodiscard]] TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie) const;
     TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
     TOLLGATE_DECL result<bool> end(const digest& cookie);
     [[nodiscard]] TOLLGATE_DECL result<std::vector<stored_session>> of(user_id user) const;
-    TOLLGATE_DECL result<void> end_all_of(user_id user, const std::optional<digest>& kept);
+    TOLLGATE_DECL result<void> end_all_of(user_id user, const std::optional<digest>& except);
     TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
 
 private:
@@ -15924,7 +15928,7 @@ private:
     mutable std::mutex mutex_;
     std::unordered_map<digest, stored_session> rows_;
     digests_by_time by_creation_;
-    digests_by_time by_last_sight_;
+    digests_by_time by_last_seen_;
     std::unordered_map<user_id, digests_by_time> of_user_;  // by when they were last seen
 };
 
@@ -15950,39 +15954,39 @@ template <class Verb>
     try {
         return verb();
     } catch (...) {
-        error why{error_kind::unavailable, {}, {}};
+        error failure{error_kind::unavailable, {}, {}};
         try {
-            why = unavailable("out of memory or another resource of the process");
+            failure = unavailable("out of memory or another resource of the process");
         } catch (...) {  // out of memory for the text, too: the kind suffices
         }
-        return why;
+        return failure;
     }
 }
 
 /// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
-[[nodiscard]] inline error describe_conflict(error why, const char* message) {
-    if (why.kind == error_kind::conflict) why.message = message;
-    return why;
+[[nodiscard]] inline error describe_conflict(error failure, const char* message) {
+    if (failure.kind == error_kind::conflict) failure.message = message;
+    return failure;
 }
 
 }  // namespace detail
 
 // Errors that all stores report in the same words.
 
-[[nodiscard]] inline error personal_token_exists(error why) {
-    return detail::describe_conflict(std::move(why), "A personal token of this username exists already.");
+[[nodiscard]] inline error personal_token_exists(error failure) {
+    return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
 }
 
-[[nodiscard]] inline error application_exists(error why) {
-    return detail::describe_conflict(std::move(why), "An application of this client_id exists already.");
+[[nodiscard]] inline error application_exists(error failure) {
+    return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
 }
 
-[[nodiscard]] inline error token_exists(error why) {
-    return detail::describe_conflict(std::move(why), "This token exists already.");
+[[nodiscard]] inline error token_exists(error failure) {
+    return detail::describe_conflict(std::move(failure), "This token exists already.");
 }
 
-[[nodiscard]] inline error session_exists(error why) {
-    return detail::describe_conflict(std::move(why), "This session exists already.");
+[[nodiscard]] inline error session_exists(error failure) {
+    return detail::describe_conflict(std::move(failure), "This session exists already.");
 }
 
 [[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
@@ -16021,19 +16025,19 @@ public:
 
     [[nodiscard]] result<std::optional<token_credential>> find(std::string_view username) const {
         using found = result<std::optional<token_credential>>;
-        return by_username_.with(username, [](const row* kept) -> found {
-            return kept == nullptr ? std::nullopt : kept->credential.get();
+        return by_username_.with(username, [](const row* stored) -> found {
+            return stored == nullptr ? std::nullopt : stored->credential.get();
         });
     }
-    TOLLGATE_DECL result<token_id> create(const new_personal_token& made, std::size_t tokens_per_user_max);
+    TOLLGATE_DECL result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);
     [[nodiscard]] TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user) const;
     TOLLGATE_DECL result<bool> revoke(token_id id);
     TOLLGATE_DECL result<bool> renew(user_id user, token_id id, const personal_token_renewal& renewed);
     result<void> record_use(std::string_view username, instant now, std::string_view from) {
         std::string network{from};
-        by_username_.change(username, [&](row& kept) {
-            kept.credential.last_used_at = now;
-            kept.last_used_from.swap(network);
+        by_username_.change(username, [&](row& stored) {
+            stored.credential.last_used_at = now;
+            stored.last_used_from.swap(network);
         });
         return {};
     }
@@ -16099,7 +16103,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& made, std::size_t tokens_per_user_max) noexcept;
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     /// See `token_store`.
@@ -16112,7 +16116,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
@@ -16165,9 +16169,9 @@ public:
     }
 
     /// See `application_store`.
-    result<application_id> create_application(const new_application& made,
+    result<application_id> create_application(const new_application& application,
                                                std::size_t applications_per_user_max) noexcept {
-        return in_oauth([&] { return applications_.create(made, applications_per_user_max); });
+        return in_oauth([&] { return applications_.create(application, applications_per_user_max); });
     }
     /// See `application_store`.
     result<std::optional<application>> find_application(std::string_view client_id) noexcept {
@@ -16212,8 +16216,8 @@ public:
         return in_oauth([&]() -> result<std::optional<scope_set>> { return grants_.granted({application, user}); });
     }
     /// See `grant_store`.
-    result<code_result> create_code(const new_authorization_code& made) noexcept {
-        return in_oauth([&] { return grants_.create_code(made); });
+    result<code_result> create_code(const new_authorization_code& code) noexcept {
+        return in_oauth([&] { return grants_.create_code(code); });
     }
     /// See `grant_store`.
     result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
@@ -16235,18 +16239,19 @@ public:
         return in_oauth([&]() -> result<std::optional<oauth_token>> { return grants_.find_token(token); });
     }
     /// See `grant_store`.
-    result<bool> create_owner_token(const new_access_token& made) noexcept {
+    result<bool> create_owner_token(const new_access_token& token) noexcept {
         return in_oauth([&]() -> result<bool> {
-            const application* const of = applications_.find(made.application);
-            if (of == nullptr || of->owner != made.user || !of->acts_for_owner || of->type != client_type::confidential)
+            const application* const application = applications_.find(token.application);
+            if (application == nullptr || application->owner != token.user || !application->acts_for_owner ||
+                application->type != client_type::confidential)
                 return false;
-            if (auto done = access_.create(made, std::nullopt); !done) return std::move(done).error();
+            if (auto done = access_.create(token, std::nullopt); !done) return std::move(done).error();
             return true;
         });
     }
     /// See `grant_store`.
-    result<void> create_device_code(const new_device_code& made) noexcept {
-        return in_oauth([&] { return device_codes_.create(made); });
+    result<void> create_device_code(const new_device_code& code) noexcept {
+        return in_oauth([&] { return device_codes_.create(code); });
     }
     /// See `grant_store`.
     result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
@@ -16273,8 +16278,8 @@ public:
     }
 
     /// See `session_store`.
-    result<void> create_session(const stored_session& made) noexcept {
-        return detail::without_exceptions([&] { return sessions_.create(made); });
+    result<void> create_session(const stored_session& session) noexcept {
+        return detail::without_exceptions([&] { return sessions_.create(session); });
     }
     /// See `session_store`.
     result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
@@ -16293,8 +16298,8 @@ public:
         return detail::without_exceptions([&] { return sessions_.of(user); });
     }
     /// See `session_store`.
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& kept = std::nullopt) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end_all_of(user, kept); });
+    result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept {
+        return detail::without_exceptions([&] { return sessions_.end_all_of(user, except); });
     }
     /// See `session_store`.
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
@@ -16302,8 +16307,8 @@ public:
     }
 
     /// See `hook_store`.
-    result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept {
-        return in_hooks([&] { return hooks_.create(made, hooks_per_event_max); });
+    result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
+        return in_hooks([&] { return hooks_.create(hook, hooks_per_event_max); });
     }
     /// See `hook_store`.
     result<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
@@ -16363,18 +16368,18 @@ public:
         return in_hooks([&]() -> result<std::vector<completion>> { return outbox_.complete(ended, now); });
     }
     /// See `outbox`.
-    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of, std::size_t rows_max,
+    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
                                                  std::optional<delivery_id> before = {},
                                                  std::optional<delivery_state> state = {}) noexcept {
         return in_hooks(
-            [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, of, rows_max, before, state); });
+            [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
     }
     /// See `outbox`.
-    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                        std::size_t rows_max,
                                                        std::optional<delivery_id> made_for = {}) noexcept {
         return in_hooks([&]() -> result<std::vector<recorded_attempt>> {
-            return outbox_.attempts_of(account, of, rows_max, made_for);
+            return outbox_.attempts_of(account, hook, rows_max, made_for);
         });
     }
     /// See `outbox`.
@@ -16382,9 +16387,9 @@ public:
         return in_hooks([&] { return outbox_.resend(account, id, now); });
     }
     /// See `outbox`.
-    result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max,
+    result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
                                         instant now) noexcept {
-        return in_hooks([&] { return outbox_.resend_given_up(account, of, since, rows_max, now); });
+        return in_hooks([&] { return outbox_.resend_given_up(account, hook, since, rows_max, now); });
     }
     /// See `outbox`.
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
@@ -16454,7 +16459,7 @@ struct server_counters {
     static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
 
     [[nodiscard]] server_statistics read() const noexcept {
-        const auto value = [](const auto& of) { return of.load(std::memory_order_relaxed); };
+        const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
         return {value(connections), value(connections_accepted), value(connections_refused),
                 value(queued), value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped)};
     }
@@ -16638,7 +16643,7 @@ private:
 namespace tollgate::inline v0::detail {
 
 /// What a thread sleeps on until another one wakes it. Each thread has its own, woken after all locks are released: a thread that
-/// is woken under a lock that it needs sleeps again at once, which doubles the price of a wakeup.
+/// is woken under a lock that it needs sleeps again at once, which doubles the cost of a wakeup.
 class call_waiter {
 public:
     /// Shared with those that wake it: the thread may end before they are done.
@@ -16669,7 +16674,7 @@ private:
 /// Combines calls of several threads into batches: while one round trip is under way, those that arrive form the next one. A call
 /// that finds none under way makes its own at once, so that a thread alone never waits for others.
 ///
-/// A batch is sent after all of its calls have arrived: each gets a result that was made during the call, as if it had called alone.
+/// A batch is sent after all of its calls have arrived: each gets a result that was read during the call, as if it were the only one.
 ///
 /// Thread rule: any thread. A call takes the rest of the round trip that is under way and one more, which must be bounded in time.
 /// With more than `batch_max` calls waiting it is one more for each of these.
@@ -16681,7 +16686,7 @@ public:
     /// One call of a batch.
     class entry {
     public:
-        explicit entry(const Request& made) : request{made}, waits_on_{call_waiter::of_this_thread()} {}
+        explicit entry(const Request& value) : request{value}, waits_on_{call_waiter::of_this_thread()} {}
 
         const Request& request;
         std::optional<Result> result;
@@ -16715,7 +16720,7 @@ public:
             if (first_ == nullptr) last_ = nullptr;
         }
         send(batch{taken.data(), count});
-        // The next round trip first: it is under way while those that have their results go on.
+        // The next round trip first: it is under way while those that have their results continue.
         if (const auto next = end_round_trip()) next->wake();
         for (entry* const each : batch{taken.data(), count}) {
             if (each == &own) continue;
@@ -16753,7 +16758,7 @@ private:
 
 // The circuit breaker of a pool:
 //
-//   closed   connections are lent, and opened as they are needed
+//   closed   connections are handed out, and opened as they are needed
 //            -> open: a connection failed in a way that others share (`lease::trip`), or none could be opened and
 //               there is no other one
 //   open     `take` fails at once until the retry time, which backs off from 100 ms to 2 s with jitter
@@ -16770,7 +16775,7 @@ struct reconnecting_pool_settings {
     /// Prefix of every error message, such as "PostgreSQL".
     std::string name;
     std::size_t connections_max = 8;
-    /// Of these, how many are lent to callers of `take_reserved` only. Less than `connections_max`.
+    /// Of these, how many are for callers of `take_reserved` only. Less than `connections_max`.
     std::size_t connections_reserved = 0;
     /// The first and the longest pause between attempts to connect. Zero: every caller tries, and there is no breaker.
     milliseconds first_pause{100};
@@ -16779,13 +16784,13 @@ struct reconnecting_pool_settings {
     bool probes_at_once = false;
     /// Called when the breaker opens (`false`, with the reason) and when it closes. Called with the pool's lock held:
     /// must return quickly and must not use the pool.
-    std::function<void(bool up, std::string_view why)> on_state{};
+    std::function<void(bool up, std::string_view reason)> on_state{};
     steady::time_point (*now)() noexcept = &steady::now;
 };
 
-/// The connections of one process to one server or file, opened on demand. The most recently used one is lent first,
+/// The connections of one process to one server or file, opened on demand. The most recently used one is handed out first,
 /// because its caches are warm. `Connection` has `bool is_sound() noexcept`: whether the connection looks usable
-/// without a round trip. It is asked when a connection is returned and when it is lent again; one that is not is closed.
+/// without a round trip. It is called when a connection is returned and before it is handed out again; one that is not sound is closed.
 ///
 /// Thread rule: any thread. Blocking. Outlives its leases.
 template <class Connection>
@@ -16794,53 +16799,53 @@ public:
     using steady = std::chrono::steady_clock;
     using opener = std::function<result<std::unique_ptr<Connection>>()>;
 
-    /// A connection lent until the end of the scope.
+    /// A connection that is in use until the end of the scope.
     class lease {
     public:
         lease(lease&& other) noexcept
-            : from_{std::exchange(other.from_, nullptr)},
-              lent_{std::move(other.lent_)},
+            : pool_{std::exchange(other.pool_, nullptr)},
+              connection_{std::move(other.connection_)},
               generation_{other.generation_},
               is_probe_{other.is_probe_},
               is_reserved_{other.is_reserved_},
               since_{other.since_} {}
         lease& operator=(lease&&) = delete;
         ~lease() {
-            if (from_ == nullptr) return;
-            from_->count_call(since_);
-            from_->put(std::move(lent_), generation_, is_probe_, is_reserved_);
+            if (pool_ == nullptr) return;
+            pool_->count_call(since_);
+            pool_->put(std::move(connection_), generation_, is_probe_, is_reserved_);
         }
 
-        [[nodiscard]] Connection& operator*() const noexcept { return *lent_; }
-        [[nodiscard]] Connection* operator->() const noexcept { return lent_.get(); }
+        [[nodiscard]] Connection& operator*() const noexcept { return *connection_; }
+        [[nodiscard]] Connection* operator->() const noexcept { return connection_.get(); }
 
         /// Closes the connection because it is broken.
-        void drop(std::string_view why) noexcept { end(false, why); }
+        void drop(std::string_view reason) noexcept { end(false, reason); }
         /// Closes this and all other connections, because they share the failure and each would delay a caller as long.
         /// Opens the breaker, unless a newer connection has shown that the server is available.
-        void trip(std::string_view why) noexcept { end(true, why); }
+        void trip(std::string_view reason) noexcept { end(true, reason); }
 
     private:
         friend class reconnecting_pool;
-        lease(reconnecting_pool& from, std::unique_ptr<Connection> lent, std::uint64_t generation,
+        lease(reconnecting_pool& pool, std::unique_ptr<Connection> connection, std::uint64_t generation,
               bool is_probe, bool is_reserved) noexcept
-            : from_{&from},
-              lent_{std::move(lent)},
+            : pool_{&pool},
+              connection_{std::move(connection)},
               generation_{generation},
               is_probe_{is_probe},
               is_reserved_{is_reserved},
-              since_{from.now()} {}
+              since_{pool.now()} {}
 
-        void end(bool all, std::string_view why) noexcept {
-            lent_.reset();
-            if (from_ == nullptr) return;
-            from_->count_call(since_);
-            from_->errors_.fetch_add(1, std::memory_order_relaxed);
-            std::exchange(from_, nullptr)->lose(generation_, is_probe_, is_reserved_, all, why);
+        void end(bool all, std::string_view reason) noexcept {
+            connection_.reset();
+            if (pool_ == nullptr) return;
+            pool_->count_call(since_);
+            pool_->errors_.fetch_add(1, std::memory_order_relaxed);
+            std::exchange(pool_, nullptr)->lose(generation_, is_probe_, is_reserved_, all, reason);
         }
 
-        reconnecting_pool* from_;
-        std::unique_ptr<Connection> lent_;
+        reconnecting_pool* pool_;
+        std::unique_ptr<Connection> connection_;
         std::uint64_t generation_;
         bool is_probe_;
         bool is_reserved_;
@@ -16862,10 +16867,10 @@ public:
     /// The same for callers that may use the reserved connections, too.
     [[nodiscard]] result<lease> take_reserved(milliseconds wait_max) { return take_counted(wait_max, true); }
 
-    /// What the connections were used for since the pool was made.
+    /// What the connections were used for since the pool was constructed.
     [[nodiscard]] backend_statistics statistics() const noexcept {
-        const auto duration = [](const std::atomic<steady::rep>& of) {
-            return std::chrono::nanoseconds{steady::duration{of.load(std::memory_order_relaxed)}};
+        const auto duration = [](const std::atomic<steady::rep>& counter) {
+            return std::chrono::nanoseconds{steady::duration{counter.load(std::memory_order_relaxed)}};
         };
         return {.calls = calls_.load(std::memory_order_relaxed),
                 .errors = errors_.load(std::memory_order_relaxed),
@@ -16890,9 +16895,9 @@ private:
 
     [[nodiscard]] steady::rep now() const noexcept { return settings_.now().time_since_epoch().count(); }
     [[nodiscard]] result<lease> take_counted(milliseconds wait_max, bool is_reserved) {
-        const auto began = now();
+        const auto start = now();
         auto taken = take_uncounted(wait_max, is_reserved);
-        waited_.fetch_add(now() - began, std::memory_order_relaxed);
+        waited_.fetch_add(now() - start, std::memory_order_relaxed);
         if (!taken) errors_.fetch_add(1, std::memory_order_relaxed);
         return taken;
     }
@@ -16906,17 +16911,17 @@ private:
         return unavailable(settings_.name + ": not connected; retrying shortly: " + last_failure_);
     }
     void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe, bool is_reserved) noexcept;
-    void lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all, std::string_view why) noexcept;
+    void lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all, std::string_view reason) noexcept;
     // The functions below require the lock to be held.
-    void count_lent(bool is_reserved, bool is_lent) noexcept {
+    void count_in_use(bool is_reserved, bool is_in_use) noexcept {
         if (is_reserved) return;
-        if (is_lent) ++lent_unreserved_;
-        else --lent_unreserved_;
+        if (is_in_use) ++unreserved_in_use_;
+        else --unreserved_in_use_;
     }
     void back_off() noexcept;
-    void note_failure(bool opens, bool is_probe, std::string_view why) noexcept;
+    void note_failure(bool opens, bool is_probe, std::string_view reason) noexcept;
     void close_breaker() noexcept;
-    void report(bool up, std::string_view why) noexcept;
+    void report(bool up, std::string_view reason) noexcept;
 
     reconnecting_pool_settings settings_;
     const opener open_;
@@ -16934,8 +16939,8 @@ private:
     std::mutex mutex_;
     std::condition_variable came_free_;
     std::vector<idle_connection> idle_;
-    std::size_t lent_unreserved_ = 0;  // to callers of `take`, including those that are being opened
-    std::size_t opened_ = 0;  // including those being opened and those lent
+    std::size_t unreserved_in_use_ = 0;  // by callers of `take`, including those that are being opened
+    std::size_t opened_ = 0;  // including those being opened and those in use
     std::uint64_t generation_ = 0;
     unsigned failures_ = 0;  // consecutive
     std::string last_failure_;
@@ -16949,12 +16954,12 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
     std::unique_lock lock{mutex_};
     bool is_probe = false;
     for (;;) {
-        const bool has_share = is_reserved || lent_unreserved_ < settings_.connections_max - settings_.connections_reserved;
+        const bool has_share = is_reserved || unreserved_in_use_ < settings_.connections_max - settings_.connections_reserved;
         while (has_share && !idle_.empty()) {
             auto chosen = std::move(idle_.back());
             idle_.pop_back();
             if (chosen.held->is_sound()) {
-                count_lent(is_reserved, true);
+                count_in_use(is_reserved, true);
                 return lease{*this, std::move(chosen.held), chosen.generation, false, is_reserved};
             }
             --opened_;
@@ -16974,36 +16979,36 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
         came_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
     }
     ++opened_;
-    count_lent(is_reserved, true);
+    count_in_use(is_reserved, true);
     const std::uint64_t generation = generation_;
     is_probing_.store(is_probe, std::memory_order_relaxed);
     if (failures_ > 0) back_off();  // one caller at a time probes a server that did not respond
     lock.unlock();
 
-    std::optional<result<std::unique_ptr<Connection>>> made;
+    std::optional<result<std::unique_ptr<Connection>>> opened;
     try {
-        made.emplace(open_());
+        opened.emplace(open_());
     } catch (...) {  // out of memory; the slot must be released
         lock.lock();
         --opened_;
-        count_lent(is_reserved, false);
+        count_in_use(is_reserved, false);
         if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
         came_free_.notify_all();
         throw;
     }
     lock.lock();
-    if (!*made) {
+    if (!*opened) {
         --opened_;
-        count_lent(is_reserved, false);
-        note_failure(opened_ == 0, is_probe, made->error().cause);
+        count_in_use(is_reserved, false);
+        note_failure(opened_ == 0, is_probe, opened->error().cause);
         came_free_.notify_all();
-        return std::move(*made).error();
+        return std::move(*opened).error();
     }
     if (!is_probe) {
         failures_ = 0;
         retry_at_.store(0, std::memory_order_relaxed);
     }
-    return lease{*this, **std::move(made), generation, is_probe, is_reserved};
+    return lease{*this, **std::move(opened), generation, is_probe, is_reserved};
 }
 
 template <class Connection>
@@ -17012,7 +17017,7 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, st
     const bool is_sound = returned->is_sound();
     {
         const std::scoped_lock lock{mutex_};
-        count_lent(is_reserved, false);
+        count_in_use(is_reserved, false);
         if (is_probe) close_breaker();
         if (is_sound && generation == generation_) idle_.push_back({std::move(returned), generation});
         else --opened_;
@@ -17024,14 +17029,14 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, st
 
 template <class Connection>
 void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all,
-                                         std::string_view why) noexcept {
+                                         std::string_view reason) noexcept {
     std::vector<idle_connection> closed;  // destroyed after the lock is released: closing may be slow
     {
         const std::scoped_lock lock{mutex_};
         --opened_;
-        count_lent(is_reserved, false);
+        count_in_use(is_reserved, false);
         if (is_probe) {
-            note_failure(true, true, why);
+            note_failure(true, true, reason);
         } else if (all && generation == generation_) {
             ++generation_;
             opened_ -= idle_.size();
@@ -17041,7 +17046,7 @@ void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe
             } catch (...) {  // out of memory: closed with the lock held
             }
             idle_.clear();  // keeps its capacity
-            note_failure(true, false, why);
+            note_failure(true, false, reason);
             if (settings_.probes_at_once) retry_at_.store(0, std::memory_order_relaxed);
         }
     }
@@ -17059,18 +17064,18 @@ void reconnecting_pool<Connection>::back_off() noexcept {
 }
 
 template <class Connection>
-void reconnecting_pool<Connection>::note_failure(bool opens, bool is_probe, std::string_view why) noexcept {
+void reconnecting_pool<Connection>::note_failure(bool opens, bool is_probe, std::string_view reason) noexcept {
     if (!has_breaker()) return;
     back_off();
     ++failures_;
     if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
     try {
-        last_failure_ = why;
+        last_failure_ = reason;
     } catch (...) {  // out of memory; keep the previous reason
     }
     if (!opens || is_open_.load(std::memory_order_relaxed)) return;
     is_open_.store(true, std::memory_order_release);
-    report(false, why);
+    report(false, reason);
 }
 
 template <class Connection>
@@ -17083,10 +17088,10 @@ void reconnecting_pool<Connection>::close_breaker() noexcept {
 }
 
 template <class Connection>
-void reconnecting_pool<Connection>::report(bool up, std::string_view why) noexcept {
+void reconnecting_pool<Connection>::report(bool up, std::string_view reason) noexcept {
     if (!settings_.on_state) return;
     try {
-        settings_.on_state(up, why);
+        settings_.on_state(up, reason);
     } catch (...) {  // an exception from the callback is ignored
     }
 }
@@ -17165,7 +17170,7 @@ private:
     [[nodiscard]] bool read_line_byte(char c) noexcept;
     [[nodiscard]] chunk_step read_trailers(std::span<char> bytes) noexcept;
     void take_data(std::span<char> bytes) noexcept;
-    [[nodiscard]] chunk_step refuse(status with, std::string_view reason) noexcept;
+    [[nodiscard]] chunk_step refuse(status code, std::string_view reason) noexcept;
 
     std::size_t begin_ = 0;
     std::size_t size_ = 0;
@@ -17297,12 +17302,12 @@ private:
 
     [[nodiscard]] parse_step go_on(stage next, std::size_t at) noexcept;
     [[nodiscard]] parse_step finish_too_large(request& into) noexcept;
-    [[nodiscard]] parse_step refuse(std::string_view reason, status with = status::bad_request) noexcept;
+    [[nodiscard]] parse_step refuse(std::string_view reason, status code = status::bad_request) noexcept;
 
     parser_settings settings_;
     std::uintptr_t base_ = 0;        // address of the message's first byte in the last step
     std::size_t at_ = 0;             // start of the current part
-    std::size_t seen_ = 0;           // end of the examined bytes of the part
+    std::size_t examined_ = 0;       // end of the examined bytes of the part
     std::size_t section_begin_ = 0;  // start of the field lines
     std::size_t message_bytes_ = 0;
     std::size_t body_bytes_max_ = 0;  // of this message
@@ -17342,7 +17347,7 @@ struct framing {
 /// Writes one response in wire format (RFC 9112 section 4) to `to`, which has space for `response_bytes_max`, and returns its end:
 /// status line, `Date`, the response's own fields, `Content-Length` (except for 204 and 304), `Connection` unless it is the
 /// version's default, body. The response must not contain `Date`, `Content-Length`, `Connection` or `Transfer-Encoding` itself.
-[[nodiscard]] inline char* write_response(const response& sent, const framing& how, char* to) noexcept;
+[[nodiscard]] inline char* write_response(const response& sent, const framing& framing, char* to) noexcept;
 
 /// The interim response that makes a waiting client send the body (RFC 9110 section 10.1.1).
 inline constexpr std::string_view continue_response = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -17363,15 +17368,15 @@ struct status_head {
 };
 
 constexpr status_head make_status_head(unsigned code) noexcept {
-    status_head made;
-    made.append("HTTP/1.1 ");
+    status_head head;
+    head.append("HTTP/1.1 ");
     const char digits[3] = {static_cast<char>('0' + code / 100 % 10), static_cast<char>('0' + code / 10 % 10),
                             static_cast<char>('0' + code % 10)};
-    made.append({digits, sizeof digits});
-    made.append(" ");
-    made.append(to_reason(static_cast<status>(code)));
-    made.append("\r\nDate: ");
-    return made;
+    head.append({digits, sizeof digits});
+    head.append(" ");
+    head.append(to_reason(static_cast<status>(code)));
+    head.append("\r\nDate: ");
+    return head;
 }
 
 /// Precomputed lines for 200 to 204, the most common statuses.
@@ -17396,15 +17401,15 @@ inline std::size_t response_bytes_max(const response& sent) noexcept {
            sent.body().size();
 }
 
-inline char* write_response(const response& sent, const framing& how, char* to) noexcept {
+inline char* write_response(const response& sent, const framing& framing, char* to) noexcept {
     using namespace std::string_view_literals;
     const unsigned code = to_number(sent.status());
     assert(code >= 200 && code <= 999);
-    assert(how.date.size() == detail::date_bytes);
+    assert(framing.date.size() == detail::date_bytes);
 
     if (code - 200 < detail::successful_heads.size()) to = detail::put(to, detail::successful_heads[code - 200]);
     else to = detail::put(to, detail::make_status_head(code));
-    to = detail::put(to, {how.date.data(), detail::date_bytes});
+    to = detail::put(to, {framing.date.data(), detail::date_bytes});
     to = detail::put(to, "\r\n"sv);
     to = detail::put(to, sent.field_block());
 
@@ -17414,10 +17419,10 @@ inline char* write_response(const response& sent, const framing& how, char* to) 
         to = std::to_chars(to, to + 20, sent.body().size()).ptr;
         to = detail::put(to, "\r\n"sv);
     }
-    if (!how.keep_alive) to = detail::put(to, "Connection: close\r\n"sv);
-    else if (how.version == version::http_1_0) to = detail::put(to, "Connection: keep-alive\r\n"sv);
+    if (!framing.keep_alive) to = detail::put(to, "Connection: close\r\n"sv);
+    else if (framing.version == version::http_1_0) to = detail::put(to, "Connection: keep-alive\r\n"sv);
     to = detail::put(to, "\r\n"sv);
-    return lengthless || how.head_only ? to : detail::put(to, sent.body());
+    return lengthless || framing.head_only ? to : detail::put(to, sent.body());
 }
 
 }  // namespace tollgate::http
@@ -17501,7 +17506,7 @@ struct bounded_quota {
           window_seconds{
               static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
 
-    [[nodiscard]] verdict judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
+    [[nodiscard]] limit_decision judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
         return {admitted, requests, counted < requests ? requests - counted : 0,
                 from_unix_milliseconds(began_at + std::int64_t{window_seconds} * 1000)};
     }
@@ -17540,14 +17545,14 @@ public:
     template <class Read>
     [[nodiscard]] bool read(credential_kind kind, std::string_view credentials, presented_token& into, Read&& read) {
         if (credentials.empty() || credentials.size() > credentials_bytes_max) return read(credentials, into);
-        entry& kept = entries_[hash_(credentials) % entries_max];
-        if (kept.token.kind == kind && kept.holds(credentials)) {
-            into = kept.token;
+        entry& slot = entries_[hash_(credentials) % entries_max];
+        if (slot.token.kind == kind && slot.holds(credentials)) {
+            into = slot.token;
             return true;
         }
         if (!read(credentials, into)) return false;
         assert(into.kind == kind);
-        kept.set(credentials, into);
+        slot.set(credentials, into);
         return true;
     }
 
@@ -17857,7 +17862,7 @@ public:
         entry* previous_ = nullptr;
         entry* next_ = nullptr;
         std::uint64_t due_ = 0;   // the tick of the deadline
-        std::uint64_t seen_ = 0;  // the tick at which the wheel examines the entry; at most due_
+        std::uint64_t examined_at_ = 0;  // the tick at which the wheel examines the entry; at most due_
     };
 
     deadline_wheel() noexcept {
@@ -17869,7 +17874,7 @@ public:
     /// Sets the deadline to `ticks` ticks from now, at least one.
     void arm(entry& one, std::uint64_t ticks) noexcept {
         one.due_ = now_ + (ticks == 0 ? 1 : ticks);
-        if (one.next_ == nullptr || one.due_ < one.seen_) place(one);
+        if (one.next_ == nullptr || one.due_ < one.examined_at_) place(one);
     }
 
     /// The same, unless the deadline is earlier anyway.
@@ -17910,8 +17915,8 @@ inline void deadline_wheel::place(entry& one) noexcept {
     if (one.next_ != nullptr) unlink(one);
     else ++armed_;
     const std::uint64_t horizon = now_ + slot_count - 1;
-    one.seen_ = one.due_ < horizon ? one.due_ : horizon;
-    slot& head = slots_[one.seen_ % slot_count];
+    one.examined_at_ = one.due_ < horizon ? one.due_ : horizon;
+    slot& head = slots_[one.examined_at_ % slot_count];
     one.previous_ = head.previous_;
     one.next_ = &head;
     head.previous_->next_ = &one;
@@ -18009,15 +18014,15 @@ struct accept_result {
 /// hold back for 40 ms together with delayed acknowledgements.
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog, unsigned unix_socket_mode);
+TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode);
 
 /// A listening socket that another process created and bound.
 TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket);
 
 /// The path of a `unix:` address; empty for another one.
-[[nodiscard]] inline std::string_view unix_path_of(const listen_address& where) noexcept {
+[[nodiscard]] inline std::string_view unix_path_of(const listen_address& endpoint) noexcept {
     constexpr std::string_view prefix = "unix:";
-    const std::string_view text = where.address;
+    const std::string_view text = endpoint.address;
     return text.starts_with(prefix) ? text.substr(prefix.size()) : std::string_view{};
 }
 
@@ -18035,14 +18040,14 @@ struct ticket_key {
 
     [[nodiscard]] static ticket_key from(std::string_view secret) {
         const auto derive = [secret](std::string_view purpose, auto& into) {
-            const digest made = hmac_sha256({.key = secret, .message = purpose});
-            std::memcpy(into.data(), made.bytes().data(), into.size());
+            const digest derived = hmac_sha256({.key = secret, .message = purpose});
+            std::memcpy(into.data(), derived.bytes().data(), into.size());
         };
-        ticket_key made;
-        derive("session ticket: name", made.name);
-        derive("session ticket: cipher", made.cipher_key);
-        derive("session ticket: mac", made.mac_key);
-        return made;
+        ticket_key key;
+        derive("session ticket: name", key.name);
+        derive("session ticket: cipher", key.cipher_key);
+        derive("session ticket: mac", key.mac_key);
+        return key;
     }
 };
 
@@ -18063,7 +18068,7 @@ public:
 
     /// The keys of a file: each line is one secret in base64, empty lines are ignored. The error names the line, never the key.
     [[nodiscard]] static result<std::shared_ptr<ticket_keys>> parse(std::string_view text) {
-        auto made = std::make_shared<ticket_keys>();
+        auto keys = std::make_shared<ticket_keys>();
         for (std::size_t line = 1; !text.empty(); ++line) {
             const std::string_view each = text.substr(0, text.find('\n'));
             text.remove_prefix((std::min)(text.size(), each.size() + 1));
@@ -18071,12 +18076,12 @@ public:
             const auto secret = base64_decode(each);
             if (!secret || secret->size() != secret_bytes)
                 return invalid("line " + std::to_string(line) + " is not the base64 text of 32 bytes");
-            if (made->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
-            made->keys_[made->count_++] = ticket_key::from(*secret);
+            if (keys->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
+            keys->keys_[keys->count_++] = ticket_key::from(*secret);
         }
-        if (made->count_ == 0) return invalid("it has no key");
-        made->from_file_ = true;
-        return made;
+        if (keys->count_ == 0) return invalid("it has no key");
+        keys->from_file_ = true;
+        return keys;
     }
 
     /// The key that encrypts now. Empty if a new one is due and `random.fill` fails.
@@ -18289,8 +18294,8 @@ namespace tollgate::inline v0::server_detail {
 /// Shared by all event loops of one server. Thread-safe.
 class server_context {
 public:
-    server_context(http::handler_ref answers, server_settings how)
-        : handler{answers}, settings{std::move(how)}, limiter{connections_max(settings), per_address_max(settings)},
+    server_context(http::handler_ref answers, server_settings configured)
+        : handler{answers}, settings{std::move(configured)}, limiter{connections_max(settings), per_address_max(settings)},
           workers{settings.worker_queue_max} {}
 
     const http::handler_ref handler;
@@ -18302,10 +18307,10 @@ public:
     const std::shared_ptr<ticket_keys> own_tickets = std::make_shared<ticket_keys>();  // a reload keeps them
 
     [[nodiscard]] http::parser_settings parsing() const noexcept {
-        http::parser_settings made;
-        made.header_bytes_max = settings.header_bytes_max;
-        made.body_bytes_max = settings.body_bytes_max;
-        return made;
+        http::parser_settings parser;
+        parser.header_bytes_max = settings.header_bytes_max;
+        parser.body_bytes_max = settings.body_bytes_max;
+        return parser;
     }
 
     /// For new connections; null without TLS.
@@ -18322,7 +18327,7 @@ public:
     /// before destroying the `spare_use`.
     class spare_use {
     public:
-        spare_use(server_context& of, socket_handle listening) noexcept : hold_{of.spare_mutex_}, spare_{of.spare_} {
+        spare_use(server_context& context, socket_handle listening) noexcept : hold_{context.spare_mutex_}, spare_{context.spare_} {
             spare_.close();
             accepted = accept_one(listening);
         }
@@ -18380,12 +18385,12 @@ private:
 /// Marks the calling thread as serving a server, so that `stop` does not wait for its own thread.
 class serving_scope {
 public:
-    explicit serving_scope(const server_context& of) noexcept : before_{std::exchange(current(), &of)} {}
+    explicit serving_scope(const server_context& context) noexcept : before_{std::exchange(current(), &context)} {}
     serving_scope(const serving_scope&) = delete;
     serving_scope& operator=(const serving_scope&) = delete;
     ~serving_scope() { current() = before_; }
 
-    [[nodiscard]] static bool inside(const server_context& of) noexcept { return current() == &of; }
+    [[nodiscard]] static bool inside(const server_context& context) noexcept { return current() == &context; }
 
 private:
     static const server_context*& current() noexcept {
@@ -18478,13 +18483,13 @@ public:
     /// Parses, calls the handler and appends its responses, as long as there are requests and capacity for responses. Returns
     /// `needs_worker` when a handler has to wait; the next call, on a worker that may wait for `waits_for`, continues there.
     /// Flattened for the same reason as the parser's `step`.
-    [[gnu::flatten]] TOLLGATE_DECL state serve(const response_context& with, http::thread_kind thread);
+    [[gnu::flatten]] TOLLGATE_DECL state serve(const response_context& context, http::thread_kind thread);
 
     /// What the request that needs a worker waits for.
     [[nodiscard]] http::work_kind waits_for() const noexcept { return handler_state_.waits_for(); }
 
     /// Appends a refusal by the server itself and ends the session.
-    void refuse(http::status status, std::string_view reason, const response_context& with);
+    void refuse(http::status status, std::string_view reason, const response_context& context);
 
     /// The output that was not sent yet; `sent` removes its first `bytes`.
     [[nodiscard]] std::string_view output() const noexcept { return {output_.data() + sent_, output_end_ - sent_}; }
@@ -18504,15 +18509,15 @@ public:
 private:
     /// Parses the input. Empty when there is a new head or a complete request for the handler; malformed input is
     /// refused here and ends the session.
-    [[nodiscard]] TOLLGATE_DECL std::optional<state> parse(const response_context& with);
+    [[nodiscard]] TOLLGATE_DECL std::optional<state> parse(const response_context& context);
     /// Space for this much more output. Throws `std::bad_alloc`.
     [[nodiscard]] TOLLGATE_DECL char* output_space(std::size_t bytes);
     /// Appends the response.
-    TOLLGATE_DECL void append(const http::framing& how);
+    TOLLGATE_DECL void append(const http::framing& framing);
     /// Forgets what a connection left that ended within a message.
     TOLLGATE_DECL void reset() noexcept;
     /// Appends the handler's response and prepares for the next request.
-    TOLLGATE_DECL void respond(const response_context& with);
+    TOLLGATE_DECL void respond(const response_context& context);
     /// Discards the body of a request that was already answered; false while part of it is missing.
     [[nodiscard]] TOLLGATE_DECL bool skip_body() noexcept;
 
@@ -18648,26 +18653,26 @@ public:
 
     /// Throws `std::bad_alloc`.
     [[nodiscard]] std::unique_ptr<workspace> take() {
-        if (kept_ == 0) return std::make_unique<workspace>(settings_);
-        auto one = std::move(spare_[--kept_]);
-        fewest_ = (std::min)(fewest_, kept_);
+        if (spare_count_ == 0) return std::make_unique<workspace>(settings_);
+        auto one = std::move(spare_[--spare_count_]);
+        fewest_ = (std::min)(fewest_, spare_count_);
         return one;
     }
 
     /// Frees an eighth of what was unused since the last call: the memory of a burst is returned within seconds, and a
     /// steady load keeps what it needs.
     void trim() noexcept {
-        for (std::size_t i = (fewest_ + 7) / 8; i > 0; --i) spare_[--kept_].reset();
-        fewest_ = kept_;
+        for (std::size_t i = (fewest_ + 7) / 8; i > 0; --i) spare_[--spare_count_].reset();
+        fewest_ = spare_count_;
     }
 
     void give(std::unique_ptr<workspace> one) noexcept {
-        if (kept_ == spare_.size()) return;  // beyond the bound, pages are returned to the system
+        if (spare_count_ == spare_.size()) return;  // beyond the bound, pages are returned to the system
         one->session.shrink();
         if (one->wire.output.capacity() > output_bytes_kept_max) std::string{}.swap(one->wire.output);
         one->wire.output.clear();
         one->wire.begin = one->wire.end = one->wire.sent = 0;
-        spare_[kept_++] = std::move(one);
+        spare_[spare_count_++] = std::move(one);
     }
 
 private:
@@ -18676,7 +18681,7 @@ private:
 
     http::parser_settings settings_;
     std::array<std::unique_ptr<workspace>, kept_max> spare_;
-    std::size_t kept_ = 0;
+    std::size_t spare_count_ = 0;
     std::size_t fewest_ = 0;  // unused at any time since the last trim
 };
 
@@ -18712,7 +18717,7 @@ public:
     }
     /// The connection that has been idle the longest; null if there is none.
     [[nodiscard]] TOLLGATE_DECL connection* longest_idle() const noexcept;
-    TOLLGATE_DECL void interrupt_all(interruption why) const noexcept;
+    TOLLGATE_DECL void interrupt_all(interruption reason) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
 private:
@@ -18779,9 +18784,9 @@ public:
     [[nodiscard]] response_context responding() const noexcept { return {context_->handler, date_.view(), context_->stopping}; }
     [[nodiscard]] const http_date_text& date() const noexcept { return date_; }
     [[nodiscard]] workspace_pool& workspaces() noexcept { return workspaces_; }
-    void arm(deadline_wheel::entry& one, deadline what) noexcept {
+    void arm(deadline_wheel::entry& one, deadline kind) noexcept {
         if (!ticking_) begin_ticking();
-        wheel_.arm(one, ticks_due(clock::now()) + ticks_[static_cast<std::size_t>(what)]);
+        wheel_.arm(one, ticks_due(clock::now()) + ticks_[static_cast<std::size_t>(kind)]);
     }
     TOLLGATE_DECL void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
@@ -18829,7 +18834,7 @@ private:
     };
     class drain_end final : public deadline_wheel::entry {
     public:
-        explicit drain_end(event_loop& of) noexcept : loop_{of} {}
+        explicit drain_end(event_loop& loop) noexcept : loop_{loop} {}
         void on_deadline() noexcept override { loop_.cut_off(); }
 
     private:
@@ -18885,7 +18890,7 @@ protected:
     [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
 
 private:
-    TOLLGATE_DECL void distribute(const accept_result& got) noexcept;
+    TOLLGATE_DECL void distribute(const accept_result& accepted) noexcept;
     /// Answers one client with 503 when no descriptor is left. False: not even that is possible, or no client is
     /// waiting.
     TOLLGATE_DECL bool refuse_one() noexcept;
@@ -18920,8 +18925,8 @@ public:
     /// A worker has finished with it, or it was removed from the workers' queue.
     TOLLGATE_DECL void on_completed() noexcept;
 
-    /// Ends the current wait early; the connection handles `why` when the wait is over.
-    TOLLGATE_DECL void interrupt(interruption why) noexcept;
+    /// Ends the current wait early; the connection handles `reason` when the wait is over.
+    TOLLGATE_DECL void interrupt(interruption reason) noexcept;
     /// Whether it has no request in progress.
     [[nodiscard]] bool idle() const noexcept {
         const bool no_request = state_ == connection_state::idle || state_ == connection_state::fresh ||
@@ -18946,8 +18951,8 @@ private:
     friend class connection_list;
     using event = connection_event;
 
-    TOLLGATE_DECL void handle(event what) noexcept;
-    TOLLGATE_DECL event perform(connection_action what);
+    TOLLGATE_DECL void handle(event current) noexcept;
+    TOLLGATE_DECL event perform(connection_action action);
 
     TOLLGATE_DECL event await(bool wait_started) noexcept;
     TOLLGATE_DECL event begin_tls();
@@ -19072,10 +19077,12 @@ public:
 
 private:
     TOLLGATE_DECL void on_event() noexcept override;
-    [[nodiscard]] TOLLGATE_DECL bool wait_readable() noexcept override;
-    [[nodiscard]] TOLLGATE_DECL bool wait_writable() noexcept override;
+    [[nodiscard]] bool wait_readable() noexcept override { return wait(interest::readable); }
+    [[nodiscard]] bool wait_writable() noexcept override { return wait(interest::writable); }
+    [[nodiscard]] TOLLGATE_DECL bool wait(interest what) noexcept;
     TOLLGATE_DECL void cancel() noexcept override;
 
+    bool reported_ = false;  // while a worker has it
     bool awaited_ = false;
     bool cancelled_ = false;
 };
@@ -19202,8 +19209,8 @@ private:
 ///
 ///     using mark = ...;                                     // when something was read; copies without throwing
 ///     std::optional<mark> read() const noexcept;            // now; none: what is remembered cannot be relied on now
-///     bool holds(const mark& kept, const mark& now, std::size_t hash, const Key&, const std::optional<Value>&) const;
-///                                                           // whether what was read at `kept` is right at `now`
+///     bool holds(const mark& stored, const mark& now, std::size_t hash, const Key&, const std::optional<Value>&) const;
+///                                                           // whether what was read at `stored` is right at `now`
 ///
 /// One whose marks expire by themselves may also have `read_ahead`: `read` at a slightly later time, for callers that
 /// check first and fetch the row shortly after.
@@ -19244,10 +19251,10 @@ private:
     static constexpr std::size_t guard_count = 64;  // a power of two, more than there are cores
 
     struct entry {
-        entry(const mark& read_at, const Key& of, const std::optional<Value>& row) noexcept
-            : kept{read_at}, key{of}, value{row} {}
+        entry(const mark& read_at, const Key& looked_up, const std::optional<Value>& row) noexcept
+            : stored{read_at}, key{looked_up}, value{row} {}
 
-        mark kept;
+        mark stored;
         Key key;
         std::optional<Value> value;
         std::atomic<bool> was_asked_for = false;
@@ -19278,7 +19285,7 @@ private:
         return guards_[hash & (sets_.size() - 1) & (guard_count - 1)];
     }
     [[nodiscard]] bool holds(const slot& each, const mark& now) const noexcept {
-        return changes_->holds(each.held->kept, now, each.hash, each.held->key, each.held->value);
+        return changes_->holds(each.held->stored, now, each.hash, each.held->key, each.held->value);
     }
 
     [[nodiscard]] lookup<Value> cached(std::size_t hash, const mark& now, const Key& key) const noexcept;
@@ -19340,7 +19347,7 @@ void row_cache<Key, Value, Changes>::keep(std::size_t hash, const mark& read_at,
     if (!lock.owns_lock()) return;
     slot& chosen = slot_for(hash, read_at, key, value.has_value());
     if (chosen.held != nullptr) {
-        chosen.held->kept = read_at;
+        chosen.held->stored = read_at;
         chosen.held->key = key;
         chosen.held->value = value;
         chosen.held->was_asked_for.store(false, std::memory_order_relaxed);
@@ -19716,23 +19723,23 @@ struct owner_columns {
 
 /// Error (internal) for values that are not a quota or not a balance.
 [[nodiscard]] inline result<known_user> to_known_user(user_id user, const owner_columns& read) {
-    known_user made;
+    known_user known;
     if (read.requests) {
         constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
         constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
         if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds || *read.window_seconds < 1 ||
             *read.window_seconds > window_seconds_max)
             return internal_error("owner_query returned numbers that are not a quota");
-        made.own_quota = quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}};
+        known.own_quota = quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}};
     }
     if (read.balance) {
         const auto amount = decimal::parse(*read.balance);
         const auto currency = currency_code::from(read.currency.value_or(""));
         if (!amount || !currency || currency->size() != currency_code::bytes_max)
             return internal_error("owner_query returned values that are not a balance");
-        made.balance = balance{user, *amount, *currency};
+        known.balance = balance{user, *amount, *currency};
     }
-    return made;
+    return known;
 }
 
 /// id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from
@@ -19970,9 +19977,9 @@ namespace detail {
 /// Precondition: one well-formed sequence.
 constexpr std::uint32_t code_point_of(std::string_view sequence) noexcept {
     constexpr unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    std::uint32_t made = static_cast<unsigned char>(sequence.front()) & lead_bits[sequence.size()];
-    for (char c : sequence.substr(1)) made = made << 6 | (static_cast<unsigned char>(c) & 0x3fU);
-    return made;
+    std::uint32_t code = static_cast<unsigned char>(sequence.front()) & lead_bits[sequence.size()];
+    for (char c : sequence.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+    return code;
 }
 
 constexpr bool is_blank(std::uint32_t code) noexcept {
@@ -20002,16 +20009,16 @@ constexpr bool is_hidden(std::uint32_t code) noexcept {
 
 TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept {
     if (text.size() > bytes_max) return false;
-    bool seen = false;
+    bool has_visible = false;
     while (!text.empty()) {
         const std::size_t bytes = utf8_sequence_bytes(text);
         if (bytes == 0) return false;
         const auto code = detail::code_point_of(text.substr(0, bytes));
         if (detail::is_hidden(code)) return false;
-        seen = seen || !(detail::is_joiner(code) || detail::is_blank(code));
+        has_visible = has_visible || !(detail::is_joiner(code) || detail::is_blank(code));
         text.remove_prefix(bytes);
     }
-    return seen;
+    return has_visible;
 }
 
 namespace detail {
@@ -20036,21 +20043,21 @@ inline void append_code(std::string& to, const char* prefix, std::uint32_t code,
 
 TOLLGATE_DECL std::string make_readable(std::string_view bytes) {
     bytes.remove_suffix(detail::cut_bytes(bytes));
-    std::string made;
-    made.reserve(bytes.size());
+    std::string text;
+    text.reserve(bytes.size());
     while (!bytes.empty()) {
         const std::size_t ends_line = bytes.starts_with("\r\n") ? 2 : bytes.front() == '\n' ? 1 : 0;
         const std::size_t sequence = utf8_sequence_bytes(bytes);
         const auto code = sequence == 0 ? static_cast<unsigned char>(bytes.front())
                                         : detail::code_point_of(bytes.substr(0, sequence));
-        if (ends_line != 0) made.push_back('\n');
+        if (ends_line != 0) text.push_back('\n');
         else if (sequence == 0 || (sequence == 1 && code != '\t' && detail::is_hidden(code)))
-            detail::append_code(made, "\\x", code, 2);
-        else if (code != '\t' && detail::is_hidden(code)) detail::append_code(made, "\\u", code, code > 0xffff ? 5 : 4);
-        else made.append(bytes.substr(0, sequence));
+            detail::append_code(text, "\\x", code, 2);
+        else if (code != '\t' && detail::is_hidden(code)) detail::append_code(text, "\\u", code, code > 0xffff ? 5 : 4);
+        else text.append(bytes.substr(0, sequence));
         bytes.remove_prefix((std::max)({ends_line, sequence, std::size_t{1}}));
     }
-    return made;
+    return text;
 }
 
 }  // namespace tollgate
@@ -20315,10 +20322,10 @@ constexpr std::array<char, Digits> to_base62(std::uint32_t number) noexcept {
 }
 
 inline constexpr auto base62_values = [] {
-    std::array<std::uint8_t, 256> made{};
+    std::array<std::uint8_t, 256> values{};
     for (std::size_t i = 0; i < base62_digits.size(); ++i)
-        made[static_cast<unsigned char>(base62_digits[i])] = static_cast<std::uint8_t>(i);
-    return made;
+        values[static_cast<unsigned char>(base62_digits[i])] = static_cast<std::uint8_t>(i);
+    return values;
 }();
 
 /// Precondition: at most 10 letters and digits. The result has more bits than a checksum, so each checksum has exactly
@@ -20348,9 +20355,9 @@ constexpr std::array<char, Digits> to_base62(std::array<std::uint32_t, Words> nu
 
 template <std::size_t Bytes>
 constexpr std::array<std::uint32_t, Bytes / 4> to_words(std::span<const std::byte, Bytes> bytes) noexcept {
-    std::array<std::uint32_t, Bytes / 4> texts{};
-    for (std::size_t i = 0; i < Bytes; ++i) texts[i / 4] = texts[i / 4] << 8 | std::to_integer<std::uint32_t>(bytes[i]);
-    return texts;
+    std::array<std::uint32_t, Bytes / 4> words{};
+    for (std::size_t i = 0; i < Bytes; ++i) words[i / 4] = words[i / 4] << 8 | std::to_integer<std::uint32_t>(bytes[i]);
+    return words;
 }
 
 template <std::size_t Digits>
@@ -20383,7 +20390,7 @@ inline std::uint32_t checksum_of(std::string_view secret) noexcept {
     return crc32({secret.data() + kind_prefix_bytes - 1, checked_bytes});
 }
 
-/// Of an encrypted secret: what stands between the first two dots.
+/// The id of the key of an encrypted secret: the text between the first two dots.
 inline std::string key_id_of(std::string_view encrypted) {
     encrypted.remove_prefix(encrypted_prefix.size());
     return std::string{encrypted.substr(0, (std::min)(encrypted.find('.'), 2 * key_id_bytes))};
@@ -20392,11 +20399,11 @@ inline std::string key_id_of(std::string_view encrypted) {
 }  // namespace detail
 
 TOLLGATE_DECL secret_text make_secret(secret_kind kind, std::span<const std::byte, 32> random) noexcept {
-    secret_text made;
-    made.append(detail::prefix_of(kind));
-    made.append(detail::view_of(detail::to_base62<detail::secret_digits>(detail::to_words(random))));
-    made.append(detail::view_of(detail::to_base62<detail::checksum_digits>(detail::checksum_of(made))));
-    return made;
+    secret_text secret;
+    secret.append(detail::prefix_of(kind));
+    secret.append(detail::view_of(detail::to_base62<detail::secret_digits>(detail::to_words(random))));
+    secret.append(detail::view_of(detail::to_base62<detail::checksum_digits>(detail::checksum_of(secret))));
+    return secret;
 }
 
 TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexcept {
@@ -20419,25 +20426,25 @@ TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept {
 TOLLGATE_DECL secret_text make_successor(std::string_view secret, const digest& seed) {
     const auto derived = hmac_sha256({.key = seed.raw(), .message = secret});
     const auto bytes = std::as_bytes(std::span{derived.bytes()}).first<16>();
-    secret_text made;
-    made.append(family_of(secret));
-    made.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(bytes))));
-    made.append(detail::view_of(detail::to_base62<detail::checksum_digits>(detail::checksum_of(made))));
-    return made;
+    secret_text successor;
+    successor.append(family_of(secret));
+    successor.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(bytes))));
+    successor.append(detail::view_of(detail::to_base62<detail::checksum_digits>(detail::checksum_of(successor))));
+    return successor;
 }
 
 TOLLGATE_DECL public_id make_public_id(public_id_kind kind, std::span<const std::byte, 16> random) noexcept {
-    public_id made;
-    made.append(detail::prefix_of(kind));
-    made.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(random))));
-    return made;
+    public_id id;
+    id.append(detail::prefix_of(kind));
+    id.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(random))));
+    return id;
 }
 
 TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) {
-    const auto fault = [](std::size_t line, const char* what) {
-        return invalid("line " + std::to_string(line) + ' ' + what + '.');
+    const auto fault = [](std::size_t line, const char* problem) {
+        return invalid("line " + std::to_string(line) + ' ' + problem + '.');
     };
-    secret_keys made;
+    secret_keys keys;
     for (std::size_t number = 1; !key_file.empty(); ++number) {
         const auto end = (std::min)(key_file.find('\n'), key_file.size());
         std::string_view line = key_file.substr(0, end);
@@ -20447,32 +20454,32 @@ TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) 
         if (line.empty() || line.front() == '#') continue;
         auto bytes = hex_decode(line);
         if (!bytes || bytes->size() != digest::size_bytes) return fault(number, "is not a key of 64 hexadecimal digits");
-        if (made.keys_.size() == detail::secret_keys_max) return fault(number, "is a third key; a file may have one or two");
+        if (keys.keys_.size() == detail::secret_keys_max) return fault(number, "is a third key; a file may have one or two");
         // A key for each purpose: one that encrypts is used for nothing else.
         const auto derive = [&bytes](std::string_view purpose) { return hmac_sha256({.key = *bytes, .message = purpose}); };
         const std::string id = hex_encode(derive("tollgate key id").raw().substr(0, detail::key_id_bytes));
-        made.keys_.push_back({std::string{detail::encrypted_prefix} + id + '.', derive("tollgate secret encryption"),
+        keys.keys_.push_back({std::string{detail::encrypted_prefix} + id + '.', derive("tollgate secret encryption"),
                               derive("tollgate secret nonce")});
         secure_wipe(*bytes);
-        if (made.keys_.size() == 2 && made.keys_[0].prefix == made.keys_[1].prefix)
+        if (keys.keys_.size() == 2 && keys.keys_[0].prefix == keys.keys_[1].prefix)
             return fault(number, "is the same key again");
     }
-    if (made.keys_.empty()) return invalid("it contains no key of 64 hexadecimal digits.");
-    return made;
+    if (keys.keys_.empty()) return invalid("it contains no key of 64 hexadecimal digits.");
+    return keys;
 }
 
 TOLLGATE_DECL result<std::string> secret_keys::encrypt(std::string_view secret, std::string_view context) const {
     if (keys_.empty()) return std::string{secret};
-    const key& with = keys_.front();
+    const key& current = keys_.front();
     // The nonce follows from secret and context: two texts with one nonce are the same text for the same context.
     const digest mac = hmac_sha256(
-        {.key = with.making_nonces.raw(),
+        {.key = current.making_nonces.raw(),
          .message = std::to_string(context.size()) + ':' + std::string{context} + std::string{secret}});
     aes_gcm_nonce nonce;
     std::memcpy(nonce.data(), mac.bytes().data(), nonce.size());
-    const auto encrypted = aes_gcm_encrypt(with.encrypting, nonce, secret, context);
+    const auto encrypted = aes_gcm_encrypt(current.encrypting, nonce, secret, context);
     if (!encrypted) return internal_error("OpenSSL cannot encrypt a secret with AES-256-GCM");
-    return with.prefix + base64url_encode(*encrypted);
+    return current.prefix + base64url_encode(*encrypted);
 }
 
 TOLLGATE_DECL result<std::string> secret_keys::decrypt(std::string_view stored, std::string_view context) const {
@@ -20541,10 +20548,10 @@ public:
     bool end_array() { return close(); }
     bool key(string_t& name);
 
-    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& why) {
+    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& failure) {
         constexpr int number_out_of_range = 406;
-        return refuse(why.id == number_out_of_range ? "A number in the JSON is out of range."
-                                                    : "The body is not valid JSON in UTF-8.");
+        return refuse(failure.id == number_out_of_range ? "A number in the JSON is out of range."
+                                                        : "The body is not valid JSON in UTF-8.");
     }
 
     bool refuse(const char* message) {
@@ -20859,58 +20866,58 @@ inline bool is_name(std::string_view host) noexcept {
     return label_bytes != 0;
 }
 
-inline bool set_host(url& made, std::string_view text) {
+inline bool set_host(url& parsed, std::string_view text) {
     if (!text.empty() && text.front() == '[') {
         if (text.back() != ']' || text.find(':') == std::string_view::npos) return false;
-        made.address = ip_address::parse(text.substr(1, text.size() - 2));
-        if (!made.address) return false;
-        made.host = made.address->to_text();
+        parsed.address = ip_address::parse(text.substr(1, text.size() - 2));
+        if (!parsed.address) return false;
+        parsed.host = parsed.address->to_text();
         return true;
     }
     auto decoded = percent_decode(text);
     if (!decoded) return false;
-    made.host = *std::move(decoded);
-    for (char& c : made.host) c = ascii_lower(c);
-    if (!made.host.empty() && made.host.back() == '.') made.host.pop_back();
-    if (!is_name(made.host)) return false;
-    if (!ends_in_number(made.host)) return true;
+    parsed.host = *std::move(decoded);
+    for (char& c : parsed.host) c = ascii_lower(c);
+    if (!parsed.host.empty() && parsed.host.back() == '.') parsed.host.pop_back();
+    if (!is_name(parsed.host)) return false;
+    if (!ends_in_number(parsed.host)) return true;
 
-    made.address = parse_loose_ipv4(made.host);
-    if (!made.address) return false;
-    made.host = made.address->to_text();
+    parsed.address = parse_loose_ipv4(parsed.host);
+    if (!parsed.address) return false;
+    parsed.host = parsed.address->to_text();
     return true;
 }
 
 /// 1 to 65535 without leading zeros.
-inline bool set_port(url& made, std::string_view text) noexcept {
+inline bool set_port(url& parsed, std::string_view text) noexcept {
     if (text.empty() || text.size() > 5 || text.front() == '0') return false;
     unsigned port = 0;
     for (char c : text) {
         if (!is_digit(c)) return false;
         port = port * 10 + static_cast<unsigned>(c - '0');
     }
-    made.port = static_cast<std::uint16_t>(port);
+    parsed.port = static_cast<std::uint16_t>(port);
     return port <= 65535;
 }
 
 /// `[user information@]host[:port]` (RFC 3986 section 3.2).
-inline bool set_authority(url& made, std::string_view text) {
+inline bool set_authority(url& parsed, std::string_view text) {
     const auto at = text.rfind('@');
-    made.has_user_info = at != std::string_view::npos;
-    if (made.has_user_info) text.remove_prefix(at + 1);
+    parsed.has_user_info = at != std::string_view::npos;
+    if (parsed.has_user_info) text.remove_prefix(at + 1);
 
     const auto bracket = text.rfind(']');
     const auto colon = text.find(':', bracket == std::string_view::npos ? 0 : bracket);
-    if (colon != std::string_view::npos && !set_port(made, text.substr(colon + 1))) return false;
-    return set_host(made, text.substr(0, colon));
+    if (colon != std::string_view::npos && !set_port(parsed, text.substr(colon + 1))) return false;
+    return set_host(parsed, text.substr(0, colon));
 }
 
 /// Removes `http://` or `https://`, in any case, from the front of `text`.
-inline bool take_scheme(url& made, std::string_view& text) noexcept {
+inline bool take_scheme(url& parsed, std::string_view& text) noexcept {
     for (const auto scheme : {url_scheme::http, url_scheme::https}) {
         const std::string_view prefix = scheme == url_scheme::http ? "http://" : "https://";
         if (!ascii_iequals(text.substr(0, prefix.size()), prefix)) continue;
-        made.scheme = scheme;
+        parsed.scheme = scheme;
         text.remove_prefix(prefix.size());
         return true;
     }
@@ -20920,25 +20927,25 @@ inline bool take_scheme(url& made, std::string_view& text) noexcept {
 }  // namespace detail
 
 TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
-    url made;
-    if (text.size() > limits::target_url_bytes_max || !detail::is_url_text(text) || !detail::take_scheme(made, text))
+    url parsed;
+    if (text.size() > limits::target_url_bytes_max || !detail::is_url_text(text) || !detail::take_scheme(parsed, text))
         return std::nullopt;
-    made.port = made.default_port();
+    parsed.port = parsed.default_port();
 
     const auto fragment = text.find('#');
-    made.has_fragment = fragment != std::string_view::npos;
+    parsed.has_fragment = fragment != std::string_view::npos;
     text = text.substr(0, fragment);
 
     const auto authority_end = text.find_first_of("/?");
-    if (!detail::set_authority(made, text.substr(0, authority_end))) return std::nullopt;
+    if (!detail::set_authority(parsed, text.substr(0, authority_end))) return std::nullopt;
     text.remove_prefix(authority_end == std::string_view::npos ? text.size() : authority_end);
 
     const auto mark = text.find('?');
-    made.has_query = mark != std::string_view::npos;
-    if (made.has_query) made.query = text.substr(mark + 1);
-    made.path = text.substr(0, mark);
-    if (made.path.empty()) made.path = "/";
-    return made;
+    parsed.has_query = mark != std::string_view::npos;
+    if (parsed.has_query) parsed.query = text.substr(mark + 1);
+    parsed.path = text.substr(0, mark);
+    if (parsed.path.empty()) parsed.path = "/";
+    return parsed;
 }
 
 TOLLGATE_DECL std::string url::authority() const {
@@ -21000,34 +21007,34 @@ inline std::optional<std::size_t> base64_decode_unpadded(std::string_view text, 
 
     const char* next = text.data();
     char* written = out.data();
-    base64_group seen = base64_valid;
+    base64_group valid = base64_valid;
 
     // Each group is stored with its fourth byte, which the next group overwrites; the last group needs space for it.
     const std::size_t groups_with_space = out.empty() ? 0 : (std::min)(groups, (out.size() - 1) / 3);
     for (const char* const end = next + groups_with_space / 2 * 8; next != end; next += 8, written += 6) {
         const base64_group first = read_base64_group<Alphabet>(next);
         const base64_group second = read_base64_group<Alphabet>(next + 4);
-        seen &= first;
-        seen &= second;
+        valid &= first;
+        valid &= second;
         std::memcpy(written, &first, sizeof first);
         std::memcpy(written + 3, &second, sizeof second);
     }
     for (const char* const end = text.data() + groups * 4; next != end; next += 4, written += 3) {
         const base64_group group = read_base64_group<Alphabet>(next);
-        seen &= group;
+        valid &= group;
         std::memcpy(written, &group, 3);
     }
     if (tail != 0) {
         constexpr char zero = Alphabet::characters.front();
         const char filled_up[4] = {next[0], next[1], tail == 3 ? next[2] : zero, zero};
         const base64_group group = read_base64_group<Alphabet>(filled_up);
-        seen &= group;
+        valid &= group;
         char bytes[sizeof group];
         std::memcpy(bytes, &group, sizeof group);
         if (bytes[tail - 1] != '\0') return std::nullopt;
         std::memcpy(written, bytes, tail - 1);
     }
-    if (seen != base64_valid) return std::nullopt;
+    if (valid != base64_valid) return std::nullopt;
     return size;
 }
 
@@ -21047,11 +21054,11 @@ inline std::string base64_encode_unpadded(std::string_view bytes) {
 
 template <class Decode>
 inline std::optional<std::string> decode_to_string(std::size_t bytes_max, Decode decode) {
-    std::string made(bytes_max, '\0');
-    const auto size = decode(std::span<char>{made});
+    std::string decoded(bytes_max, '\0');
+    const auto size = decode(std::span<char>{decoded});
     if (!size) return std::nullopt;
-    made.resize(*size);
-    return made;
+    decoded.resize(*size);
+    return decoded;
 }
 
 }  // namespace detail
@@ -21161,8 +21168,8 @@ inline bool is_service_name(std::string_view name) noexcept {
            std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
 }
 
-/// Whether the scope can be one more of a service that has `before` already; else why not.
-inline result<void> check_scope(const scope_definition& scope, std::span<const service_scope> before, std::string_view full_name) {
+/// Whether the scope can be added to a service that has `existing`; otherwise the reason.
+inline result<void> check_scope(const scope_definition& scope, std::span<const service_scope> existing, std::string_view full_name) {
     const auto quoted = "The scope '" + std::string{full_name} + "' ";
     if (!is_service_name(scope.name)) return invalid(quoted + "is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
     if (scope.name == "read") return invalid(quoted + "exists for every service.");
@@ -21170,7 +21177,7 @@ inline result<void> check_scope(const scope_definition& scope, std::span<const s
         return invalid(quoted + "needs a text of 1 to " + std::to_string(limits::scope_description_bytes_max) +
                        " bytes that tells users what it permits.");
     const auto has_name = [full_name](const service_scope& each) { return each.name == full_name; };
-    if (std::any_of(before.begin(), before.end(), has_name)) return invalid(quoted + "is declared twice.");
+    if (std::any_of(existing.begin(), existing.end(), has_name)) return invalid(quoted + "is declared twice.");
     return {};
 }
 
@@ -21252,7 +21259,7 @@ public:
             std::align(alignof(detail::window_set), set_count_ * sizeof(detail::window_set), aligned, space));
     }
 
-    [[nodiscard]] verdict take(std::uint64_t key, const quota& allowed, instant now) noexcept {
+    [[nodiscard]] limit_decision take(std::uint64_t key, const quota& allowed, instant now) noexcept {
         const detail::bounded_quota bound{allowed};
         const std::int64_t at = to_unix_milliseconds(now);
         const std::size_t index = set_of(key);
@@ -21275,7 +21282,7 @@ public:
         return bound.judge(admitted, window.requests, window.began_at_milliseconds);
     }
 
-    [[nodiscard]] verdict peek(std::uint64_t key, const quota& allowed, instant now) const noexcept {
+    [[nodiscard]] limit_decision peek(std::uint64_t key, const quota& allowed, instant now) const noexcept {
         const detail::bounded_quota bound{allowed};
         const std::int64_t at = to_unix_milliseconds(now);
         const std::size_t index = set_of(key);
@@ -21328,11 +21335,11 @@ TOLLGATE_DECL window_limiter::window_limiter(window_limiter&&) noexcept = defaul
 TOLLGATE_DECL window_limiter& window_limiter::operator=(window_limiter&&) noexcept = default;
 TOLLGATE_DECL window_limiter::~window_limiter() = default;
 
-TOLLGATE_DECL verdict window_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+TOLLGATE_DECL limit_decision window_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     return (key.kind() == limit_kind::user ? users_ : addresses_)->take(key.value(), allowed, now);
 }
 
-TOLLGATE_DECL verdict window_limiter::peek(const limit_key& key, const quota& allowed, instant now) const noexcept {
+TOLLGATE_DECL limit_decision window_limiter::peek(const limit_key& key, const quota& allowed, instant now) const noexcept {
     return (key.kind() == limit_kind::user ? users_ : addresses_)->peek(key.value(), allowed, now);
 }
 
@@ -21444,10 +21451,10 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns) {
     literal_paths_.clear();
     rows_.clear();
-    std::vector<row> made;
+    std::vector<row> rows;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
-        made.push_back({patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}});
-        row& one = made.back();
+        rows.push_back({patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}});
+        row& one = rows.back();
         std::string_view left = one.path;
         while (!left.empty()) {
             left.remove_prefix(1);
@@ -21465,7 +21472,7 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
     for (std::size_t count = 0; count < first_row_.size(); ++count) {
         first_row_[count] = static_cast<std::uint16_t>(rows_.size());
         for (std::size_t parameters = 0; parameters <= count; ++parameters)
-            for (const row& each : made)
+            for (const row& each : rows)
                 if (each.count == count && each.literals + parameters == count) rows_.push_back(each);
     }
 }
@@ -21529,32 +21536,32 @@ TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret) {
     return internal_error("A webhook's secret is not whsec_ followed by 24 to 64 bytes in base64.");
 }
 
-TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& of) {
+TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& webhook) {
     std::string message;
     constexpr std::size_t timestamp_bytes_max = 22;  // with its two dots
-    message.reserve(of.id.size() + timestamp_bytes_max + of.body.size());
-    message.append(of.id).append(1, '.').append(std::to_string(of.timestamp)).append(1, '.').append(of.body);
+    message.reserve(webhook.id.size() + timestamp_bytes_max + webhook.body.size());
+    message.append(webhook.id).append(1, '.').append(std::to_string(webhook.timestamp)).append(1, '.').append(webhook.body);
     return std::string{hmac_sha256({key, message}).raw()};
 }
 
-TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& of) {
+TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& webhook) {
     const auto key = webhook_key(secret);
     if (!key) return key.error();
-    return "v1," + base64_encode(webhook_mac(*key, of));
+    return "v1," + base64_encode(webhook_mac(*key, webhook));
 }
 
 TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,
                                                     std::string& body) const {
-    const event& what = *sent.what;
+    const event& event = *sent.what;
     constexpr std::size_t around_data_bytes = 256;
-    body.reserve(what.data.size() + around_data_bytes);
+    body.reserve(event.data.size() + around_data_bytes);
     http::json_writer{body}
         .begin_object()
-        .member("type").string(what.name)
-        .member("timestamp").string(to_iso8601(what.at).view())
-        .member("service").string(what.account.service)
-        .member("account").integer(what.account.account.value())
-        .member("data").value(what.data)
+        .member("type").string(event.name)
+        .member("timestamp").string(to_iso8601(event.at).view())
+        .member("service").string(event.account.service)
+        .member("account").integer(event.account.account.value())
+        .member("data").value(event.data)
         .end_object();
 
     const signed_webhook signed_parts{sent.message_id, to_unix_seconds(now), body};
@@ -21648,18 +21655,18 @@ struct health::impl {
         std::string name;
         check run;
         std::atomic<bool> succeeded = false;  // the last time
-        std::atomic<time_point::rep> began = never;
+        std::atomic<time_point::rep> started_at = never;
         std::thread thread;
     };
     static constexpr time_point::rep never = (std::chrono::steady_clock::time_point::max)().time_since_epoch().count();
 
-    explicit impl(health_settings how) : settings{std::move(how)} {}
+    explicit impl(health_settings configuration) : settings{std::move(configuration)} {}
 
     [[nodiscard]] time_point::rep now() const noexcept { return settings.now().time_since_epoch().count(); }
     [[nodiscard]] bool fails(const running_check& one) const noexcept {
-        const auto began = one.began.load(std::memory_order_acquire);
+        const auto started_at = one.started_at.load(std::memory_order_acquire);
         constexpr auto ticks = [](milliseconds time) { return std::chrono::steady_clock::duration{time}.count(); };
-        const bool hangs = began != never && now() - began > ticks(settings.timeout);
+        const bool hangs = started_at != never && now() - started_at > ticks(settings.timeout);
         return hangs || !one.succeeded.load(std::memory_order_acquire);
     }
 
@@ -21668,10 +21675,10 @@ struct health::impl {
         std::unique_lock hold{mutex};
         while (!stopping) {
             hold.unlock();
-            one.began.store(now(), std::memory_order_release);
+            one.started_at.store(now(), std::memory_order_release);
             const auto done = result_of(one);
             const bool changed = one.succeeded.exchange(done.has_value(), std::memory_order_acq_rel) != done.has_value();
-            one.began.store(never, std::memory_order_release);
+            one.started_at.store(never, std::memory_order_release);
             if (settings.on_change && (changed || (is_first && !done))) report(one, done);
             is_first = false;
             hold.lock();
@@ -21691,7 +21698,7 @@ struct health::impl {
         try {
             settings.on_change(one.name, done);
         } catch (...) {
-            return;  // the checks go on without the report
+            return;  // the checks continue without the report
         }
     }
 
@@ -21705,10 +21712,10 @@ struct health::impl {
 TOLLGATE_DECL health::health(health_settings settings) : impl_{std::make_unique<impl>(std::move(settings))} {}
 TOLLGATE_DECL health::~health() { stop(); }
 
-TOLLGATE_DECL void health::add(std::string name, check what) {
-    auto& made = impl_->checks.emplace_back();
-    made.name = std::move(name);
-    made.run = std::move(what);
+TOLLGATE_DECL void health::add(std::string name, check function) {
+    auto& added = impl_->checks.emplace_back();
+    added.name = std::move(name);
+    added.run = std::move(function);
 }
 
 TOLLGATE_DECL result<void> health::start() {
@@ -21980,13 +21987,13 @@ TOLLGATE_DECL std::optional<traceparent> traceparent::parse(std::string_view tex
     if (!detail::is_hex(version) || version == "ff") return std::nullopt;
     const bool longer = text.size() > version_00_bytes;
     if (longer && (version == "00" || text[version_00_bytes] != '-')) return std::nullopt;
-    traceparent made{text.substr(3, 32), text.substr(36, 16)};
+    traceparent parent{text.substr(3, 32), text.substr(36, 16)};
     const auto flags = text.substr(53, 2);
-    if (!detail::is_trace_part(made.trace_id) || !detail::is_trace_part(made.parent_id) || !detail::is_hex(flags))
+    if (!detail::is_trace_part(parent.trace_id) || !detail::is_trace_part(parent.parent_id) || !detail::is_hex(flags))
         return std::nullopt;
     const char last = flags[1];
-    made.sampled = ((last <= '9' ? last - '0' : last - 'a' + 10) & 1) != 0;
-    return made;
+    parent.sampled = ((last <= '9' ? last - '0' : last - 'a' + 10) & 1) != 0;
+    return parent;
 }
 
 TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::string_view span_id, bool sampled) {
@@ -22010,7 +22017,7 @@ TOLLGATE_DECL void write_error(http::response& response, http::status status, st
     body.end_object();
 }
 
-[[gnu::flatten]] TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const verdict& limit,
+[[gnu::flatten]] TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit,
                                                           std::string_view request_id) {
     // Every response has these three: assembled here, they are one append instead of fourteen.
     std::array<char, 112 + http::request_id_bytes_max> lines;
@@ -22094,20 +22101,20 @@ TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view 
 
 TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
                              std::initializer_list<route::parameter_kind> kinds) {
-    route made;
-    made.access = access;
-    made.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
-    if (notes.request_body_bytes_max != 0) made.body_bytes_max = notes.request_body_bytes_max;
-    made.method = method;
-    made.path = path;
-    made.notes = notes;
+    route row;
+    row.access = access;
+    row.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
+    if (notes.request_body_bytes_max != 0) row.body_bytes_max = notes.request_body_bytes_max;
+    row.method = method;
+    row.path = path;
+    row.notes = notes;
     const auto parameters = read_pattern(path).value_or(pattern_parameters{});
     for (const auto kind : kinds) {
-        const auto at = made.parameters.size();
-        made.parameters.push_back({parameters.names[at], kind});
-        if (kind == route::parameter_kind::service) made.service_capture = at;
+        const auto at = row.parameters.size();
+        row.parameters.push_back({parameters.names[at], kind});
+        if (kind == route::parameter_kind::service) row.service_capture = at;
     }
-    return made;
+    return row;
 }
 
 TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
@@ -22123,12 +22130,12 @@ TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
 }
 
 TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks) {
-    const auto refuse = [](const route& which, const std::string& needs) {
+    const auto refuse = [](const route& route, const std::string& needs) {
         throw std::invalid_argument{
-            std::string{"tollgate: "}.append(http::to_text(which.method)).append(" ").append(which.path).append(" needs ").append(needs)};
+            std::string{"tollgate: "}.append(http::to_text(route.method)).append(" ").append(route.path).append(" needs ").append(needs)};
     };
     for (const route& each : table) {
-        if (each.access.who == access_rule::kind::scope && !services.has_scope(each.access.scope))
+        if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
             refuse(each, "the scope '" + std::string{each.access.scope} + "', which no service of the settings declares");
         if (each.needs_hooks && !has_hooks) refuse(each, "a hook_store; read tollgate/contract/hook_store.hpp");
     }
@@ -22188,9 +22195,9 @@ inline constexpr std::size_t effects = 3;
 
 inline constexpr std::chrono::milliseconds slow_after{250};  // a bound of the histogram of durations
 
-[[nodiscard]] constexpr std::string_view to_text(effect of) noexcept {
+[[nodiscard]] constexpr std::string_view to_text(effect kind) noexcept {
     constexpr std::array<std::string_view, effects> texts{"failed", "limited", "slow"};
-    return texts[static_cast<std::size_t>(of)];
+    return texts[static_cast<std::size_t>(kind)];
 }
 
 /// Empty for what most responses are: neither refused by a limit, nor failed, nor slow.
@@ -22222,35 +22229,35 @@ public:
     static constexpr std::size_t callers_max = 16;  // more than a person reads
 
     struct entry {
-        affected_caller who{};
+        affected_caller caller{};
         std::uint64_t count = 0;
         std::uint64_t inherited = 0;  ///< of `count`, what other callers had
 
         [[nodiscard]] constexpr std::uint64_t own() const noexcept { return count - inherited; }
     };
 
-    void add(const affected_caller& who) noexcept {
+    void add(const affected_caller& caller) noexcept {
         entry* least = &entries_.front();
         for (entry& each : entries_) {
-            if (each.count != 0 && each.who == who) {
+            if (each.count != 0 && each.caller == caller) {
                 ++each.count;
                 return;
             }
             if (each.count < least->count) least = &each;
         }
-        *least = {who, least->count + 1, least->count};
+        *least = {caller, least->count + 1, least->count};
     }
     /// What the caller had since they entered; 0 if they are not in the table.
-    [[nodiscard]] std::uint64_t count_of(const affected_caller& who) const noexcept {
+    [[nodiscard]] std::uint64_t count_of(const affected_caller& caller) const noexcept {
         for (const entry& each : entries_)
-            if (each.count != 0 && each.who == who) return each.own();
+            if (each.count != 0 && each.caller == caller) return each.own();
         return 0;
     }
     /// Calls `use(const affected_caller&, std::uint64_t)` for each.
     template <class Use>
     void each(Use&& use) const {
         for (const entry& each : entries_)
-            if (each.count != 0) use(each.who, each.own());
+            if (each.count != 0) use(each.caller, each.own());
     }
 
 private:
@@ -22264,10 +22271,10 @@ public:
     using time_point = std::chrono::steady_clock::time_point;
     static constexpr std::chrono::minutes window{5};
 
-    void add(effect how, const affected_caller& who, time_point now) noexcept {
+    void add(effect kind, const affected_caller& caller, time_point now) noexcept {
         const std::lock_guard hold{mutex_};
         advance(now);
-        current_[static_cast<std::size_t>(how)].add(who);
+        current_[static_cast<std::size_t>(kind)].add(caller);
     }
 
     /// Calls `use(effect, const affected_caller&, std::uint64_t count)` for each, once. `use` may throw.
@@ -22281,10 +22288,12 @@ public:
             previous = previous_;
         }
         for (std::size_t i = 0; i < effects; ++i) {
-            const auto how = static_cast<effect>(i);
-            current[i].each([&](const affected_caller& who, std::uint64_t count) { use(how, who, count + previous[i].count_of(who)); });
-            previous[i].each([&](const affected_caller& who, std::uint64_t count) {
-                if (current[i].count_of(who) == 0) use(how, who, count);
+            const auto kind = static_cast<effect>(i);
+            current[i].each([&](const affected_caller& caller, std::uint64_t count) {
+                use(kind, caller, count + previous[i].count_of(caller));
+            });
+            previous[i].each([&](const affected_caller& caller, std::uint64_t count) {
+                if (current[i].count_of(caller) == 0) use(kind, caller, count);
             });
         }
     }
@@ -22336,9 +22345,9 @@ struct histogram_sum {
     std::array<std::uint64_t, bounds_seconds.size() + 1> buckets{};
     std::uint64_t nanoseconds = 0;
 
-    void add(const histogram& of) noexcept {
-        for (std::size_t i = 0; i < buckets.size(); ++i) buckets[i] += of.buckets[i].load(std::memory_order_relaxed);
-        nanoseconds += of.nanoseconds.load(std::memory_order_relaxed);
+    void add(const histogram& source) noexcept {
+        for (std::size_t i = 0; i < buckets.size(); ++i) buckets[i] += source.buckets[i].load(std::memory_order_relaxed);
+        nanoseconds += source.nanoseconds.load(std::memory_order_relaxed);
     }
     void write(metrics_writer& to, std::string_view route, std::string_view method) const {
         std::uint64_t count = 0;
@@ -22383,8 +22392,8 @@ inline constexpr std::size_t shards_max = 8;  // 50 KB each, if used
 /// The number of the calling thread's shard.
 inline std::size_t shard_number() noexcept {
     static std::atomic<std::size_t> threads{0};
-    static thread_local const std::size_t mine = threads.fetch_add(1, std::memory_order_relaxed) % shards_max;
-    return mine;
+    static thread_local const std::size_t number = threads.fetch_add(1, std::memory_order_relaxed) % shards_max;
+    return number;
 }
 
 /// The statuses that are counted by themselves; the place of all others is the last.
@@ -22393,17 +22402,17 @@ inline constexpr std::array<std::uint16_t, statuses_max - 1> statuses{200, 201, 
                                                                       417, 421, 422, 429, 431, 500, 501, 503, 505};
 
 struct status_places {
-    std::array<std::uint8_t, 600> of{};
+    std::array<std::uint8_t, 600> by_status{};
     consteval status_places() {
-        of.fill(statuses_max - 1);
-        for (std::size_t i = 0; i < statuses.size(); ++i) of[statuses[i]] = static_cast<std::uint8_t>(i);
+        by_status.fill(statuses_max - 1);
+        for (std::size_t i = 0; i < statuses.size(); ++i) by_status[statuses[i]] = static_cast<std::uint8_t>(i);
     }
 };
 inline constexpr status_places places{};
 
 inline std::size_t place_of(http::status status) noexcept {
     const unsigned number = to_number(status);
-    return number < places.of.size() ? places.of[number] : statuses_max - 1;
+    return number < places.by_status.size() ? places.by_status[number] : statuses_max - 1;
 }
 
 inline std::string status_text(std::size_t place) { return place < statuses.size() ? std::to_string(statuses[place]) : "other"; }
@@ -22475,12 +22484,12 @@ struct metrics::impl {
         for (auto& each : shards) delete each.load();
     }
 
-    // What happens once, or seldom, is compiled apart from `on_request`.
+    // What happens once, or rarely, is compiled outside of `on_request`.
 
-    /// The calling thread's; null without memory.
+    /// The calling thread's shard; null if there is no memory for it.
     shard* own_shard() noexcept {
         auto& at = shards[metrics_detail::shard_number()];
-        if (shard* const made = at.load(std::memory_order_acquire)) [[likely]] return made;
+        if (shard* const existing = at.load(std::memory_order_acquire)) [[likely]] return existing;
         return make_shard(at);
     }
     [[gnu::noinline, gnu::cold]] static shard* make_shard(std::atomic<shard*>& at) noexcept {
@@ -22490,13 +22499,13 @@ struct metrics::impl {
         return expected;
     }
 
-    /// Where in `known` a text is, or would be.
+    /// The entry of `known` that has this text, or could get it.
     known_route* find(const char* text) noexcept {
         const std::size_t hash = reinterpret_cast<std::uintptr_t>(text) * 0x9e37'79b9'7f4a'7c15 >> 32;
         for (std::size_t i = 0; i < known_max; ++i) {
             known_route& each = known[(hash + i) % known_max];
-            const char* const there = each.text.load(std::memory_order_acquire);
-            if (there == text || there == nullptr) return &each;
+            const char* const current = each.text.load(std::memory_order_acquire);
+            if (current == text || current == nullptr) return &each;
         }
         return nullptr;
     }
@@ -22509,7 +22518,7 @@ struct metrics::impl {
         if (at == nullptr) return metrics_detail::routes_max;
         auto& number = at->numbers[static_cast<std::size_t>(method)];
         if (at->text.load(std::memory_order_acquire) == text)
-            if (const auto is = number.load(std::memory_order_acquire)) [[likely]] return is - std::size_t{1};
+            if (const auto stored = number.load(std::memory_order_acquire)) [[likely]] return stored - std::size_t{1};
         return learn(text, route, method);
     }
 
@@ -22536,12 +22545,13 @@ struct metrics::impl {
     template <class Use>
     void each_shard(Use&& use) const {
         for (const auto& each : shards)
-            if (const shard* const made = each.load(std::memory_order_acquire)) use(*made);
+            if (const shard* const existing = each.load(std::memory_order_acquire)) use(*existing);
     }
 
-    [[gnu::noinline, gnu::cold]] void add_affected(http::status status, const request_context& context, const caller* who) noexcept {
-        if (const auto how = pipeline::effect_of(status, context.duration))
-            affected.add(*how, who != nullptr ? pipeline::affected_caller::of(who->user) : pipeline::affected_caller::of(context.client),
+    [[gnu::noinline, gnu::cold]] void add_affected(http::status status, const request_context& context, const caller* caller) noexcept {
+        if (const auto effect = pipeline::effect_of(status, context.duration))
+            affected.add(*effect,
+                         caller != nullptr ? pipeline::affected_caller::of(caller->user) : pipeline::affected_caller::of(context.client),
                          std::chrono::steady_clock::now());
     }
 
@@ -22555,9 +22565,9 @@ TOLLGATE_DECL metrics::metrics() : impl_{std::make_unique<impl>()} {}
 TOLLGATE_DECL metrics::~metrics() = default;
 
 TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexcept {
-    auto* const to = impl_->own_shard();
-    if (to == nullptr) return;
-    auto& counts = to->routes[impl_->number_of(record.context.route, record.request.method)];
+    auto* const shard = impl_->own_shard();
+    if (shard == nullptr) return;
+    auto& counts = shard->routes[impl_->number_of(record.context.route, record.request.method)];
     metrics_detail::add(counts.by_status[metrics_detail::place_of(record.response.status())]);
     counts.durations.add(record.context.duration);
     if (record.context.duration > pipeline::slow_after || record.response.status() >= http::status::too_many_requests) [[unlikely]]
@@ -22565,12 +22575,12 @@ TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexc
 }
 
 TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexcept {
-    if (auto* const to = impl_->own_shard()) metrics_detail::add(to->refusals[metrics_detail::place_of(record.refusal.status)]);
+    if (auto* const shard = impl_->own_shard()) metrics_detail::add(shard->refusals[metrics_detail::place_of(record.refusal.status)]);
     if (to_number(record.refusal.status) >= 500) impl_->add_affected(record.refusal.status, record.context, nullptr);
 }
 
 TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexcept {
-    if (auto* const to = impl_->own_shard()) metrics_detail::add(to->problems[static_cast<std::size_t>(record.error.kind)]);
+    if (auto* const shard = impl_->own_shard()) metrics_detail::add(shard->problems[static_cast<std::size_t>(record.error.kind)]);
 }
 
 TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noexcept {
@@ -22578,10 +22588,10 @@ TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noex
     if (record.attempt.outcome != delivery_outcome::not_attempted) impl_->attempt_durations.add(record.attempt.made.duration);
 }
 
-TOLLGATE_DECL void metrics::add(collector what) { impl_->collectors.push_back(std::move(what)); }
+TOLLGATE_DECL void metrics::add(collector function) { impl_->collectors.push_back(std::move(function)); }
 
-TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_statistics()> of) {
-    impl_->backends.emplace_back(std::move(name), std::move(of));
+TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_statistics()> statistics) {
+    impl_->backends.emplace_back(std::move(name), std::move(statistics));
 }
 
 namespace metrics_detail {
@@ -22590,7 +22600,9 @@ namespace metrics_detail {
 inline void write_process(metrics_writer& to) {
     rusage used{};
     if (::getrusage(RUSAGE_SELF, &used) == 0) {
-        const auto in_seconds = [](const timeval& of) { return static_cast<double>(of.tv_sec) + static_cast<double>(of.tv_usec) / 1e6; };
+        const auto in_seconds = [](const timeval& time) {
+            return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+        };
         to.counter("process_cpu_seconds_total", "CPU time of the process.");
         to.sample(in_seconds(used.ru_utime) + in_seconds(used.ru_stime));
     }
@@ -22629,8 +22641,8 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
     }
     names.resize(metrics_detail::routes_max);
     names.push_back({"other", http::method::other});
-    const auto method_of = [](const route_entry& of) { return of.method == http::method::other ? "other" : to_text(of.method); };
-    const auto route_of = [](const route_entry& of) { return of.route.empty() ? std::string_view{"none"} : of.route; };
+    const auto method_of = [](const route_entry& entry) { return entry.method == http::method::other ? "other" : to_text(entry.method); };
+    const auto route_of = [](const route_entry& entry) { return entry.route.empty() ? std::string_view{"none"} : entry.route; };
 
     std::vector<metrics_detail::histogram_sum> durations(names.size());
     to.counter("tollgate_requests_total", "Requests by route, method and status.");
@@ -22670,9 +22682,10 @@ inline void metrics::impl::write_affected(metrics_writer& to) {
     to.gauge("tollgate_affected_requests",
              "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, of the callers who "
              "had most of them, since each entered a table of 16.");
-    affected.each(std::chrono::steady_clock::now(), [&](pipeline::effect how, const pipeline::affected_caller& who, std::uint64_t count) {
-        if (who.user) to.sample(count, {{"kind", to_text(how)}, {"user", std::to_string(who.user->value())}});
-        else to.sample(count, {{"kind", to_text(how)}, {"network", network_of(who.network)}});
+    affected.each(std::chrono::steady_clock::now(),
+                  [&](pipeline::effect effect, const pipeline::affected_caller& caller, std::uint64_t count) {
+        if (caller.user) to.sample(count, {{"kind", to_text(effect)}, {"user", std::to_string(caller.user->value())}});
+        else to.sample(count, {{"kind", to_text(effect)}, {"network", network_of(caller.network)}});
     });
 }
 
@@ -22694,32 +22707,32 @@ inline void metrics::impl::write_backends(metrics_writer& to) const {
     const auto family = [&](auto&& value) {
         for (std::size_t i = 0; i < now.size(); ++i) to.sample(value(now[i]), {{"backend", backends[i].first}});
     };
-    const auto in_seconds = [](std::chrono::nanoseconds of) { return std::chrono::duration<double>{of}.count(); };
+    const auto in_seconds = [](std::chrono::nanoseconds duration) { return std::chrono::duration<double>{duration}.count(); };
     to.gauge("tollgate_backend_up", "0 while calls fail at once because the server cannot be reached.");
-    family([](const backend_statistics& of) { return of.is_up ? 1 : 0; });
+    family([](const backend_statistics& statistics) { return statistics.is_up ? 1 : 0; });
     to.counter("tollgate_backend_calls_total", "Uses of a connection to the store or the limits.");
-    family([](const backend_statistics& of) { return of.calls; });
+    family([](const backend_statistics& statistics) { return statistics.calls; });
     to.counter("tollgate_backend_errors_total", "Calls that got no connection or lost it.");
-    family([](const backend_statistics& of) { return of.errors; });
+    family([](const backend_statistics& statistics) { return statistics.errors; });
     to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
-    family([&](const backend_statistics& of) { return in_seconds(of.busy); });
+    family([&](const backend_statistics& statistics) { return in_seconds(statistics.busy); });
     to.counter("tollgate_backend_wait_seconds_total", "Time waited for a connection.");
-    family([&](const backend_statistics& of) { return in_seconds(of.waited); });
+    family([&](const backend_statistics& statistics) { return in_seconds(statistics.waited); });
     to.counter("tollgate_cache_hits_total", "Look-ups that were answered without a call.");
-    family([](const backend_statistics& of) { return of.cache_hits; });
+    family([](const backend_statistics& statistics) { return statistics.cache_hits; });
     to.counter("tollgate_cache_misses_total", "Look-ups that the cache could not answer.");
-    family([](const backend_statistics& of) { return of.cache_misses; });
+    family([](const backend_statistics& statistics) { return statistics.cache_misses; });
 }
 
 TOLLGATE_DECL std::string metrics::report() const {
-    std::string made;
-    metrics_writer writer{made};
+    std::string text;
+    metrics_writer writer{text};
     impl_->write_requests(writer);
     impl_->write_affected(writer);
     impl_->write_deliveries(writer);
     impl_->write_backends(writer);
     for (const auto& each : impl_->collectors) each(writer);
-    return made;
+    return text;
 }
 
 TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
@@ -22810,21 +22823,21 @@ namespace detail {
 
 }  // namespace detail
 
-TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& made) {
-    if (made.name.empty() || !std::all_of(made.name.begin(), made.name.end(), is_token_char) ||
-        !std::all_of(made.value.begin(), made.value.end(), detail::is_cookie_octet))
+TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie) {
+    if (cookie.name.empty() || !std::all_of(cookie.name.begin(), cookie.name.end(), is_token_char) ||
+        !std::all_of(cookie.value.begin(), cookie.value.end(), detail::is_cookie_octet))
         return false;
 
     std::string text;
-    text.append(made.name).append("=").append(made.value).append("; Path=/");
-    if (made.max_age) {
-        const auto left = (std::max)(made.max_age->count(), seconds::rep{0});
+    text.append(cookie.name).append("=").append(cookie.value).append("; Path=/");
+    if (cookie.max_age) {
+        const auto left = (std::max)(cookie.max_age->count(), seconds::rep{0});
         text.append("; Max-Age=").append(std::to_string(left));
         // For clients that know Expires but not Max-Age.
         if (left == 0) text.append("; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
     }
-    if (made.secure) text.append("; Secure");
-    text.append("; HttpOnly; SameSite=").append(made.same_site == same_site::strict ? "Strict" : "Lax");
+    if (cookie.secure) text.append("; Secure");
+    text.append("; HttpOnly; SameSite=").append(cookie.same_site == same_site::strict ? "Strict" : "Lax");
     const auto value = field_value::from(text);
     if (!value) return false;
     out.add("Set-Cookie", *value);
@@ -23029,7 +23042,7 @@ private:
     [[nodiscard]] counter_list counters_of(const sign_in_key& key) noexcept {
         // Longer logins do not exist, so it does not matter that they share failures by prefix.
         const auto login = key.login.substr(0, limits::login_bytes_max);
-        counter_list made;
+        counter_list counters;
         const auto add = [&](detail::failure_table& table, const quota& allowed, char kind, std::uint64_t number,
                              std::string_view text) {
             std::array<char, 1 + sizeof number + limits::login_bytes_max> hashed;
@@ -23037,25 +23050,25 @@ private:
             std::memcpy(hashed.data() + 1, &number, sizeof number);
             std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, ascii_lower);
             const std::string_view all{hashed.data(), 1 + sizeof number + text.size()};
-            made.all[made.size++] = {&table, siphash128(seed_, all).first, detail::bounded_quota{allowed}};
+            counters.all[counters.size++] = {&table, siphash128(seed_, all).first, detail::bounded_quota{allowed}};
         };
         if (key.browser != 0) {
             add(logins_at_addresses_, bounds_.login_on_browser, 'b', key.browser, login);
             add(logins_, bounds_.login_on_browsers, 'b', 0, login);
-            return made;
+            return counters;
         }
         const std::uint64_t address = limit_key::of(key.client).value();
         add(logins_at_addresses_, bounds_.login_at_address, 'a', address, login);
         add(addresses_, bounds_.address, 'a', address, {});
         add(logins_, bounds_.login, 'l', 0, login);
-        if (key.client.is_v4()) return made;
+        if (key.client.is_v4()) return counters;
         const auto site = limit_key::of(detail::first_of_network(key.client, 7)).value();
         const auto network = limit_key::of(detail::first_of_network(key.client, 6)).value();
         add(logins_at_addresses_, bounds_.login_at_site, 's', site, login);
         add(logins_at_addresses_, bounds_.login_at_network, 'n', network, login);
         add(addresses_, bounds_.site, 's', site, {});
         add(addresses_, bounds_.network, 'n', network, {});
-        return made;
+        return counters;
     }
 
     siphash_key seed_;
@@ -23973,7 +23986,7 @@ TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
     status_ = 0;
     consumed_ = header_bytes_ = field_count_ = framing_bytes_ = 0;
     body_bytes_ = left_bytes_ = 0;
-    said_ = {};
+    framing_ = {};
     line_.clear();
     body_.clear();
     retry_after_.clear();
@@ -23981,8 +23994,8 @@ TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
 }
 
 TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
-    const std::size_t given = bytes.size();
-    begun_ = begun_ || given != 0;
+    const std::size_t input_bytes = bytes.size();
+    begun_ = begun_ || input_bytes != 0;
     bool waits = false;
     while (!waits && stage_ != stage::complete && stage_ != stage::refused) {
         switch (stage_) {
@@ -24001,7 +24014,7 @@ TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
                 }
         }
     }
-    consumed_ = given - bytes.size();
+    consumed_ = input_bytes - bytes.size();
     return stage_ == stage::complete  ? response_step::complete
            : stage_ == stage::refused ? response_step::refused
                                       : response_step::needs_more;
@@ -24075,7 +24088,7 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
     if (!detail::is_field_text(reason)) return refuse("The status line holds a control character.");
     status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
     if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
-    said_ = {};
+    framing_ = {};
     retry_after_.clear();
     stage_ = stage::fields;
 }
@@ -24096,54 +24109,54 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
     const std::string_view text = trim_ows(value);
     switch (to_field_id(name)) {
         case field_id::content_length:
-            if (++said_.content_lengths > 1) said_.fault = "There is more than one Content-Length field.";
-            else if (const auto length = parse_decimal(text)) said_.content_length = *length;
-            else said_.fault = "The Content-Length is not a plain decimal number.";
+            if (++framing_.content_lengths > 1) framing_.fault = "There is more than one Content-Length field.";
+            else if (const auto length = parse_decimal(text)) framing_.content_length = *length;
+            else framing_.fault = "The Content-Length is not a plain decimal number.";
             return;
         case field_id::transfer_encoding:
             // No tabs around it: some implementations read them as part of the name.
-            if (++said_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
-                said_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
+            if (++framing_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
+                framing_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
             return;
         case field_id::connection:
-            said_.close = said_.close || detail::list_holds(text, "close");
-            said_.keep_alive = said_.keep_alive || detail::list_holds(text, "keep-alive");
+            framing_.close = framing_.close || detail::list_holds(text, "close");
+            framing_.keep_alive = framing_.keep_alive || detail::list_holds(text, "keep-alive");
             return;
         default: break;
     }
     if (!ascii_iequals(name, "retry-after")) return;
     retry_after_.clear();
-    if (++said_.retry_afters == 1) retry_after_.append(text);
+    if (++framing_.retry_afters == 1) retry_after_.append(text);
 }
 
 /// Where the body ends (RFC 9112 section 6.3).
 TOLLGATE_DECL void response_parser::judge_head() {
     head_complete_ = status_ >= 200;
-    if (!said_.fault.empty()) return refuse(said_.fault);
-    if (said_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
-    if (said_.transfer_encodings != 0 && said_.content_lengths != 0)
+    if (!framing_.fault.empty()) return refuse(framing_.fault);
+    if (framing_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
+    if (framing_.transfer_encodings != 0 && framing_.content_lengths != 0)
         return refuse("There are both Transfer-Encoding and Content-Length.");
     if (status_ < 200) {
         status_ = 0;
         stage_ = stage::status_line;
         return;
     }
-    keep_alive_ = !said_.close && (!older_ || said_.keep_alive);
+    keep_alive_ = !framing_.close && (!older_ || framing_.keep_alive);
     if (to_head_ || status_ == 204 || status_ == 304) {
         // A 204 has no body, but a server that announces one may also send it.
-        if (status_ == 204 && (said_.content_length != 0 || said_.transfer_encodings != 0)) keep_alive_ = false;
+        if (status_ == 204 && (framing_.content_length != 0 || framing_.transfer_encodings != 0)) keep_alive_ = false;
         return complete();
     }
-    if (said_.transfer_encodings != 0) {
+    if (framing_.transfer_encodings != 0) {
         stage_ = stage::chunk_line;
         return;
     }
-    if (said_.content_lengths == 0) {
+    if (framing_.content_lengths == 0) {
         keep_alive_ = false;
         stage_ = stage::until_close;
         return;
     }
-    left_bytes_ = said_.content_length;
+    left_bytes_ = framing_.content_length;
     stage_ = stage::known_length;
     if (left_bytes_ == 0) return complete();
     // Do not wait for a body that will not be read to its end.
@@ -24164,10 +24177,10 @@ TOLLGATE_DECL void response_parser::read_chunk_line(std::string_view line) {
 /// Precondition: `bytes` is not empty.
 TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
     const bool endless = stage_ == stage::until_close;
-    const bool beyond = stage_ == stage::known_length && said_.content_length > settings_.body_bytes_max;
-    const std::uint64_t wanted = (beyond ? settings_.kept_bytes_max : settings_.body_bytes_max) - body_bytes_;
-    if (wanted == 0) return cut();
-    std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, wanted);
+    const bool beyond = stage_ == stage::known_length && framing_.content_length > settings_.body_bytes_max;
+    const std::uint64_t accepted_max = (beyond ? settings_.kept_bytes_max : settings_.body_bytes_max) - body_bytes_;
+    if (accepted_max == 0) return cut();
+    std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, accepted_max);
     if (!endless) taken = (std::min)(taken, left_bytes_);
 
     const std::size_t capacity = settings_.kept_bytes_max - body_.size();
@@ -24208,12 +24221,12 @@ TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
     if ((_res.options & RES_INIT) == 0) static_cast<void>(res_init());
     _res.options &= ~static_cast<decltype(_res.options)>(RES_DNSRCH | RES_DEFNAMES);
 #endif
-    addrinfo wanted{};
-    wanted.ai_family = AF_UNSPEC;
-    wanted.ai_socktype = SOCK_STREAM;
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
     addrinfo* first = nullptr;
     errno = 0;
-    if (const int failed = ::getaddrinfo(host.c_str(), nullptr, &wanted, &first); failed != 0) {
+    if (const int failed = ::getaddrinfo(host.c_str(), nullptr, &hints, &first); failed != 0) {
         const int cause = errno;
         if (failed == EAI_MEMORY) throw std::bad_alloc{};
         if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
@@ -24256,9 +24269,9 @@ public:
     void add(const std::string& name) {
         if (const auto known = places_.find(name); known != places_.end())
             return names_.splice(names_.begin(), names_, known->second);
-        std::list<std::string> made{name};
-        places_.emplace(made.front(), made.begin());
-        names_.splice(names_.begin(), made);
+        std::list<std::string> added{name};
+        places_.emplace(added.front(), added.begin());
+        names_.splice(names_.begin(), added);
         if (names_.size() > names_max_) remove(std::string{names_.back()});
     }
     void remove(const std::string& name) {
@@ -24303,15 +24316,15 @@ public:
         if (stopping_) return;
         if (const auto same = by_host_.find(host); same != by_host_.end())
             return same->second->callbacks.push_back(std::move(done));
-        std::list<query> made;
-        made.push_back({host, detail::domain_of(host), known::little});
-        query& one = made.front();
-        one.how = quick_names_.contains(host)          ? known::quick
+        std::list<query> added;
+        added.push_back({host, detail::domain_of(host), known::little});
+        query& one = added.front();
+        one.speed = quick_names_.contains(host)          ? known::quick
                   : slow_domains_.contains(one.domain) ? known::slow
                                                        : known::little;
         one.callbacks.push_back(std::move(done));
-        by_host_.emplace(host, made.begin());
-        waiting_.splice(waiting_.end(), made);
+        by_host_.emplace(host, added.begin());
+        waiting_.splice(waiting_.end(), added);
         if (idle_ >= waiting_.size() || threads_ == threads_max_) {
             changed_.notify_one();
             return;
@@ -24353,7 +24366,7 @@ private:
     struct query {
         std::string host;
         std::string domain;
-        known how;
+        known speed;
         bool running = false;
         std::vector<on_result> callbacks{};
     };
@@ -24369,11 +24382,11 @@ private:
             return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
         };
         const bool others_allowed =
-            count([](const query& one) { return one.how != known::quick; }) < part_of_threads(2);
-        const bool slow_allowed = count([](const query& one) { return one.how == known::slow; }) < part_of_threads(4);
+            count([](const query& one) { return one.speed != known::quick; }) < part_of_threads(2);
+        const bool slow_allowed = count([](const query& one) { return one.speed == known::slow; }) < part_of_threads(4);
         return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
-            const bool quick = each.how == known::quick;
-            if (!quick && (!others_allowed || (each.how == known::slow && !slow_allowed))) return false;
+            const bool quick = each.speed == known::quick;
+            if (!quick && (!others_allowed || (each.speed == known::slow && !slow_allowed))) return false;
             const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
             return of_domain < part_of_threads(quick ? 4 : 8);
         });
@@ -24391,9 +24404,9 @@ private:
             running_.splice(running_.end(), waiting_, one);
             hold.unlock();
 
-            const auto began = clock::now();
+            const auto started = clock::now();
             const lookup_result looked_up = look_up(one->host);
-            const bool was_quick = clock::now() - began < slow_lookup;
+            const bool was_quick = clock::now() - started < slow_lookup;
 
             hold.lock();
             queries finished;
@@ -24419,9 +24432,9 @@ private:
             return {};
         }
     }
-    [[nodiscard]] static lookup_result failed_as(lookup_end end, const char* why) noexcept {
+    [[nodiscard]] static lookup_result failed_as(lookup_end end, const char* reason) noexcept {
         try {
-            return {.end = end, .why = why};
+            return {.end = end, .why = reason};
         } catch (const std::exception&) {
             return {.end = end};
         }
@@ -24499,19 +24512,19 @@ inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_
 
 TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
                                        instant now, std::uint32_t chance) {
-    attempt_result made{.lease = sent.lease, .made = std::move(report.made)};
-    const bool answered = made.made.end == attempt_end::answered;
-    if (answered && made.made.status / 100 == 2) {
-        made.outcome = delivery_outcome::delivered;
-        return made;
+    attempt_result result{.lease = sent.lease, .made = std::move(report.made)};
+    const bool answered = result.made.end == attempt_end::answered;
+    if (answered && result.made.status / 100 == 2) {
+        result.outcome = delivery_outcome::delivered;
+        return result;
     }
     constexpr unsigned gone = 410;
-    if (answered && made.made.status == gone) {
-        made.outcome = delivery_outcome::gone;
-        return made;
+    if (answered && result.made.status == gone) {
+        result.outcome = delivery_outcome::gone;
+        return result;
     }
-    made.disable_if_failing_since = now - schedule.disable_after;
-    if (sent.attempts_made >= schedule.waits.size()) return made;
+    result.disable_if_failing_since = now - schedule.disable_after;
+    if (sent.attempts_made >= schedule.waits.size()) return result;
 
     const milliseconds planned = schedule.waits[sent.attempts_made];
     milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
@@ -24526,9 +24539,9 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
             wait = (std::min)({wait, schedule.retry_after_max, next.value_or(wait)});
         }
     }
-    made.outcome = delivery_outcome::retry;
-    made.retry_at = now + wait;
-    return made;
+    result.outcome = delivery_outcome::retry;
+    result.retry_at = now + wait;
+    return result;
 }
 
 }  // namespace tollgate
@@ -24538,17 +24551,17 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services) {
-    const service* const of = services.find(happened.account.service.view());
-    if (of == nullptr) return invalid("service is not one of this server's services.");
-    if (!of->has_event(happened.name)) return invalid("event is not one of the service's events.");
+    const service* const service = services.find(happened.account.service.view());
+    if (service == nullptr) return invalid("service is not one of this server's services.");
+    if (!service->has_event(happened.name)) return invalid("event is not one of the service's events.");
     if (happened.data.size() > limits::event_data_bytes_max)
         return invalid("data is longer than " + std::to_string(limits::event_data_bytes_max) + " bytes.");
     if (const auto good = http::check_json(happened.data); !good) {
-        auto why = invalid("data is not one JSON value in UTF-8 with at most " + std::to_string(limits::json_depth_max) +
-                           " levels, " + std::to_string(limits::json_members_max) +
-                           " members in an object, and no duplicate names.");
-        why.cause = good.error().message;
-        return why;
+        auto failure = invalid("data is not one JSON value in UTF-8 with at most " + std::to_string(limits::json_depth_max) +
+                               " levels, " + std::to_string(limits::json_members_max) +
+                               " members in an object, and no duplicate names.");
+        failure.cause = good.error().message;
+        return failure;
     }
     return {};
 }
@@ -24926,9 +24939,9 @@ namespace detail {
 
 inline constexpr std::size_t second_bytes = 4;  // until 2106
 
-TOLLGATE_DECL void put_second(form_nonce& made, instant now) noexcept {
+TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept {
     auto left = static_cast<std::uint32_t>(to_unix_milliseconds(now) / 1000);
-    for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) made[made.size() - i] = std::byte(left & 0xff);
+    for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) nonce[nonce.size() - i] = std::byte(left & 0xff);
 }
 
 [[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce) {
@@ -25209,20 +25222,20 @@ inline constexpr std::string_view fixed_icon_field_lines =
 TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
     const auto url = http::url::parse(auth_url);
     if (!url || url->has_query || url->has_fragment || url->has_user_info) return std::nullopt;
-    page_site made;
-    made.root = url->path;
-    while (made.root.ends_with('/')) made.root.pop_back();
-    made.origin = url->origin();
-    made.authority = made.origin.substr(made.origin.find("://") + 3);
-    made.secure = url->scheme == http::url_scheme::https;
-    made.style_url = made.root + "/en/style-" + detail::version_of(style_sheet) + ".css";
-    made.icon_url = made.root + "/en/icon-" + detail::version_of(icon) + ".svg";
-    made.script_url = made.root + "/en/copy-" + detail::version_of(detail::copy_script) + ".js";
-    made.assets.push_back({made.script_url, detail::script_field_lines, std::string{detail::copy_script}});
-    made.assets.push_back({made.style_url, detail::style_field_lines, std::move(style_sheet)});
-    made.assets.push_back({made.icon_url, detail::icon_field_lines, icon});
-    made.assets.push_back({made.root + "/favicon.ico", detail::fixed_icon_field_lines, std::move(icon)});
-    return made;
+    page_site site;
+    site.root = url->path;
+    while (site.root.ends_with('/')) site.root.pop_back();
+    site.origin = url->origin();
+    site.authority = site.origin.substr(site.origin.find("://") + 3);
+    site.secure = url->scheme == http::url_scheme::https;
+    site.style_url = site.root + "/en/style-" + detail::version_of(style_sheet) + ".css";
+    site.icon_url = site.root + "/en/icon-" + detail::version_of(icon) + ".svg";
+    site.script_url = site.root + "/en/copy-" + detail::version_of(detail::copy_script) + ".js";
+    site.assets.push_back({site.script_url, detail::script_field_lines, std::string{detail::copy_script}});
+    site.assets.push_back({site.style_url, detail::style_field_lines, std::move(style_sheet)});
+    site.assets.push_back({site.icon_url, detail::icon_field_lines, icon});
+    site.assets.push_back({site.root + "/favicon.ico", detail::fixed_icon_field_lines, std::move(icon)});
+    return site;
 }
 
 TOLLGATE_DECL bool page_site::answer_asset(const http::request& request, http::response& response) const {
@@ -25282,14 +25295,14 @@ TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page
     return {};
 }
 
-TOLLGATE_DECL std::string duration_text(seconds of, const duration_texts& texts) {
+TOLLGATE_DECL std::string duration_text(seconds duration, const duration_texts& texts) {
     const auto in_units = [](auto count, std::string_view one, std::string_view many) {
         return count <= 1 ? std::string{one} : fill_in(many, std::to_string(count));
     };
-    if (of <= seconds{90}) return in_units(of.count(), texts.one_second, texts.seconds);
-    if (of <= seconds{90 * 60})
-        return in_units(std::chrono::ceil<std::chrono::minutes>(of).count(), texts.one_minute, texts.minutes);
-    return in_units(std::chrono::ceil<std::chrono::hours>(of).count(), texts.one_hour, texts.hours);
+    if (duration <= seconds{90}) return in_units(duration.count(), texts.one_second, texts.seconds);
+    if (duration <= seconds{90 * 60})
+        return in_units(std::chrono::ceil<std::chrono::minutes>(duration).count(), texts.one_minute, texts.minutes);
+    return in_units(std::chrono::ceil<std::chrono::hours>(duration).count(), texts.one_hour, texts.hours);
 }
 
 TOLLGATE_DECL const message_texts& message_for(http::status status, const error_texts& texts) noexcept {
@@ -25389,9 +25402,9 @@ TOLLGATE_DECL std::string signed_text_of(const authorization_request& request) {
 TOLLGATE_DECL secret_text make_code(const code_derivation& derivation) {
     const std::string message = "authorization code\n" + std::to_string(derivation.user.value()) + "\n" +
                                 web::form_nonce_text(derivation.nonce) + "\n" + std::string{derivation.signed_text};
-    const auto made = hmac_sha256({.key = derivation.key, .message = message});
+    const auto mac = hmac_sha256({.key = derivation.key, .message = message});
     std::array<std::byte, digest::size_bytes> bytes;
-    std::memcpy(bytes.data(), made.bytes().data(), bytes.size());
+    std::memcpy(bytes.data(), mac.bytes().data(), bytes.size());
     return make_secret(secret_kind::authorization_code, bytes);
 }
 
@@ -25465,8 +25478,8 @@ TOLLGATE_DECL decision read_decision(const parameters& sent) {
     return *value == "allow" ? decision::allow : *value == "deny" ? decision::deny : decision::none;
 }
 
-TOLLGATE_DECL const message_texts& texts_for(page_failure why, const consent_texts& texts) noexcept {
-    switch (why) {
+TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept {
+    switch (failure) {
         case page_failure::missing_client_id: return texts.missing_client;
         case page_failure::unknown_client: return texts.unknown_client;
         case page_failure::missing_redirect: return texts.missing_redirect;
@@ -25483,9 +25496,9 @@ namespace tollgate::inline v0::oauth {
 
 TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root,
                            const std::vector<web::page_language>& languages) {
-    const auto add = [&](std::string path, endpoint what) {
+    const auto add = [&](std::string path, endpoint target) {
         if (path.ends_with('/')) path.pop_back();
-        entries_.push_back({std::move(path), what});
+        entries_.push_back({std::move(path), target});
     };
     const auto below = [root](std::string_view path) { return std::string{root}.append(path); };
     add(below(token_path), endpoint::token);
@@ -25510,7 +25523,7 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
 TOLLGATE_DECL endpoint paths::find(std::string_view path) const noexcept {
     if (path.ends_with('/')) path.remove_suffix(1);
     for (const entry& each : entries_)
-        if (each.path == path) return each.what;
+        if (each.path == path) return each.target;
     return endpoint::none;
 }
 
@@ -25570,9 +25583,9 @@ TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_v
 }
 
 TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri) {
-    const auto home = http::url::parse(website);
+    const auto site = http::url::parse(website);
     const auto sent = http::url::parse(redirect_uri);
-    return home && sent && home->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment &&
+    return site && sent && site->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment &&
            !detail::has_final_dot(redirect_uri);
 }
 
@@ -25588,15 +25601,15 @@ TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& clie
 }
 
 TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const redirect_parameter> parameters) {
-    std::string made{url};
-    const auto mark = made.find('?');
-    bool separated = mark != std::string::npos && (mark + 1 == made.size() || made.back() == '&');
+    std::string result{url};
+    const auto mark = result.find('?');
+    bool separated = mark != std::string::npos && (mark + 1 == result.size() || result.back() == '&');
     for (const auto& [name, value] : parameters) {
-        if (!separated) made.push_back(made.find('?') == std::string::npos ? '?' : '&');
+        if (!separated) result.push_back(result.find('?') == std::string::npos ? '?' : '&');
         separated = false;
-        made.append(percent_encode(name)).append("=").append(percent_encode(value));
+        result.append(percent_encode(name)).append("=").append(percent_encode(value));
     }
-    return made;
+    return result;
 }
 
 namespace detail {
@@ -25613,8 +25626,8 @@ TOLLGATE_DECL std::string code_url(const redirect_target& to, std::string_view c
     return detail::url_with(to, {{"code", code}});
 }
 
-TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& why) {
-    return detail::url_with(to, {{"error", to_text(why.code)}, {"error_description", why.description}});
+TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& error) {
+    return detail::url_with(to, {{"error", to_text(error.code)}, {"error_description", error.description}});
 }
 
 }  // namespace tollgate::oauth
@@ -25679,20 +25692,20 @@ TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
                        std::string{device_grant_type} + "."};
 }
 
-TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& wanted, const application& client) {
-    if (!wanted.redirect_uri) {
+TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& exchange, const application& client) {
+    if (!exchange.redirect_uri) {
         if (client.redirect_urls.size() == 1) return std::nullopt;
         return failure{error_code::invalid_request,
                        "redirect_uri is missing. It may be omitted only if the application has one registered redirect "
                        "URL."};
     }
-    if (is_redirect_text(*wanted.redirect_uri)) return std::nullopt;
+    if (is_redirect_text(*exchange.redirect_uri)) return std::nullopt;
     return invalid_code(redemption_result::redirect_mismatch);
 }
 
-TOLLGATE_DECL failure invalid_code(redemption_result why) {
+TOLLGATE_DECL failure invalid_code(redemption_result reason) {
     const auto refuse = [](const char* description) { return failure{error_code::invalid_grant, description}; };
-    switch (why) {
+    switch (reason) {
         case redemption_result::expired: return refuse("The code has expired.");
         case redemption_result::reused:
             return refuse("The code was already used. The tokens that were issued for it have been revoked.");
@@ -25810,11 +25823,11 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
     body.end_object();
 }
 
-TOLLGATE_DECL void write_server_error(http::response& response, const error& why, std::string_view docs_url) {
-    const bool unavailable = why.kind == error_kind::unavailable;
+TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view docs_url) {
+    const bool unavailable = error.kind == error_kind::unavailable;
     response.clear();
     if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-    const auto described = to_failure(why);
+    const auto described = to_failure(error);
     write_failure(response,
                   {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
                    .why = described,
@@ -25828,8 +25841,8 @@ TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http:
         response.set_status(http::status::no_content);
         return;
     }
-    const failure why{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = http::refused_method_status(request.method), .why = why, .docs_url = endpoint.docs_url});
+    const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
+    write_failure(response, {.status = http::refused_method_status(request.method), .why = error, .docs_url = endpoint.docs_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
@@ -25838,8 +25851,8 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const requ
     if (!admitted && context.window)
         response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
     const pipeline::rejection& value = admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
-    const failure why{error_code::invalid_request, std::string{value.message}};
-    write_failure(response, {.status = value.status, .why = why, .docs_url = docs_url, .about = value.documentation});
+    const failure error{error_code::invalid_request, std::string{value.message}};
+    write_failure(response, {.status = value.status, .why = error, .docs_url = docs_url, .about = value.documentation});
 }
 
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
@@ -25916,15 +25929,15 @@ TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const ht
     if (has_unusable_authorization(request)) {
         const parameters none{http::form_fields{{}}};
         auto refused = read_client_credentials(request, none);
-        if (auto* why = std::get_if<failure>(&refused)) return std::move(*why);
+        if (auto* error = std::get_if<failure>(&refused)) return std::move(*error);
         return client_request{none, {}};
     }
     auto read = parameters::from_body(request);
-    if (auto* why = std::get_if<failure>(&read)) return std::move(*why);
+    if (auto* error = std::get_if<failure>(&read)) return std::move(*error);
     auto& sent = std::get<parameters>(read);
     if (auto repeated = sent.repeated()) return std::move(*repeated);
     auto credentials = read_client_credentials(request, sent);
-    if (auto* why = std::get_if<failure>(&credentials)) return std::move(*why);
+    if (auto* error = std::get_if<failure>(&credentials)) return std::move(*error);
     return client_request{std::move(sent), std::get<client_credentials>(std::move(credentials))};
 }
 
@@ -25937,18 +25950,18 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
                                          http::response& response, std::string_view docs_url) {
     if (!context.window->admitted) {
         response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
-        const failure why{error_code::invalid_client,
-                          "API rate limit exceeded by requests with a wrong client_id or "
-                          "client_secret. Wait until the time in X-RateLimit-Reset."};
+        const failure error{error_code::invalid_client,
+                            "API rate limit exceeded by requests with a wrong client_id or "
+                            "client_secret. Wait until the time in X-RateLimit-Reset."};
         return write_failure(response, {.status = http::status::too_many_requests,
-                                        .why = why,
+                                        .why = error,
                                         .docs_url = docs_url,
                                         .about = pipeline::about_rate_limits});
     }
     if (request.fields.count(http::field_id::authorization) != 0)
         response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
-    const failure why{error_code::invalid_client, "client_id or client_secret is invalid."};
-    write_failure(response, {.status = http::status::unauthorized, .why = why, .docs_url = docs_url});
+    const failure error{error_code::invalid_client, "client_id or client_secret is invalid."};
+    write_failure(response, {.status = http::status::unauthorized, .why = error, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL limit_key key_of_secret(std::string_view secret) {
@@ -25963,11 +25976,11 @@ TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user) {
     return key_of_secret(std::to_string(application.value()) + ':' + std::to_string(user.value()));
 }
 
-TOLLGATE_DECL void answer_too_many(const verdict& window, instant now, http::response& response, std::string_view docs_url,
+TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description) {
     response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
-    const failure why{error_code::temporarily_unavailable, std::string{description}};
-    write_failure(response, {.status = http::status::too_many_requests, .why = why, .docs_url = docs_url});
+    const failure error{error_code::temporarily_unavailable, std::string{description}};
+    write_failure(response, {.status = http::status::too_many_requests, .why = error, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer) {
@@ -26043,8 +26056,8 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
 namespace tollgate::inline v0::oauth {
 
 TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::span<const std::string_view> languages) {
-    std::string made;
-    http::json_writer json{made};
+    std::string text;
+    http::json_writer json{text};
     const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };
     const auto write_list = [&](http::json_name name, std::initializer_list<std::string_view> values) {
         json.member(name).begin_array();
@@ -26075,7 +26088,7 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::spa
     for (const auto each : languages) json.string(each);
     json.end_array();
     json.end_object();
-    return made;
+    return text;
 }
 
 TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
@@ -26160,32 +26173,32 @@ namespace detail {
 
 inline constexpr std::size_t seal_time_bytes = 8;
 
-[[nodiscard]] inline digest seal_key(const session& who) {
-    return hmac_sha256({.key = who.secret, .message = "sealed text"});
+[[nodiscard]] inline digest seal_key(const session& session) {
+    return hmac_sha256({.key = session.secret, .message = "sealed text"});
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL std::optional<std::string> seal(const session& who, std::string_view text, const seal_nonce& nonce,
+TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text, const seal_nonce& nonce,
                                               instant now) {
-    if (who.secret.empty()) return std::nullopt;
+    if (session.secret.empty()) return std::nullopt;
     std::string plain(detail::seal_time_bytes, '\0');
     const std::int64_t time = to_unix_milliseconds(now);
     std::memcpy(plain.data(), &time, sizeof time);
     plain.append(text);
-    const auto sealed = aes_gcm_encrypt(detail::seal_key(who), nonce, plain);
+    const auto sealed = aes_gcm_encrypt(detail::seal_key(session), nonce, plain);
     return sealed ? std::optional{base64url_encode(*sealed)} : std::nullopt;
 }
 
-TOLLGATE_DECL std::optional<std::string> open_sealed(const session& who, std::string_view sealed, instant now) {
+TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now) {
     const auto bytes = base64url_decode(sealed);
-    if (who.secret.empty() || !bytes) return std::nullopt;
-    const auto plain = aes_gcm_decrypt(detail::seal_key(who), *bytes);
+    if (session.secret.empty() || !bytes) return std::nullopt;
+    const auto plain = aes_gcm_decrypt(detail::seal_key(session), *bytes);
     if (!plain || plain->size() < detail::seal_time_bytes) return std::nullopt;
     std::int64_t time = 0;
     std::memcpy(&time, plain->data(), sizeof time);
-    const instant made = from_unix_milliseconds(time);
-    if (now < made || now >= made + sealed_text_lifetime) return std::nullopt;
+    const instant sealed_at = from_unix_milliseconds(time);
+    if (now < sealed_at || now >= sealed_at + sealed_text_lifetime) return std::nullopt;
     return plain->substr(detail::seal_time_bytes);
 }
 
@@ -26384,9 +26397,9 @@ TOLLGATE_DECL std::optional<secret_view> secret_view::parse(std::string_view tex
         begin = end + 1;
     }
     if (parts.size() < 3 || parts.size() % 3 != 0) return std::nullopt;
-    secret_view made{parts[0], parts[1], parts[2], {}};
-    for (std::size_t i = 3; i < parts.size(); i += 3) made.items.push_back({parts[i], parts[i + 1], parts[i + 2]});
-    return made;
+    secret_view view{parts[0], parts[1], parts[2], {}};
+    for (std::size_t i = 3; i < parts.size(); i += 3) view.items.push_back({parts[i], parts[i + 1], parts[i + 2]});
+    return view;
 }
 
 TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const secret_view& shown) {
@@ -26409,25 +26422,25 @@ TOLLGATE_DECL application_form application_form::read(const http::form_fields& f
 }
 
 TOLLGATE_DECL application_form application_form::of(const application& stored) {
-    application_form made{stored.name, stored.website, stored.description, {}, {}, stored.acts_for_owner};
-    for (const std::string& each : stored.redirect_urls) made.redirect_urls.append(each).append("\n");
-    made.type = to_text(stored.type);
-    return made;
+    application_form form{stored.name, stored.website, stored.description, {}, {}, stored.acts_for_owner};
+    for (const std::string& each : stored.redirect_urls) form.redirect_urls.append(each).append("\n");
+    form.type = to_text(stored.type);
+    return form;
 }
 
 TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) const {
-    application_request made{.owner = owner, .name = name, .website = website, .description = description};
+    application_request request{.owner = owner, .name = name, .website = website, .description = description};
     for (std::string_view left = redirect_urls; !left.empty();) {
         const auto end = (std::min)(left.find('\n'), left.size());
         const auto line = trim_ows(left.substr(0, left.substr(0, end).ends_with('\r') ? end - 1 : end));
-        if (!line.empty()) made.redirect_urls.emplace_back(line);
+        if (!line.empty()) request.redirect_urls.emplace_back(line);
         left.remove_prefix((std::min)(end + 1, left.size()));
     }
-    if (type == to_text(client_type::public_client)) made.type = client_type::public_client;
-    return made;
+    if (type == to_text(client_type::public_client)) request.type = client_type::public_client;
+    return request;
 }
 
-TOLLGATE_DECL web::form_faults application_form::faults(const application_request& wanted,
+TOLLGATE_DECL web::form_faults application_form::faults(const application_request& request,
                                                         const page_texts& texts) const {
     web::form_faults found;
     const application_texts& own = texts.applications;
@@ -26441,7 +26454,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
         }
     };
     // `faults_of` decides what is wrong; this maps it to the page's texts.
-    for (const field_fault& each : faults_of(wanted)) {
+    for (const field_fault& each : faults_of(request)) {
         if (each.field == "name")
             check_line(found, {"name", own.name, name, limits::application_name_bytes_max, own.name_missing},
                        texts.forms);
@@ -26453,7 +26466,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
                       texts.forms.no_url);
         else if (found.find("redirect_url") == nullptr)  // the first of several
             check_url(each,
-                      {"redirect_url", own.redirect_url, wanted.redirect_urls[each.index], limits::target_url_bytes_max},
+                      {"redirect_url", own.redirect_url, request.redirect_urls[each.index], limits::target_url_bytes_max},
                       own.redirect_url_bad);
     }
     return found;
@@ -26461,72 +26474,72 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
 
 namespace detail {
 
-inline void write_application_actions(html_writer& html, const page_view& view, const application& of) {
+inline void write_application_actions(html_writer& html, const page_view& view, const application& application) {
     const application_texts& texts = view.texts.applications;
-    const auto number = std::to_string(of.id.value());
+    const auto number = std::to_string(application.id.value());
     const auto target = [&](std::string_view action) {
         return web::form_target{.url = view.url,
                                 .form_token = view.form_token,
                                 .hidden = {{action_name, std::string{action}}, {"application", number}}};
     };
     html.add("<a class=\"button quiet\" href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url, edit_name, number,
-             texts.edit, of.name);
-    if (of.older_secret_digest)
+             texts.edit, application.name);
+    if (application.older_secret_digest)
         web::write_confirmation(html,
                                 {.label = texts.remove_secret,
-                                 .about = of.name,
-                                 .warning = fill_in(texts.remove_secret_warning, of.name),
+                                 .about = application.name,
+                                 .warning = fill_in(texts.remove_secret_warning, application.name),
                                  .button = texts.remove_secret_button,
                                  .is_removal = true},
                                 target("remove_secret"), view.texts.forms);
-    if (of.type != client_type::public_client)
+    if (application.type != client_type::public_client)
         web::write_confirmation(html,
                                 {.label = texts.renew,
-                                 .about = of.name,
-                                 .warning = fill_in(of.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
-                                                    of.name),
+                                 .about = application.name,
+                                 .warning = fill_in(application.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
+                                                    application.name),
                                  .button = texts.renew_button},
                                 target("new_secret"), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
-                             .about = of.name,
-                             .warning = fill_in(texts.remove_warning, of.name),
+                             .about = application.name,
+                             .warning = fill_in(texts.remove_warning, application.name),
                              .button = texts.remove_button,
                              .is_removal = true,
-                             .typed_name = of.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
-                             .typed_label = fill_in(texts.type_name, of.name)},
+                             .typed_name = application.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
+                             .typed_label = fill_in(texts.type_name, application.name)},
                             target("delete"), view.texts.forms);
 }
 
-inline void write_application(html_writer& html, const page_view& view, const application& of) {
+inline void write_application(html_writer& html, const page_view& view, const application& application) {
     const application_texts& texts = view.texts.applications;
-    begin_item(html, of.name);
+    begin_item(html, application.name);
     html.add("<p>");
-    write_web_link(html, of.website, of.website);
+    write_web_link(html, application.website, application.website);
     html.add("</p>");
-    if (!of.description.empty()) html.add("<p>{}</p>", of.description);
+    if (!application.description.empty()) html.add("<p>{}</p>", application.description);
     begin_actions(html);
-    write_application_actions(html, view, of);
+    write_application_actions(html, view, application);
     begin_facts(html);
     begin_fact(html, texts.client_id);
-    html.add("<code>{}</code>", of.client_id.view());
+    html.add("<code>{}</code>", application.client_id.view());
     end_fact(html);
-    if (of.type != client_type::confidential) {
+    if (application.type != client_type::confidential) {
         begin_fact(html, texts.type);
-        html.add("{}", of.type == client_type::public_client ? texts.public_client : texts.resource_server);
+        html.add("{}", application.type == client_type::public_client ? texts.public_client : texts.resource_server);
         end_fact(html);
     }
     begin_fact(html, texts.users);
-    html.add("{}", of.users);
+    html.add("{}", application.users);
     end_fact(html);
     begin_fact(html, view.texts.forms.created);
-    web::write_day(html, of.created_at, view.texts.dates);
+    web::write_day(html, application.created_at, view.texts.dates);
     end_fact(html);
     begin_long_fact(html, texts.redirect_url);
-    if (of.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
+    if (application.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
     else html.add("<ul>");
-    for (const std::string& each : of.redirect_urls) html.add("<li><code>{}</code></li>", each);
-    if (!of.redirect_urls.empty()) html.add("</ul>");
+    for (const std::string& each : application.redirect_urls) html.add("<li><code>{}</code></li>", each);
+    if (!application.redirect_urls.empty()) html.add("</ul>");
     end_fact(html);
     end_item(html);
 }
@@ -26608,16 +26621,16 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
     detail::write_application_form(html, view, typed, faults);
 }
 
-TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& of,
+TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& application,
                                           const application_form& typed, const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
-    html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, of.name));
+    html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, application.name));
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
-                           .hidden = {{action_name, "edit"}, {"application", std::to_string(of.id.value())}}});
+                           .hidden = {{action_name, "edit"}, {"application", std::to_string(application.id.value())}}});
     detail::write_application_fields(html, view, typed, faults);
-    if (of.type == client_type::confidential) {
+    if (application.type == client_type::confidential) {
         const std::array<web::choice, 1> choices{
             {{texts.acts_for_owner, texts.acts_for_owner, typed.acts_for_owner}}};
         web::write_checkboxes(html, {.name = "acts_for_owner", .label = texts.own_access, .hint = texts.own_access_hint},
@@ -26849,15 +26862,15 @@ TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const securi
 
 TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const page_texts& texts) {
     web::form_faults found;
-    const auto wanted = typed.value_of("new_password");
+    const auto new_password = typed.value_of("new_password");
     if (typed.value_of("current_password").empty()) found.add("current_password", texts.forms.missing, texts.security.current_password);
-    if (limits::count_characters(wanted) < limits::password_characters_min)
+    if (limits::count_characters(new_password) < limits::password_characters_min)
         found.add("new_password", fill_in(texts.security.too_short, std::to_string(limits::password_characters_min)),
                   texts.security.new_password);
-    else if (wanted.size() > limits::password_bytes_max)
+    else if (new_password.size() > limits::password_bytes_max)
         found.add("new_password", fill_in(texts.forms.too_long, std::to_string(limits::password_bytes_max)),
                   texts.security.new_password);
-    else if (wanted != typed.value_of("repeated_password"))
+    else if (new_password != typed.value_of("repeated_password"))
         found.add("repeated_password", texts.security.different);
     return found;
 }
@@ -26881,9 +26894,9 @@ TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, cons
 namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL sign_in_form sign_in_form::read(const http::form_fields& fields) {
-    sign_in_form made{.login = std::string{fields.value_of(web::login_name)}};
-    if (const auto wanted = fields.value_of("return_to"); is_local_target(wanted)) made.return_to = wanted;
-    return made;
+    sign_in_form form{.login = std::string{fields.value_of(web::login_name)}};
+    if (const auto target = fields.value_of("return_to"); is_local_target(target)) form.return_to = target;
+    return form;
 }
 
 TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, const sign_in_form& typed,
@@ -26913,12 +26926,12 @@ TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) 
 namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL token_form token_form::read(const http::form_fields& fields) {
-    token_form made;
-    made.description = fields.value_of("description");
+    token_form form;
+    form.description = fields.value_of("description");
     for (const http::form_member& each : fields)
-        if (each.name == "scopes") made.scopes.push_back(each.value);
-    made.days = fields.value_of("days");
-    return made;
+        if (each.name == "scopes") form.scopes.push_back(each.value);
+    form.days = fields.value_of("days");
+    return form;
 }
 
 TOLLGATE_DECL std::optional<instant> token_form::expires_at(instant now) const {
@@ -26947,9 +26960,9 @@ TOLLGATE_DECL web::form_faults token_form::faults(const service_catalog& service
 }
 
 TOLLGATE_DECL scope_set token_form::chosen() const {
-    scope_set made;
-    for (const std::string& each : scopes) static_cast<void>(made.add(each));
-    return made;
+    scope_set selected;
+    for (const std::string& each : scopes) static_cast<void>(selected.add(each));
+    return selected;
 }
 
 namespace detail {
@@ -27061,8 +27074,8 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
 
 namespace tollgate::inline v0::pages {
 
-TOLLGATE_DECL std::string account_text(const account_ref& of) {
-    return std::string{of.service.view()} + "/" + std::to_string(of.account.value());
+TOLLGATE_DECL std::string account_text(const account_ref& account) {
+    return std::string{account.service.view()} + "/" + std::to_string(account.account.value());
 }
 
 TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text) {
@@ -27074,34 +27087,34 @@ TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text) {
     return account_ref{*service, *account};
 }
 
-TOLLGATE_DECL std::string query_of(const named_hook& of) {
+TOLLGATE_DECL std::string query_of(const named_hook& hook) {
     std::string query{account_name};
-    query.append("=").append(percent_encode(account_text(of.account))).append("&");
-    return query.append(hook_name).append("=").append(std::to_string(of.hook.value()));
+    query.append("=").append(percent_encode(account_text(hook.account))).append("&");
+    return query.append(hook_name).append("=").append(std::to_string(hook.hook.value()));
 }
 
-TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& of, const delivery_texts& texts) {
-    if (of.disabled) html.add("<span class=\"state bad\">{}</span>", texts.disabled);
-    else if (of.failing_since) html.add("<span class=\"state care\">{}</span>", texts.failing);
+TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const delivery_texts& texts) {
+    if (hook.disabled) html.add("<span class=\"state bad\">{}</span>", texts.disabled);
+    else if (hook.failing_since) html.add("<span class=\"state care\">{}</span>", texts.failing);
     else html.add("<span class=\"state good\">{}</span>", texts.active);
 }
 
-TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& of) {
-    if (!of.disabled) return;
+TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& hook) {
+    if (!hook.disabled) return;
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
                            .hidden = {{action_name, std::string{enable_action}},
-                                      {account_name, account_text(of.account)},
-                                      {hook_name, std::to_string(of.id.value())}}});
+                                      {account_name, account_text(hook.account)},
+                                      {hook_name, std::to_string(hook.id.value())}}});
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>",
-             view.texts.deliveries.enable, of.target_url);
+             view.texts.deliveries.enable, hook.target_url);
 }
 
-TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_texts& texts) {
-    switch (made.end) {
+TOLLGATE_DECL std::string ending_of(const attempt& attempt, const attempt_texts& texts) {
+    switch (attempt.end) {
         case attempt_end::answered:
-            return fill_in(made.status >= 300 && made.status < 400 ? texts.redirected : texts.answered,
-                           std::to_string(made.status));
+            return fill_in(attempt.status >= 300 && attempt.status < 400 ? texts.redirected : texts.answered,
+                           std::to_string(attempt.status));
         case attempt_end::no_address: return std::string{texts.no_address};
         case attempt_end::refused_address: return std::string{texts.refused_address};
         case attempt_end::no_connection: return std::string{texts.no_connection};
@@ -27113,8 +27126,8 @@ TOLLGATE_DECL std::string ending_of(const attempt& made, const attempt_texts& te
     return std::string{texts.bad_response};
 }
 
-TOLLGATE_DECL std::string duration_of(const attempt& made, const delivery_texts& texts) {
-    const auto count = made.duration.count();
+TOLLGATE_DECL std::string duration_of(const attempt& attempt, const delivery_texts& texts) {
+    const auto count = attempt.duration.count();
     if (count < 1000) return fill_in(texts.milliseconds, std::to_string(count));
     const auto tenths = (count + 50) / 100;
     return fill_in(texts.seconds, std::to_string(tenths / 10) + "." + std::to_string(tenths % 10));
@@ -27140,22 +27153,22 @@ inline constexpr since_entry since_entries[] = {{"hour", std::chrono::hours{1}},
                                                 {"week", std::chrono::hours{24 * 7}},
                                                 {"month", std::chrono::hours{24 * 30}}};
 
-[[nodiscard]] inline std::vector<std::pair<std::string_view, std::string>> hidden_fields(std::string_view action, const hook& of) {
-    return {{action_name, std::string{action}}, {account_name, account_text(of.account)}, {hook_name, std::to_string(of.id.value())}};
+[[nodiscard]] inline std::vector<std::pair<std::string_view, std::string>> hidden_fields(std::string_view action, const hook& hook) {
+    return {{action_name, std::string{action}}, {account_name, account_text(hook.account)}, {hook_name, std::to_string(hook.id.value())}};
 }
 
 /// Why the hook is failing or disabled.
-inline void write_problem(html_writer& html, const page_view& view, const hook& of) {
+inline void write_problem(html_writer& html, const page_view& view, const hook& hook) {
     const delivery_texts& texts = view.texts.deliveries;
-    if (of.disabled) {
-        const bool gone = of.disabled->why == disable_reason::gone;
+    if (hook.disabled) {
+        const bool gone = hook.disabled->reason == disable_reason::gone;
         html.add("<div class=\"caution bad\"><p>{} {}</p>\n",
-                 fill_in(gone ? texts.gone_about : texts.failed_about, web::moment_text(of.disabled->at, view.texts.dates)),
+                 fill_in(gone ? texts.gone_about : texts.failed_about, web::moment_text(hook.disabled->at, view.texts.dates)),
                  texts.disabled_about);
-        write_enable(html, view, of);
+        write_enable(html, view, hook);
         html.add("</div>\n");
-    } else if (of.failing_since) {
-        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*of.failing_since, view.texts.dates)));
+    } else if (hook.failing_since) {
+        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*hook.failing_since, view.texts.dates)));
     }
 }
 
@@ -27171,14 +27184,14 @@ inline void write_delivery_state(html_writer& html, const delivery& which, const
     }
 }
 
-inline void write_attempt(html_writer& html, const page_view& view, const attempt& made) {
+inline void write_attempt(html_writer& html, const page_view& view, const attempt& attempt) {
     const delivery_texts& texts = view.texts.deliveries;
     const auto write_line = [&] {
-        html.add("<span class=\"ending\">{}</span> <span class=\"quiet\">", ending_of(made, texts.attempts));
-        web::write_moment(html, made.at, view.texts.dates);
-        html.add(", {}</span>", duration_of(made, texts));
+        html.add("<span class=\"ending\">{}</span> <span class=\"quiet\">", ending_of(attempt, texts.attempts));
+        web::write_moment(html, attempt.at, view.texts.dates);
+        html.add(", {}</span>", duration_of(attempt, texts));
     };
-    if (made.response.empty() && made.request.empty()) {
+    if (attempt.response.empty() && attempt.request.empty()) {
         html.add("<li><p>");
         write_line();
         html.add("</p></li>\n");
@@ -27191,17 +27204,17 @@ inline void write_attempt(html_writer& html, const page_view& view, const attemp
     const auto write_part = [&](std::string_view heading, std::string_view text) {
         if (!text.empty()) html.add("<div><p class=\"hint\">{}</p>\n<pre>\n{}</pre></div>\n", heading, make_readable(text));
     };
-    write_part(made.request.size() >= limits::attempt_request_bytes_max ? texts.request_cut : texts.request, made.request);
-    write_part(made.response.size() >= limits::attempt_response_bytes_max ? texts.response_cut : texts.response, made.response);
+    write_part(attempt.request.size() >= limits::attempt_request_bytes_max ? texts.request_cut : texts.request, attempt.request);
+    write_part(attempt.response.size() >= limits::attempt_response_bytes_max ? texts.response_cut : texts.response, attempt.response);
     html.add("</div></details></li>\n");
 }
 
-inline void write_send_again(html_writer& html, const page_view& view, const hook& of, const delivery& which) {
+inline void write_send_again(html_writer& html, const page_view& view, const hook& hook, const delivery& which) {
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
                            .hidden = {{action_name, std::string{send_again_action}},
-                                      {account_name, account_text(of.account)},
-                                      {hook_name, std::to_string(of.id.value())},
+                                      {account_name, account_text(hook.account)},
+                                      {hook_name, std::to_string(hook.id.value())},
                                       {delivery_name, std::to_string(which.id.value())}}});
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
              view.texts.deliveries.send_again, web::moment_text(which.created_at, view.texts.dates));
@@ -27251,13 +27264,13 @@ inline void write_paging(html_writer& html, const page_view& view, const hook_hi
 }
 
 /// A test, and all that failed again; nothing for a disabled hook, which cannot send.
-inline void write_hook_actions(html_writer& html, const page_view& view, const hook& of) {
-    if (of.disabled) return;
+inline void write_hook_actions(html_writer& html, const page_view& view, const hook& hook) {
+    if (hook.disabled) return;
     const delivery_texts& texts = view.texts.deliveries;
     html.add("<div class=\"hook-actions\">\n");
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(test_action, of)});
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(test_action, hook)});
     html.add("<button class=\"quiet\">{}</button></form>\n", texts.test);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(resend_failed_action, of)});
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(resend_failed_action, hook)});
     html.add("<label for=\"since\">{}</label>\n<select id=\"since\" name=\"{}\">\n", texts.resend_since, since_name);
     const std::string_view names[] = {texts.hour, texts.day, texts.week, texts.month};
     for (std::size_t i = 0; i < std::size(since_entries); ++i)
@@ -27286,16 +27299,16 @@ inline void write_filter(html_writer& html, const page_view& view, const hook_hi
 }
 
 /// The result of the last action.
-inline void write_done(html_writer& html, const page_view& view, const hook& of) {
+inline void write_done(html_writer& html, const page_view& view, const hook& hook) {
     const delivery_texts& texts = view.texts.deliveries;
     // What was queued takes a moment, so the notice leads to this page without the notice.
     const auto write_queued = [&](std::string_view text) {
         html.add("<p class=\"notice\" role=\"status\">{} <a href=\"{}?{}\">{}</a></p>\n", text, view.url,
-                 query_of({of.account, of.id}), texts.see_result);
+                 query_of({hook.account, hook.id}), texts.see_result);
     };
     if (view.done == sent_again_done) write_queued(texts.sent_again);
     else if (view.done == tested_done) write_queued(texts.tested);
-    else if (view.done == enabled_done && !of.disabled) write_notice(html, texts.enabled);
+    else if (view.done == enabled_done && !hook.disabled) write_notice(html, texts.enabled);
     else if (view.done.starts_with(resent_done)) {
         const auto count = view.done.substr(resent_done.size());
         // Anyone can write a URL, so only a number is repeated.
@@ -27327,18 +27340,18 @@ TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault) {
     const delivery_texts& texts = view.texts.deliveries;
-    const hook& of = history.of;
-    html.add("<p><a href=\"{}\">{}</a></p>\n<h1>{}</h1>\n", view.url, texts.back, fill_in(texts.title, of.event));
-    html.add("<p class=\"lead\"><code>{}</code> ", of.target_url);
-    write_hook_state(html, of, texts);
+    const hook& hook = history.of;
+    html.add("<p><a href=\"{}\">{}</a></p>\n<h1>{}</h1>\n", view.url, texts.back, fill_in(texts.title, hook.event));
+    html.add("<p class=\"lead\"><code>{}</code> ", hook.target_url);
+    write_hook_state(html, hook, texts);
     html.add("</p>\n");
     if (!fault.empty()) html.add("<div class=\"faults\" role=\"alert\"><p>{}</p></div>\n", fault);
-    else detail::write_done(html, view, of);
-    detail::write_problem(html, view, of);
-    detail::write_hook_actions(html, view, of);
+    else detail::write_done(html, view, hook);
+    detail::write_problem(html, view, hook);
+    detail::write_hook_actions(html, view, hook);
 
     const bool none = history.deliveries.empty() && !history.has_newer;
-    if (none && !history.only) return write_empty_list(html, fill_in(texts.none, of.event));
+    if (none && !history.only) return write_empty_list(html, fill_in(texts.none, hook.event));
     detail::write_filter(html, view, history);
     if (none) return write_empty_list(html, texts.none_in_state);
     if (history.deliveries.empty()) {
@@ -27357,9 +27370,9 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
 
 namespace tollgate::inline v0::pages {
 
-TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& of) const noexcept {
+TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& account) const noexcept {
     for (const account_hooks& each : accounts)
-        if (each.of == of) return &each;
+        if (each.of == account) return &each;
     return nullptr;
 }
 
@@ -27379,8 +27392,8 @@ TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
 TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const service_catalog& services,
                                                  const page_texts& texts) const {
     web::form_faults found;
-    const auto of = parse_account(account);
-    const service* at = of && list.find(*of) != nullptr ? services.find(of->service) : nullptr;
+    const auto parsed = parse_account(account);
+    const service* at = parsed && list.find(*parsed) != nullptr ? services.find(parsed->service) : nullptr;
     if (at == nullptr) found.add("account", texts.forms.unknown_choice, texts.webhooks.account);
     if (at == nullptr ? event.empty() : !check_hook_event(*at, event)) {
         const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
@@ -27425,58 +27438,58 @@ inline void write_hook_fields(html_writer& html, const page_view& view, const se
                           faults, view.texts.forms);
 }
 
-inline void write_hook(html_writer& html, const page_view& view, const hook& of, bool has_deliveries) {
+inline void write_hook(html_writer& html, const page_view& view, const hook& hook, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
-    const auto about = of.event + " " + of.target_url;
+    const auto about = hook.event + " " + hook.target_url;
     const auto target = [&](std::string_view action) {
         return web::form_target{.url = view.url,
                                 .form_token = view.form_token,
                                 .hidden = {{action_name, std::string{action}},
-                                           {"account", account_text(of.account)},
-                                           {"hook", std::to_string(of.id.value())}}};
+                                           {"account", account_text(hook.account)},
+                                           {"hook", std::to_string(hook.id.value())}}};
     };
-    begin_item(html, of.event, true);
-    html.add("<p><code>{}</code></p>", of.target_url);
+    begin_item(html, hook.event, true);
+    html.add("<p><code>{}</code></p>", hook.target_url);
     begin_actions(html);
     if (has_deliveries)
         html.add("<a class=\"button quiet\" href=\"{}?{}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
-                 query_of({of.account, of.id}), view.texts.deliveries.link, about);
+                 query_of({hook.account, hook.id}), view.texts.deliveries.link, about);
     html.add("<a class=\"button quiet\" href=\"{}?{}&amp;{}=1\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
-             query_of({of.account, of.id}), hook_edit_name, texts.edit, about);
+             query_of({hook.account, hook.id}), hook_edit_name, texts.edit, about);
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = about,
-                             .warning = fill_in(texts.renew_warning, of.event),
+                             .warning = fill_in(texts.renew_warning, hook.event),
                              .button = texts.renew_button},
                             target("new_secret"), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
-                             .warning = fill_in(texts.remove_warning, of.target_url),
+                             .warning = fill_in(texts.remove_warning, hook.target_url),
                              .button = texts.remove_button,
                              .is_removal = true},
                             target("delete"), view.texts.forms);
     begin_facts(html);
     if (has_deliveries) {
         begin_fact(html, view.texts.deliveries.state);
-        write_hook_state(html, of, view.texts.deliveries);
-        write_enable(html, view, of);
+        write_hook_state(html, hook, view.texts.deliveries);
+        write_enable(html, view, hook);
         end_fact(html);
     }
     begin_fact(html, texts.source);
-    html.add("{}", of.source == hook_source::api ? texts.by_api : texts.by_hand);
+    html.add("{}", hook.source == hook_source::api ? texts.by_api : texts.by_hand);
     end_fact(html);
     begin_fact(html, view.texts.forms.created);
-    web::write_day(html, of.created_at, view.texts.dates);
+    web::write_day(html, hook.created_at, view.texts.dates);
     end_fact(html);
     end_item(html);
 }
 
-inline void write_account_hooks(html_writer& html, const page_view& view, const account_hooks& of, bool has_deliveries) {
-    html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", of.name, of.of.service.view());
-    if (of.hooks.empty()) return write_empty_list(html, view.texts.webhooks.none_here);
-    begin_items(html, of.name);
-    for (const hook& each : of.hooks) write_hook(html, view, each, has_deliveries);
+inline void write_account_hooks(html_writer& html, const page_view& view, const account_hooks& account, bool has_deliveries) {
+    html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", account.name, account.of.service.view());
+    if (account.hooks.empty()) return write_empty_list(html, view.texts.webhooks.none_here);
+    begin_items(html, account.name);
+    for (const hook& each : account.hooks) write_hook(html, view, each, has_deliveries);
     end_items(html);
 }
 
@@ -27495,7 +27508,7 @@ inline void write_account_hooks(html_writer& html, const page_view& view, const 
 
 /// The account that the form of a new hook is for: the typed one, the chosen one, or the only one.
 [[nodiscard]] inline const account_hooks* account_of_form(const hook_list& list, const hook_form& typed) {
-    if (const auto of = list.named(typed.account)) return list.find(*of);
+    if (const auto account = list.named(typed.account)) return list.find(*account);
     if (!typed.account.empty()) return nullptr;
     if (list.chosen) return list.find(*list.chosen);
     return list.accounts.size() == 1 ? &list.accounts.front() : nullptr;
@@ -27512,13 +27525,13 @@ inline void write_account_step(html_writer& html, const page_view& view, const h
     html.add("<button>{}</button>\n</form>\n", texts.next_step);
 }
 
-inline void write_event_step(html_writer& html, const page_view& view, const account_hooks& of, const service& at,
+inline void write_event_step(html_writer& html, const page_view& view, const account_hooks& account, const service& at,
                              const hook_form& typed, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
-                           .hidden = {{account_name, account_text(of.of)}}});
-    html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, of.name, of.of.service.view());
+                           .hidden = {{account_name, account_text(account.of)}}});
+    html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, account.name, account.of.service.view());
     write_hook_fields(html, view, at, typed, faults);
     html.add("<button>{}</button>\n</form>\n", texts.button);
 }
@@ -27526,9 +27539,9 @@ inline void write_event_step(html_writer& html, const page_view& view, const acc
 inline void write_hook_form(html_writer& html, const page_view& view, const hook_list& list,
                             const service_catalog& services, const hook_form& typed, const web::form_faults& faults) {
     begin_form_section(html, view, view.texts.webhooks.add, faults);
-    const account_hooks* const of = account_of_form(list, typed);
-    const service* const at = of == nullptr ? nullptr : services.find(of->of.service);
-    if (at != nullptr) write_event_step(html, view, *of, *at, typed, faults);
+    const account_hooks* const account = account_of_form(list, typed);
+    const service* const at = account == nullptr ? nullptr : services.find(account->of.service);
+    if (at != nullptr) write_event_step(html, view, *account, *at, typed, faults);
     else write_account_step(html, view, list, faults);
     end_form_section(html);
 }
@@ -27571,7 +27584,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 
-TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& of, const service& at,
+TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& hook, const service& at,
                                    const hook_form& typed, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     html.add("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", texts.edit_title, texts.edit_about);
@@ -27579,8 +27592,8 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
                            .hidden = {{action_name, "edit"},
-                                      {account_name, account_text(of.account)},
-                                      {hook_name, std::to_string(of.id.value())}}});
+                                      {account_name, account_text(hook.account)},
+                                      {hook_name, std::to_string(hook.id.value())}}});
     detail::write_hook_fields(html, view, at, typed, faults);
     html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n", texts.save,
              view.url, texts.back);
@@ -27626,26 +27639,26 @@ namespace tollgate::inline v0::manual {
 }
 
 /// `1 hour`, `30 days`: in the largest unit that leaves no remainder.
-[[nodiscard]] inline std::string describe_duration(seconds lasting) {
+[[nodiscard]] inline std::string describe_duration(seconds duration) {
     struct unit {
         std::int64_t length;
         std::string_view name;
     };
     constexpr unit units[] = {{24 * 60 * 60, " day"}, {60 * 60, " hour"}, {60, " minute"}, {1, " second"}};
     const auto* fits = units;
-    while (fits->length > 1 && (lasting.count() == 0 || lasting.count() % fits->length != 0)) ++fits;
-    const auto count = lasting.count() / fits->length;
+    while (fits->length > 1 && (duration.count() == 0 || duration.count() % fits->length != 0)) ++fits;
+    const auto count = duration.count() / fits->length;
     return with_separators(static_cast<std::uint64_t>(count)).append(fits->name).append(count == 1 ? "" : "s");
 }
 
-[[nodiscard]] inline std::string describe(const quota& of) {
-    return with_separators(of.requests) + (of.requests == 1 ? " request per " : " requests per ") + describe_window(of.window);
+[[nodiscard]] inline std::string describe(const quota& quota) {
+    return with_separators(quota.requests) + (quota.requests == 1 ? " request per " : " requests per ") + describe_window(quota.window);
 }
 
 /// An example path that can be requested as it is: real services, and numbers for ids.
-[[nodiscard]] inline std::string sample_path(const route& of, const service_catalog& services) {
-    std::string path{of.path};
-    for (const auto& each : of.parameters) {
+[[nodiscard]] inline std::string sample_path(const route& route, const service_catalog& services) {
+    std::string path{route.path};
+    for (const auto& each : route.parameters) {
         const auto place = std::string{"{"}.append(each.name).append("}");
         std::string_view value = "name";
         if (each.kind == route::parameter_kind::id) value = "1";
@@ -27663,9 +27676,9 @@ namespace tollgate::inline v0::manual {
 }
 
 /// The anchor of a route on its page. Unique: no two routes of a table have the same method and path.
-[[nodiscard]] inline std::string anchor_of(const route& of) {
-    if (!of.notes.operation.empty()) return std::string{of.notes.operation};
-    return lower_case(http::to_text(of.method)).append(of.path);
+[[nodiscard]] inline std::string anchor_of(const route& route) {
+    if (!route.notes.operation.empty()) return std::string{route.notes.operation};
+    return lower_case(http::to_text(route.method)).append(route.path);
 }
 
 }  // namespace tollgate::manual
@@ -27810,7 +27823,7 @@ inline void write_failures(html_writer& html) {
 
     struct row {
         std::string_view code;
-        std::string_view where;
+        std::string_view sent_as;
         std::string_view meaning;
     };
     constexpr row rows[] = {
@@ -27834,7 +27847,7 @@ inline void write_failures(html_writer& html) {
     for (const row& each : rows)
         html.add(R"(<tr id="error-{}"><td><code>{}</code></td><td>{}</td><td>{}</td></tr>
 )",
-                 each.code, each.code, each.where, each.meaning);
+                 each.code, each.code, each.sent_as, each.meaning);
     end_table(html);
     html.add(R"(<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
 <h2 id="limits">Limits</h2>
@@ -27917,18 +27930,18 @@ public:
 private:
     TOLLGATE_DECL void begin_page(std::string_view slug, std::string_view title);
     TOLLGATE_DECL void end_page();
-    TOLLGATE_DECL void write_operation(const route& of);
+    TOLLGATE_DECL void write_operation(const route& route);
     TOLLGATE_DECL void write_access(const access_rule& access);
-    TOLLGATE_DECL void write_parameters(const route& of);
+    TOLLGATE_DECL void write_parameters(const route& route);
     TOLLGATE_DECL void write_parameters(std::string_view heading, const std::vector<route::parameter>& parameters);
-    TOLLGATE_DECL void write_curl(const route& of);
-    TOLLGATE_DECL void write_example(const route& of);
+    TOLLGATE_DECL void write_curl(const route& route);
+    TOLLGATE_DECL void write_example(const route& route);
 
-    /// The first row of the table for which `wanted` is true; null if there is none.
+    /// The first row of the table for which `matches` is true; null if there is none.
     template <class Wanted>
-    [[nodiscard]] const route* find_route(Wanted&& wanted) const {
+    [[nodiscard]] const route* find_route(Wanted&& matches) const {
         for (const auto& each : routes_)
-            if (wanted(each)) return &each;
+            if (matches(each)) return &each;
         return nullptr;
     }
 
@@ -28253,12 +28266,12 @@ private:
         return true;
     }
     // Flattened, because it is the most frequent response: calling the functions of the writer would take longer than running them.
-    [[gnu::flatten]] static void write(api_call& call, const balance& of) {
+    [[gnu::flatten]] static void write(api_call& call, const balance& balance) {
         auto out = call.json();
         out.begin_object();
-        out.member("id").integer(of.user.value());
-        out.member("balance").number(of.amount.text());
-        out.member("currency").string(of.currency);
+        out.member("id").integer(balance.user.value());
+        out.member("balance").number(balance.amount.text());
+        out.member("currency").string(balance.currency);
         out.end_object();
     }
 };
@@ -28267,8 +28280,8 @@ private:
 struct list_accounts {
     static constexpr auto work = http::work_kind::users;
 
-    result<void> operator()(api_call& call, const service& at) const {
-        const auto found = call.users().accounts_of(call.caller().user, at.name);
+    result<void> operator()(api_call& call, const service& service) const {
+        const auto found = call.users().accounts_of(call.caller().user, service.name);
         if (!found) return found.error();
         auto out = call.json();
         out.begin_array();
@@ -28313,8 +28326,8 @@ namespace tollgate::inline v0::endpoints {
 struct list_hooks {
     static constexpr bool needs_hooks = true;
 
-    result<void> operator()(api_call& call, const service& at, account_id of) const {
-        const account_ref account{at.name, of};
+    result<void> operator()(api_call& call, const service& service, account_id id) const {
+        const account_ref account{service.name, id};
         if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
         const auto found = call.hooks().hooks_of(account);
         if (!found) return found.error();
@@ -28347,32 +28360,32 @@ struct list_hooks {
 struct create_hook {
     static constexpr bool needs_hooks = true;
 
-    result<void> operator()(api_call& call, const service& at, account_id of) const {
-        const account_ref account{at.name, of};
+    result<void> operator()(api_call& call, const service& service, account_id id) const {
+        const account_ref account{service.name, id};
         const auto body = http::parse_json_object(call.request().body);
         if (!body) return body.error();
         if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
         const auto event = required_text(*body, "event");
         if (!event) return event.error();
-        if (auto known = check_hook_event(at, *event); !known) return known;
+        if (auto known = check_hook_event(service, *event); !known) return known;
         const auto target_url = required_text(*body, "target_url");
         if (!target_url) return target_url.error();
         if (auto allowed = check_hook_target(call.target_rule(), *target_url); !allowed) return allowed;
 
-        const auto made = issue_hook(call.hooks(),
+        const auto hook = issue_hook(call.hooks(),
                                      {.account = account,
                                       .event = std::string{*event},
                                       .target_url = std::string{*target_url},
                                       .source = hook_source::api},
                                      call.now(), call.random(), call.settings().hooks_per_event_max);
-        if (!made) return made.error();
-        call.report(activity_kind::hook_created, std::to_string(made->id.value()));
+        if (!hook) return hook.error();
+        call.report(activity_kind::hook_created, std::to_string(hook->id.value()));
 
         call.response().set_status(http::status::created);
-        if (const auto value = http::field_value::from(made->secret)) call.response().add("X-Hook-Secret", *value);
+        if (const auto value = http::field_value::from(hook->secret)) call.response().add("X-Hook-Secret", *value);
         auto out = call.json();
         out.begin_object();
-        out.member("id").integer(made->id.value());
+        out.member("id").integer(hook->id.value());
         out.end_object();
         return {};
     }
@@ -28382,8 +28395,8 @@ struct create_hook {
 struct delete_hook {
     static constexpr bool needs_hooks = true;
 
-    result<void> operator()(api_call& call, const service& at, hook_id id) const {
-        const auto owner = call.hooks().account_of_hook(at.name, id);
+    result<void> operator()(api_call& call, const service& service, hook_id id) const {
+        const auto owner = call.hooks().account_of_hook(service.name, id);
         if (!owner) return owner.error();
         if (!*owner) return not_found();
         if (auto owned = require_account(call.users(), call.caller().user, **owner); !owned) return owned;
@@ -28439,7 +28452,7 @@ struct get_openapi {
 namespace tollgate::inline v0 {
 
 /// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
-/// fields and refusals. Made from the table, so that it cannot say anything else than what is served.
+/// fields and refusals. Generated from the table, so that it always matches what is served.
 [[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes);
 
 }  // namespace tollgate
@@ -28493,11 +28506,11 @@ TOLLGATE_DECL route_table demonstration_routes() {
 }
 
 TOLLGATE_DECL route_table openapi_routes() {
-    auto made = on_get<"/openapi.json">(
+    auto entry = on_get<"/openapi.json">(
         open_to_all, endpoints::get_openapi{},
         {.operation = "getOpenApi", .summary = "Returns this description in OpenAPI 3.1.", .success_body = shapes::any_object});
-    made.row.describe = make_openapi;
-    return route_table{std::move(made)};
+    entry.row.describe = make_openapi;
+    return route_table{std::move(entry)};
 }
 
 TOLLGATE_DECL route_table account_routes() {
@@ -28535,26 +28548,26 @@ private:
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<application_id> applications::create(const new_application& made,
+TOLLGATE_DECL result<application_id> applications::create(const new_application& created,
                                                            std::size_t applications_per_user_max) {
-    if (by_client_id_.contains(made.client_id.view()))
+    if (by_client_id_.contains(created.client_id.view()))
         return error{error_kind::conflict, "An application of this client_id exists already.", {}};
-    const auto first = of_owner_.lower_bound({made.owner, application_id{1}});
+    const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
     std::size_t there = 0;
-    for (auto each = first; each != of_owner_.end() && each->first == made.owner; ++each) ++there;
+    for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++there;
     if (there >= applications_per_user_max) return too_many_applications(applications_per_user_max);
     if (rows_.size() >= applications_max_)
         return unavailable("The memory store holds " + std::to_string(applications_max_) +
                            " applications, the maximum (memory_settings::applications_max).");
 
     const application_id id{++last_id_};
-    rows_.emplace(id, application{id, made.owner, made.client_id, made.secret_digest, made.name, made.website,
-                                  made.description, made.redirect_urls, made.created_at, made.type, {}, false, 0});
-    undo_unless_kept kept{[&]() noexcept { rows_.erase(id); }};
-    by_client_id_.emplace(made.client_id, id);
-    undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(made.client_id.view())); }};
-    of_owner_.emplace(made.owner, id);
-    kept.keep();
+    rows_.emplace(id, application{id, created.owner, created.client_id, created.secret_digest, created.name, created.website,
+                                  created.description, created.redirect_urls, created.created_at, created.type, {}, false, 0});
+    undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
+    by_client_id_.emplace(created.client_id, id);
+    undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
+    of_owner_.emplace(created.owner, id);
+    inserted.keep();
     named.keep();
     return id;
 }
@@ -28624,22 +28637,22 @@ TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexce
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
+TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created,
                                                   std::optional<refresh_token_id> made_with) {
-    if (parties_of(made.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
-    const grant_parties parties{made.application, made.user};
+    if (parties_of(created.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
+    const grant_parties parties{created.application, created.user};
     const auto replaces_another = [&] {
         const auto there = between_.find(parties);
         return there != between_.end() && there->second.size() >= limits::access_tokens_per_grant_max;
     };
-    while (!shares_.has_room(made.user) && !replaces_another())
-        if (sweep_expired(made.created_at, 1) == 0)
+    while (!shares_.has_room(created.user) && !replaces_another())
+        if (sweep_expired(created.created_at, 1) == 0)
             return shares_.no_room("access tokens", "access_tokens_max");
 
     // The row comes last: if memory runs out before, the token is never visible.
-    shares_.add(made.user);
-    undo_unless_kept counted{[&]() noexcept { shares_.remove(made.user); }};
-    const dated_digest token{made.expires_at, made.token_digest};
+    shares_.add(created.user);
+    undo_unless_kept counted{[&]() noexcept { shares_.remove(created.user); }};
+    const dated_digest token{created.expires_at, created.token_digest};
     by_end_.insert(token);
     undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
     const auto siblings = between_.try_emplace(parties).first;
@@ -28648,43 +28661,43 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& made,
         if (siblings->second.empty()) between_.erase(siblings);
     }};
     siblings->second.insert(token);
-    std::string scopes{made.scopes.text()};
-    by_digest_.insert(made.token_digest,
-                      {{made.user, made.token_digest, made.expires_at, std::nullopt, std::move(scopes), made.application,
+    std::string scopes{created.scopes.text()};
+    by_digest_.insert(created.token_digest,
+                      {{created.user, created.token_digest, created.expires_at, std::nullopt, std::move(scopes), created.application,
                         std::nullopt},
                        made_with,
-                       made.created_at});
+                       created.created_at});
     counted.keep();
     ended.keep();
     placed.keep();
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
         auto oldest = siblings->second.begin();
-        if (oldest->of == made.token_digest) ++oldest;  // not the token that is about to be returned
+        if (oldest->of == created.token_digest) ++oldest;  // not the token that is about to be returned
         remove(parties, *oldest);
     }
     return {};
 }
 
 TOLLGATE_DECL std::optional<grant_parties> access_tokens::parties_of(const digest& token) const noexcept {
-    return by_digest_.with(token, [](const row* kept) {
-        return kept == nullptr ? std::nullopt
-                               : std::optional{grant_parties{*kept->credential.application, kept->credential.user}};
+    return by_digest_.with(token, [](const row* stored) {
+        return stored == nullptr ? std::nullopt
+                                 : std::optional{grant_parties{*stored->credential.application, stored->credential.user}};
     });
 }
 
 TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
     const auto parties = parties_of(token);
     if (!parties) return false;
-    remove(*parties, {by_digest_.with(token, [](const row* kept) { return *kept->credential.expires_at; }), token});
+    remove(*parties, {by_digest_.with(token, [](const row* stored) { return *stored->credential.expires_at; }), token});
     return true;
 }
 
 TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& token) const noexcept {
-    return by_digest_.with(token, [](const row* kept) -> std::optional<oauth_token> {
-        if (kept == nullptr) return std::nullopt;
-        const stored_credential& is = kept->credential;
-        return oauth_token{false, is.user, *is.application, {}, scope_set::from_text(is.scopes), kept->created_at, *is.expires_at};
+    return by_digest_.with(token, [](const row* stored) -> std::optional<oauth_token> {
+        if (stored == nullptr) return std::nullopt;
+        const stored_credential& is = stored->credential;
+        return oauth_token{false, is.user, *is.application, {}, scope_set::from_text(is.scopes), stored->created_at, *is.expires_at};
     });
 }
 
@@ -28708,7 +28721,7 @@ TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noex
 }
 
 TOLLGATE_DECL std::optional<grant_parties> access_tokens::record_use(const digest& token, instant now) noexcept {
-    by_digest_.change(token, [now](row& kept) { kept.credential.last_used_at = now; });
+    by_digest_.change(token, [now](row& stored) { stored.credential.last_used_at = now; });
     return parties_of(token);
 }
 
@@ -28749,52 +28762,52 @@ TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& part
     return found == rows_.end() ? std::nullopt : std::optional{found->second.scopes};
 }
 
-TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& made) {
-    if (const auto there = codes_.find(made.code_digest); there != codes_.end())
-        return there->second.made ? code_result::spent : code_result::waiting;
-    if (applications_.find(made.application) == nullptr) return not_found();
+TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
+    if (const auto there = codes_.find(code.code_digest); there != codes_.end())
+        return there->second.refresh_token ? code_result::spent : code_result::waiting;
+    if (applications_.find(code.application) == nullptr) return not_found();
 
-    const grant_parties parties{made.application, made.user};
-    auto kept = rows_.find(parties);
-    const bool is_new = kept == rows_.end();
-    scope_set scopes = is_new ? scope_set{} : kept->second.scopes;
-    if (made.only_if_granted && (is_new || !scopes.contains_all(made.scopes))) return code_result::not_granted;
-    if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
+    const grant_parties parties{code.application, code.user};
+    auto found = rows_.find(parties);
+    const bool is_new = found == rows_.end();
+    scope_set scopes = is_new ? scope_set{} : found->second.scopes;
+    if (code.only_if_granted && (is_new || !scopes.contains_all(code.scopes))) return code_result::not_granted;
+    if (!code.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (is_new && rows_.size() >= grants_max_)
         return unavailable("The memory store holds " + std::to_string(grants_max_) +
                            " grants, the maximum (memory_settings::grants_max).");
-    const auto replaces_another = [&] { return !is_new && kept->second.codes.size() >= limits::codes_per_grant_max; };
-    while (!code_shares_.has_room(made.user) && !replaces_another())
-        if (sweep_codes(made.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");
+    const auto replaces_another = [&] { return !is_new && found->second.codes.size() >= limits::codes_per_grant_max; };
+    while (!code_shares_.has_room(code.user) && !replaces_another())
+        if (sweep_codes(code.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");
 
     // Existing data is changed only after everything that may throw.
     if (is_new) {
-        kept = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, made.created_at, {}, {}, {}}).first;
+        found = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, code.created_at, {}, {}, {}}).first;
     }
     undo_unless_kept granted{[&]() noexcept {
-        if (is_new) rows_.erase(kept);
+        if (is_new) rows_.erase(found);
     }};
-    if (is_new) of_user_.emplace(made.user, made.application);
+    if (is_new) of_user_.emplace(code.user, code.application);
     undo_unless_kept listed{[&]() noexcept {
-        if (is_new) of_user_.erase({made.user, made.application});
+        if (is_new) of_user_.erase({code.user, code.application});
     }};
-    row& changed = kept->second;
+    row& changed = found->second;
     detail::reserve_one_more(changed.codes);
-    code_shares_.add(made.user);
-    undo_unless_kept counted{[&]() noexcept { code_shares_.remove(made.user); }};
-    const dated_digest end{made.expires_at, made.code_digest};
+    code_shares_.add(code.user);
+    undo_unless_kept counted{[&]() noexcept { code_shares_.remove(code.user); }};
+    const dated_digest end{code.expires_at, code.code_digest};
     codes_by_end_.insert(end);
     undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
     codes_.emplace(
-        made.code_digest,
-        code_row{parties, made.scopes, made.redirect, made.code_challenge, made.expires_at, made.expires_at, {}});
+        code.code_digest,
+        code_row{parties, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.expires_at, {}});
     granted.keep();
     listed.keep();
     counted.keep();
     dated.keep();
     if (is_new) ++last_grant_id_;
     changed.scopes = scopes;
-    changed.codes.push_back(made.code_digest);
+    changed.codes.push_back(code.code_digest);
     if (changed.codes.size() > limits::codes_per_grant_max) forget_code(digest{changed.codes.front()});
     return code_result::created;
 }
@@ -28803,7 +28816,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     const auto found = codes_.find(shown.code_digest);
     if (found == codes_.end() || found->second.parties.application != shown.application) return redeemed_code{};
     code_row& code = found->second;
-    if (code.made) {
+    if (code.refresh_token) {
         revoke_what_came_of(code);
         return redeemed_code{redemption_result::reused, {}, {}};
     }
@@ -28816,7 +28829,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     if (auto done = create_tokens(code.parties, code.scopes, shown.tokens, shown.now, id); !done)
         return std::move(done).error();
     ++last_refresh_token_id_;
-    code.made = id;
+    code.refresh_token = id;
     const instant forget_at = code.expires_at + seconds{limits::spent_code_seconds};
     move_in_time(codes_by_end_, {code.forget_at, shown.code_digest}, forget_at);
     code.forget_at = forget_at;
@@ -28825,34 +28838,34 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
 
 /// Creates both tokens or none.
 TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                                  const issued_tokens& made, instant now, refresh_token_id id) {
-    if (refresh_tokens_.contains(made.refresh_digest))
+                                                  const issued_tokens& issued, instant now, refresh_token_id id) {
+    if (refresh_tokens_.contains(issued.refresh_digest))
         return error{error_kind::conflict, "This refresh token exists already.", {}};
-    row& of = rows_.find(parties)->second;
-    const auto replaces_another = [&] { return of.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
+    row& grant = rows_.find(parties)->second;
+    const auto replaces_another = [&] { return grant.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
     while (!refresh_token_shares_.has_room(parties.user) && !replaces_another())
         if (sweep_refresh_tokens(now, 1) == 0)
             return refresh_token_shares_.no_room("refresh tokens", "refresh_tokens_max");
     const bool full = replaces_another();
 
-    detail::reserve_one_more(of.refresh_tokens);
+    detail::reserve_one_more(grant.refresh_tokens);
     refresh_token_shares_.add(parties.user);
     undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
-    const instant expires_at = (std::min)(made.refresh_expires_at, made.refresh_ends_at);
-    const dated_digest end{expires_at, made.refresh_digest};
+    const instant expires_at = (std::min)(issued.refresh_expires_at, issued.refresh_ends_at);
+    const dated_digest end{expires_at, issued.refresh_digest};
     refresh_tokens_by_end_.insert(end);
     undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
-    refresh_tokens_.emplace(made.refresh_digest, refresh_row{id, parties, scopes, expires_at, made.refresh_ends_at});
-    undo_unless_kept kept{[&]() noexcept { refresh_tokens_.erase(made.refresh_digest); }};
+    refresh_tokens_.emplace(issued.refresh_digest, refresh_row{id, parties, scopes, expires_at, issued.refresh_ends_at});
+    undo_unless_kept inserted{[&]() noexcept { refresh_tokens_.erase(issued.refresh_digest); }};
     if (auto done = access_.create(
-            {parties.user, parties.application, made.access_digest, scopes, now, made.access_expires_at}, id);
+            {parties.user, parties.application, issued.access_digest, scopes, now, issued.access_expires_at}, id);
         !done)
         return done;
     counted.keep();
     dated.keep();
-    kept.keep();
-    of.refresh_tokens.push_back(made.refresh_digest);
-    if (full) forget_least_used_refresh_token(of, made.refresh_digest);
+    inserted.keep();
+    grant.refresh_tokens.push_back(issued.refresh_digest);
+    if (full) forget_least_used_refresh_token(grant, issued.refresh_digest);
     return {};
 }
 
@@ -28953,10 +28966,10 @@ TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
     std::vector<grant> found;
     for (auto each = of_user_.lower_bound({user, application_id{1}}); each != of_user_.end() && each->first == user;
          ++each) {
-        const row& kept = rows_.at({each->second, user});
+        const row& stored = rows_.at({each->second, user});
         const application& named = *applications_.find(each->second);
         found.push_back(
-            {kept.id, user, each->second, named.name, named.website, kept.scopes, kept.created_at, kept.last_used_at});
+            {stored.id, user, each->second, named.name, named.website, stored.scopes, stored.created_at, stored.last_used_at});
     }
     std::sort(found.begin(), found.end(), [](const grant& a, const grant& b) { return a.id < b.id; });
     return found;
@@ -29037,15 +29050,15 @@ TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
 }
 
 TOLLGATE_DECL void grants::revoke_what_came_of(const code_row& code) noexcept {
-    access_.revoke_made_with(*code.made, code.parties);
+    access_.revoke_made_with(*code.refresh_token, code.parties);
     for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
-        if (refresh_tokens_.find(each)->second.id == *code.made) return forget_refresh_token(digest{each});
+        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) return forget_refresh_token(digest{each});
 }
 
-TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& of, const digest& but_not) noexcept {
+TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept {
     const digest* chosen = nullptr;
     instant chosen_expires_at{};
-    for (const digest& each : of.refresh_tokens) {
+    for (const digest& each : grant.refresh_tokens) {
         const instant expires_at = refresh_tokens_.find(each)->second.expires_at;
         if (each == but_not || (chosen != nullptr && chosen_expires_at <= expires_at)) continue;
         chosen = &each;
@@ -29060,19 +29073,19 @@ TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& of, const 
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& made, std::size_t hooks_per_event_max) {
+TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t hooks_per_event_max) {
     if (hooks_.size() >= hooks_max_)
         return unavailable("The memory store holds " + std::to_string(hooks_max_) +
                            " hooks, the maximum (memory_settings::hooks_max).");
-    auto& siblings = of_account_[made.account];
+    auto& siblings = of_account_[hook.account];
     const auto same_event = std::count_if(siblings.begin(), siblings.end(),
-                                          [&](hook_id each) { return hooks_.at(each).made.event == made.event; });
+                                          [&](hook_id each) { return hooks_.at(each).made.event == hook.event; });
     if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
 
     // The hook is added after everything that may throw.
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
     const hook_id id{++last_id_};
-    hooks_.emplace(id, kept_hook{made});
+    hooks_.emplace(id, kept_hook{hook});
     siblings.push_back(id);
     return id;
 }
@@ -29083,18 +29096,18 @@ TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
     if (owned == of_account_.end()) return found;
     found.reserve(owned->second.size());
     for (const hook_id id : owned->second) {
-        const kept_hook& kept = hooks_.at(id);
-        const new_hook& made = kept.made;
-        found.push_back({id, made.account, made.event, made.source, made.type, made.target_url, made.created_at,
-                         kept.disabled, kept.failing_since});
+        const kept_hook& stored = hooks_.at(id);
+        const new_hook& hook = stored.made;
+        found.push_back({id, hook.account, hook.event, hook.source, hook.type, hook.target_url, hook.created_at,
+                         stored.disabled, stored.failing_since});
     }
     return found;
 }
 
 TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& service, hook_id id) const {
-    const auto kept = hooks_.find(id);
-    if (kept == hooks_.end() || kept->second.made.account.service != service) return std::nullopt;
-    return kept->second.made.account;
+    const auto found = hooks_.find(id);
+    if (found == hooks_.end() || found->second.made.account.service != service) return std::nullopt;
+    return found->second.made.account;
 }
 
 TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
@@ -29126,9 +29139,9 @@ TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id,
 }
 
 TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
-    const auto kept = hooks_.find(id);
-    if (kept == hooks_.end() || kept->second.made.account != account) return false;
-    hooks_.erase(kept);
+    const auto found = hooks_.find(id);
+    if (found == hooks_.end() || found->second.made.account != account) return false;
+    hooks_.erase(found);
     const auto owned = of_account_.find(account);
     std::erase(owned->second, id);
     if (owned->second.empty()) of_account_.erase(owned);
@@ -29175,7 +29188,7 @@ inline constexpr std::size_t delivery_bytes = 512;
 
 /// The bytes of a delivery that has not ended. Its event counts for each of its deliveries, because any of them may be
 /// the last one that needs it.
-inline std::size_t unsent_bytes(const event& of) noexcept { return delivery_bytes + event_bytes + of.data.size(); }
+inline std::size_t unsent_bytes(const event& event) noexcept { return delivery_bytes + event_bytes + event.data.size(); }
 
 // Of a deleted hook's deliveries: at most a millisecond with the lock held
 inline constexpr std::size_t removed_at_once_max = 1000;
@@ -29224,9 +29237,9 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
 
 TOLLGATE_DECL result<void> outbox::expect_share(const event& happened, const std::vector<hook_id>& listening) {
     const std::size_t share = bytes_max_ / share_divisor;
-    const auto is_full = [&](const std::string& whose) {
+    const auto is_full = [&](const std::string& destination) {
         return unavailable("The memory store's outbox holds " + std::to_string(share) +
-                           " bytes that are still to be sent " + whose +
+                           " bytes that are still to be sent " + destination +
                            ", the maximum (a quarter of memory_settings::outbox_bytes_max).");
     };
     if (hooks_.unsent_bytes_of(happened.account) + listening.size() * detail::unsent_bytes(happened) > share)
@@ -29240,8 +29253,8 @@ TOLLGATE_DECL result<void> outbox::expect_share(const event& happened, const std
     return is_full("to " + full_host);
 }
 
-TOLLGATE_DECL bool outbox::has_share(const host& which, const event& of) const noexcept {
-    return which.unsent_bytes + detail::unsent_bytes(of) <= bytes_max_ / share_divisor;
+TOLLGATE_DECL bool outbox::has_share(const host& which, const event& event) const noexcept {
+    return which.unsent_bytes + detail::unsent_bytes(event) <= bytes_max_ / share_divisor;
 }
 
 TOLLGATE_DECL void outbox::charge(const row& which, bool more) noexcept {
@@ -29256,10 +29269,10 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
     return found == rows_.end() || hooks_.find(found->second.hook) == nullptr ? nullptr : &found->second;
 }
 
-TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& of, instant now) {
+TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
     hook_rows& its = rows_of(to);
     undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
-    const auto kept = rows_.emplace(id, row{.hook = to, .to = its.to, .of = of, .message_id = message_id_of(of->seed, to),
+    const auto stored = rows_.emplace(id, row{.hook = to, .to = its.to, .of = event, .message_id = message_id_of(event->seed, to),
                           .created_at = now, .kept_in = &its.waiting, .at = now}).first;
     undo_unless_kept there{[&]() noexcept { rows_.erase(id); }};
     its.deliveries.insert(id);
@@ -29269,15 +29282,15 @@ TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     listed.keep();
     known.keep();
     ++its.to->deliveries;
-    ++of->deliveries;
+    ++event->deliveries;
     bytes_ += detail::delivery_bytes;
-    const bool due = has_share(*its.to, of->what);
-    charge(kept->second, true);
+    const bool due = has_share(*its.to, event->what);
+    charge(stored->second, true);
     if (due) {
         queue_no_later_than(its, now);
     } else {
-        kept->second.state = delivery_state::given_up;
-        move(id, kept->second, ended_, now);
+        stored->second.state = delivery_state::given_up;
+        move(id, stored->second, ended_, now);
     }
     return due;
 }
@@ -29290,15 +29303,15 @@ TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
 
 TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
     if (const auto found = hook_rows_.find(id); found != hook_rows_.end()) return found->second;
-    host& where = host_of(hooks_.find(id)->made.target_url);
-    undo_unless_kept host_known{[&]() noexcept { forget_unless_used(where); }};
-    hook_rows& made =
-        hook_rows_.emplace(id, hook_rows{.to = &where, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
+    host& target_host = host_of(hooks_.find(id)->made.target_url);
+    undo_unless_kept host_known{[&]() noexcept { forget_unless_used(target_host); }};
+    hook_rows& hook_entry =
+        hook_rows_.emplace(id, hook_rows{.to = &target_host, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
     undo_unless_kept known{[&]() noexcept { hook_rows_.erase(id); }};
-    idle_.insert(made.place);
+    idle_.insert(hook_entry.place);
     known.keep();
     host_known.keep();
-    return made;
+    return hook_entry;
 }
 
 TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
@@ -29307,24 +29320,24 @@ TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
     if (gone.kept_in != &ended_) charge(gone, false);
     gone.kept_in->erase({gone.at, id});
     forget_attempts_beyond(gone, 0);
-    hook_rows& of = hook_rows_.find(gone.hook)->second;
-    of.deliveries.erase(id);
+    hook_rows& hook_entry = hook_rows_.find(gone.hook)->second;
+    hook_entry.deliveries.erase(id);
     bytes_ -= detail::delivery_bytes;
     if (--gone.of->deliveries == 0) bytes_ -= detail::event_bytes + gone.of->what.data.size();
     --gone.to->deliveries;
     const hook_id hook = gone.hook;
     rows_.erase(found);
-    if (!of.deleted) forget_unless_used(hook);
+    if (!hook_entry.deleted) forget_unless_used(hook);
 }
 
 TOLLGATE_DECL void outbox::forget_unless_used(hook_id id) noexcept {
     const auto found = hook_rows_.find(id);
-    hook_rows& of = found->second;
-    if (!of.deliveries.empty()) return;
-    of.queue->erase(of.place);
-    host& where = *of.to;
+    hook_rows& hook_entry = found->second;
+    if (!hook_entry.deliveries.empty()) return;
+    hook_entry.queue->erase(hook_entry.place);
+    host& target_host = *hook_entry.to;
     hook_rows_.erase(found);
-    forget_unless_used(where);
+    forget_unless_used(target_host);
 }
 
 TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
@@ -29337,9 +29350,9 @@ TOLLGATE_DECL void outbox::retarget(const std::string& to, std::optional<hook_id
     host& after = *hosts_.find(to)->second;
     const auto found = changed ? hook_rows_.find(*changed) : hook_rows_.end();
     if (found == hook_rows_.end() || found->second.to == &after) return forget_unless_used(after);
-    hook_rows& of = found->second;
-    host& before = *std::exchange(of.to, &after);
-    for (const std::int64_t id : of.deliveries) {
+    hook_rows& hook_entry = found->second;
+    host& before = *std::exchange(hook_entry.to, &after);
+    for (const std::int64_t id : hook_entry.deliveries) {
         row& each = rows_.find(id)->second;
         const bool counts = each.kept_in != &ended_;
         if (counts) charge(each, false);
@@ -29358,13 +29371,13 @@ TOLLGATE_DECL void outbox::retarget(const std::string& to, std::optional<hook_id
 TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
     const auto found = hook_rows_.find(deleted);
     if (found == hook_rows_.end()) return;
-    hook_rows& of = found->second;
-    of.deleted = true;
-    of.next_deleted = std::exchange(deleted_, &of);
-    queue(of, std::nullopt);
+    hook_rows& hook_entry = found->second;
+    hook_entry.deleted = true;
+    hook_entry.next_deleted = std::exchange(deleted_, &hook_entry);
+    queue(hook_entry, std::nullopt);
     // Leases first, because they count against the host's bound.
-    host& where = *of.to;
-    for (auto each = where.leased.begin(); each != where.leased.end();) {
+    host& target_host = *hook_entry.to;
+    for (auto each = target_host.leased.begin(); each != target_host.leased.end();) {
         const std::int64_t id = (each++)->id;
         if (rows_.find(id)->second.hook == deleted) remove(id);
     }
@@ -29401,11 +29414,11 @@ TOLLGATE_DECL void outbox::hold(std::int64_t id, row& which, instant now) noexce
 
 /// Makes it due at that time, and not leased.
 TOLLGATE_DECL void outbox::wait_until(std::int64_t id, row& which, instant at) noexcept {
-    hook_rows& of = hook_rows_.find(which.hook)->second;
+    hook_rows& hook_entry = hook_rows_.find(which.hook)->second;
     which.state = delivery_state::waiting;
     which.lease_open = false;
-    move(id, which, of.waiting, at);
-    queue_no_later_than(of, at);
+    move(id, which, hook_entry.waiting, at);
+    queue_no_later_than(hook_entry, at);
 }
 
 TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
@@ -29415,54 +29428,54 @@ TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) no
 }
 
 /// Queues it after all others with that time; without a time, removes it from the queue.
-TOLLGATE_DECL void outbox::queue(hook_rows& of, std::optional<instant> ready_at) noexcept {
-    auto node = of.queue->extract(of.place);
-    of.queue = ready_at ? &ready_ : &idle_;
-    of.place.ready_at = ready_at.value_or(instant{});
-    of.place.number = ++last_place_;
-    node.value() = of.place;
-    of.queue->insert(std::move(node));
+TOLLGATE_DECL void outbox::queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept {
+    auto node = hook_entry.queue->extract(hook_entry.place);
+    hook_entry.queue = ready_at ? &ready_ : &idle_;
+    hook_entry.place.ready_at = ready_at.value_or(instant{});
+    hook_entry.place.number = ++last_place_;
+    node.value() = hook_entry.place;
+    hook_entry.queue->insert(std::move(node));
 }
 
-TOLLGATE_DECL void outbox::queue_no_later_than(hook_rows& of, instant ready_at) noexcept {
-    if (of.deleted || (of.queue == &ready_ && of.place.ready_at <= ready_at)) return;
-    queue(of, ready_at);
+TOLLGATE_DECL void outbox::queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept {
+    if (hook_entry.deleted || (hook_entry.queue == &ready_ && hook_entry.place.ready_at <= ready_at)) return;
+    queue(hook_entry, ready_at);
 }
 
 TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows_max) const {
     due_hook_page page;
     auto next = ready_.begin();
     for (; next != ready_.end() && next->ready_at <= now && page.hooks.size() < rows_max; ++next) {
-        const new_hook& made = hooks_.find(next->of)->made;
-        page.hooks.push_back({next->of, made.account, made.target_url});
+        const new_hook& hook = hooks_.find(next->of)->made;
+        page.hooks.push_back({next->of, hook.account, hook.target_url});
     }
     if (next != ready_.end()) page.next_at = next->ready_at;
     return page;
 }
 
 TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max) const {
-    delivery_backlog made;
-    const auto count = [&](const timed_deliveries& of) {
-        for (auto each = of.begin(); each != of.end() && each->at <= now && made.due < rows_max; ++each) {
-            ++made.due;
-            if (!made.due_since || each->at < *made.due_since) made.due_since = each->at;
+    delivery_backlog backlog;
+    const auto count = [&](const timed_deliveries& deliveries) {
+        for (auto each = deliveries.begin(); each != deliveries.end() && each->at <= now && backlog.due < rows_max; ++each) {
+            ++backlog.due;
+            if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
         }
     };
     for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= now; ++next) count(hook_rows_.at(next->of).waiting);
     for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended
-    return made;
+    return backlog;
 }
 
 TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
     std::vector<due_delivery> leased;
-    undo_unless_kept given{[&]() noexcept {
+    undo_unless_kept undo{[&]() noexcept {
         for (const due_delivery& each : leased) {
             const std::int64_t id = each.lease.delivery.value();
             wait_until(id, rows_.find(id)->second, time.now);
         }
     }};
     for (const lease_request& each : requests) lease_for(each, time, leased);
-    given.keep();
+    undo.keep();
     return leased;
 }
 
@@ -29480,12 +29493,12 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     const auto known = hook_rows_.find(request.hook);
     kept_hook* const to = hooks_.find(request.hook);
     if (known == hook_rows_.end() || to == nullptr) return;
-    hook_rows& of = known->second;
-    host& where = *of.to;
-    end_leases(where, time.now);
+    hook_rows& hook_entry = known->second;
+    host& target_host = *hook_entry.to;
+    end_leases(target_host, time.now);
     const auto next_due = [&]() noexcept -> std::optional<std::int64_t> {
-        if (of.waiting.empty() || of.waiting.begin()->at > time.now) return std::nullopt;
-        return of.waiting.begin()->id;
+        if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return std::nullopt;
+        return hook_entry.waiting.begin()->id;
     };
     std::size_t count = 0;
     while (const auto id = next_due()) {
@@ -29494,27 +29507,27 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
             hold(*id, next, time.now);
             continue;
         }
-        if (count == request.deliveries_max || where.leased.size() >= request.host_leases_max) break;
+        if (count == request.deliveries_max || target_host.leased.size() >= request.host_leases_max) break;
         into.push_back(describe(*id, next, *to, time.now));
         ++count;
         next.lease_open = true;
         next.resend_asked = false;
         ++next.lease_number;
-        move(*id, next, where.leased, time.until);
+        move(*id, next, target_host.leased, time.until);
     }
     std::optional<instant> ready_at;
     if (next_due()) {
-        ready_at = where.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
-                                                                  : time.now;
+        ready_at = target_host.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
+                                                                        : time.now;
     } else {
-        if (!of.waiting.empty()) ready_at = of.waiting.begin()->at;
-        for (const timed_delivery& each : where.leased)  // few: at most the host's bound
+        if (!hook_entry.waiting.empty()) ready_at = hook_entry.waiting.begin()->at;
+        for (const timed_delivery& each : target_host.leased)  // few: at most the host's bound
             if (rows_.find(each.id)->second.hook == request.hook) {
                 if (!ready_at || each.at < *ready_at) ready_at = each.at;
                 break;
             }
     }
-    queue(of, ready_at);
+    queue(hook_entry, ready_at);
 }
 
 TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const kept_hook& to, instant now) const {
@@ -29581,13 +29594,13 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (found == nullptr) return;
     row& which = *found;
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
-    attempt kept = ended.made;
+    attempt stored = ended.made;
     if (!fits) {  // the attempt matters more than its texts
-        kept.response.clear();
-        kept.request.clear();
+        stored.response.clear();
+        stored.request.clear();
     }
     which.attempts.reserve(which.attempts.size() + 1);
-    attempts.emplace(++last_attempt_, attempt_row{id, std::move(kept)});
+    attempts.emplace(++last_attempt_, attempt_row{id, std::move(stored)});
     which.attempts.push_back(last_attempt_);
     bytes_ += detail::attempt_bytes + (fits ? ended.made.response.size() + ended.made.request.size() : 0);
 }
@@ -29639,11 +29652,11 @@ TOLLGATE_DECL void outbox::fail(kept_hook& which, const attempt_result& by) noex
     }
 }
 
-TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason why, instant now) noexcept {
-    which.disabled = hook_disablement{now, why};
-    hook_rows& of = hook_rows_.find(id)->second;
-    while (!of.waiting.empty()) {
-        const std::int64_t next = of.waiting.begin()->id;
+TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason reason, instant now) noexcept {
+    which.disabled = hook_disablement{now, reason};
+    hook_rows& hook_entry = hook_rows_.find(id)->second;
+    while (!hook_entry.waiting.empty()) {
+        const std::int64_t next = hook_entry.waiting.begin()->id;
         hold(next, rows_.find(next)->second, now);
     }
 }
@@ -29668,13 +29681,13 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id of,
+TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id hook,
                                                           std::size_t rows_max,
                                                           std::optional<delivery_id> before,
                                                           std::optional<delivery_state> state) const {
     std::vector<delivery> found;
-    const auto history = hook_rows_.find(of);
-    if (history == hook_rows_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto history = hook_rows_.find(hook);
+    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
     const auto& ids = history->second.deliveries;
     if (!state) found.reserve((std::min)(rows_max, ids.size()));
     const auto end = before ? ids.lower_bound(before->value()) : ids.end();
@@ -29683,7 +29696,7 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
         if (state && one.state != *state) continue;
         const bool waits = one.state == delivery_state::waiting;
         found.push_back({.id = delivery_id{*each},
-                         .hook = of,
+                         .hook = hook,
                          .event = one.of->what.name,
                          .message_id = one.message_id,
                          .created_at = one.created_at,
@@ -29694,12 +29707,12 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
     return found;
 }
 
-TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id of,
+TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id hook,
                                                                 std::size_t rows_max,
                                                                 std::optional<delivery_id> made_for) const {
     std::vector<recorded_attempt> found;
-    const auto history = hook_rows_.find(of);
-    if (history == hook_rows_.end() || hooks_.find(account, of) == nullptr) return found;
+    const auto history = hook_rows_.find(hook);
+    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
     const auto& attempts = history->second.attempts;
     const auto add = [&](const attempt_row& listed) {
         const row& one = rows_.find(listed.delivery)->second;
@@ -29707,7 +29720,7 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
     };
     if (made_for) {
         const auto which = rows_.find(made_for->value());
-        if (which == rows_.end() || which->second.hook != of) return found;
+        if (which == rows_.end() || which->second.hook != hook) return found;
         const auto& numbers = which->second.attempts;
         for (auto each = numbers.rbegin(); each != numbers.rend() && found.size() < rows_max; ++each)
             add(attempts.find(*each)->second);
@@ -29736,13 +29749,13 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     return true;
 }
 
-TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id of, instant since,
+TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                           std::size_t rows_max, instant now) {
-    const kept_hook* const to = hooks_.find(account, of);
+    const kept_hook* const to = hooks_.find(account, hook);
     if (to == nullptr) return std::size_t{0};
     if (to->disabled) return hook_is_disabled();
     std::size_t count = 0;
-    const auto history = hook_rows_.find(of);
+    const auto history = hook_rows_.find(hook);
     if (history == hook_rows_.end()) return count;
     for (const std::int64_t id : history->second.deliveries) {
         if (count == rows_max) break;
@@ -29784,10 +29797,10 @@ TOLLGATE_DECL std::size_t outbox::sweep(instant ended_before, std::size_t rows_m
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<void> sessions::create(const stored_session& made) {
+TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     const std::scoped_lock lock{mutex_};
-    if (rows_.contains(made.cookie_digest)) return error{error_kind::conflict, "This session exists already.", {}};
-    const auto owned = of_user_.try_emplace(made.user).first;
+    if (rows_.contains(session.cookie_digest)) return error{error_kind::conflict, "This session exists already.", {}};
+    const auto owned = of_user_.try_emplace(session.user).first;
     undo_unless_kept listed{[&]() noexcept {
         if (owned->second.empty()) of_user_.erase(owned);
     }};
@@ -29796,22 +29809,22 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& made) {
         return unavailable("The memory store holds " + std::to_string(sessions_max_) +
                            " sessions, the maximum (memory_settings::sessions_max).");
 
-    const dated_digest created{made.created_at, made.cookie_digest}, seen{made.last_seen_at, made.cookie_digest};
+    const dated_digest created{session.created_at, session.cookie_digest}, last_seen{session.last_seen_at, session.cookie_digest};
     by_creation_.insert(created);
     undo_unless_kept dated{[&]() noexcept { by_creation_.erase(created); }};
-    by_last_sight_.insert(seen);
-    undo_unless_kept sighted{[&]() noexcept { by_last_sight_.erase(seen); }};
-    rows_.emplace(made.cookie_digest, made);
-    undo_unless_kept kept{[&]() noexcept { rows_.erase(made.cookie_digest); }};
-    owned->second.insert(seen);
+    by_last_seen_.insert(last_seen);
+    undo_unless_kept last_seen_listed{[&]() noexcept { by_last_seen_.erase(last_seen); }};
+    rows_.emplace(session.cookie_digest, session);
+    undo_unless_kept inserted{[&]() noexcept { rows_.erase(session.cookie_digest); }};
+    owned->second.insert(last_seen);
     listed.keep();
     dated.keep();
-    sighted.keep();
-    kept.keep();
+    last_seen_listed.keep();
+    inserted.keep();
 
     if (full) {
         auto longest_unused = owned->second.begin();
-        if (longest_unused->of == made.cookie_digest) ++longest_unused;
+        if (longest_unused->of == session.cookie_digest) ++longest_unused;
         remove(digest{longest_unused->of});
     }
     return {};
@@ -29828,10 +29841,10 @@ TOLLGATE_DECL result<void> sessions::touch(const digest& cookie, instant now) {
     const std::scoped_lock lock{mutex_};
     const auto found = rows_.find(cookie);
     if (found == rows_.end()) return {};
-    stored_session& seen = found->second;
-    move_in_time(by_last_sight_, {seen.last_seen_at, cookie}, now);
-    move_in_time(of_user_.find(seen.user)->second, {seen.last_seen_at, cookie}, now);
-    seen.last_seen_at = now;
+    stored_session& session = found->second;
+    move_in_time(by_last_seen_, {session.last_seen_at, cookie}, now);
+    move_in_time(of_user_.find(session.user)->second, {session.last_seen_at, cookie}, now);
+    session.last_seen_at = now;
     return {};
 }
 
@@ -29852,15 +29865,15 @@ TOLLGATE_DECL result<std::vector<stored_session>> sessions::of(user_id user) con
     return found;
 }
 
-TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optional<digest>& kept) {
+TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optional<digest>& except) {
     const std::scoped_lock lock{mutex_};
     const auto owned = of_user_.find(user);
     if (owned == of_user_.end()) return {};
     // `remove` erases the set with its last session.
     for (std::size_t left = owned->second.size(); left > 0; --left) {
         auto next = owned->second.begin();
-        if (kept && next->of == *kept && left > 1) ++next;
-        else if (kept && next->of == *kept) break;
+        if (except && next->of == *except && left > 1) ++next;
+        else if (except && next->of == *except) break;
         remove(digest{next->of});
     }
     return {};
@@ -29871,19 +29884,19 @@ TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instan
     std::size_t swept = 0;
     for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
         remove(digest{by_creation_.begin()->of});
-    for (; swept < rows_max && !by_last_sight_.empty() && by_last_sight_.begin()->at < seen_before; ++swept)
-        remove(digest{by_last_sight_.begin()->of});
+    for (; swept < rows_max && !by_last_seen_.empty() && by_last_seen_.begin()->at < seen_before; ++swept)
+        remove(digest{by_last_seen_.begin()->of});
     return swept;
 }
 
 /// Precondition: it exists, and `cookie` is not a reference into its row.
 TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
     const auto row = rows_.find(cookie);
-    const dated_digest seen{row->second.last_seen_at, cookie};
+    const dated_digest last_seen{row->second.last_seen_at, cookie};
     by_creation_.erase({row->second.created_at, cookie});
-    by_last_sight_.erase(seen);
+    by_last_seen_.erase(last_seen);
     const auto owned = of_user_.find(row->second.user);
-    owned->second.erase(seen);
+    owned->second.erase(last_seen);
     if (owned->second.empty()) of_user_.erase(owned);
     rows_.erase(row);
 }
@@ -29894,30 +29907,30 @@ TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& made,
+TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& token,
                                                         std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
-    if (by_username_.with(made.username, [](const row* kept) { return kept != nullptr; }))
+    if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
         return error{error_kind::conflict, "A personal token of this username exists already.", {}};
     if (usernames_.size() >= tokens_max_)
         return unavailable("The memory store holds " + std::to_string(tokens_max_) +
                            " personal tokens, the maximum (memory_settings::personal_tokens_max).");
 
-    const auto owned = of_user_.find(made.user);
+    const auto owned = of_user_.find(token.user);
     if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)
         return too_many_personal_tokens(tokens_per_user_max);
 
     // The row comes last: if memory runs out before, the token is never visible. Nothing after it throws.
     const token_id id{++last_id_};
-    auto& siblings = of_user_[made.user];
+    auto& siblings = of_user_[token.user];
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
-    usernames_.emplace(id, made.username);
+    usernames_.emplace(id, token.username);
     try {
-        std::string scopes{made.scopes.text()}, description = made.description;
-        by_username_.insert(made.username, row{{made.user, made.secret_digest, made.expires_at, std::nullopt, std::move(scopes),
-                                                std::nullopt, id},
-                                               std::move(description),
-                                               made.created_at});
+        std::string scopes{token.scopes.text()}, description = token.description;
+        by_username_.insert(token.username, row{{token.user, token.secret_digest, token.expires_at, std::nullopt, std::move(scopes),
+                                                 std::nullopt, id},
+                                                std::move(description),
+                                                token.created_at});
     } catch (...) {
         usernames_.erase(id);
         throw;
@@ -29934,10 +29947,10 @@ TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id us
     found.reserve(owned->second.size());
     for (const token_id id : owned->second) {
         const token_username& username = usernames_.at(id);
-        by_username_.with(username, [&](const row* kept) {
+        by_username_.with(username, [&](const row* stored) {
             found.push_back(
-                {id, user, username, kept->description, scope_set::from_text(kept->credential.scopes), kept->created_at,
-                 kept->credential.last_used_at, kept->credential.expires_at, kept->last_used_from});
+                {id, user, username, stored->description, scope_set::from_text(stored->credential.scopes), stored->created_at,
+                 stored->credential.last_used_at, stored->credential.expires_at, stored->last_used_from});
         });
     }
     return found;
@@ -29948,12 +29961,12 @@ TOLLGATE_DECL result<bool> personal_tokens::renew(user_id user, token_id id, con
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
     bool is_users = false;
-    by_username_.change(named->second.view(), [&](row& kept) {
-        is_users = kept.credential.user == user;
+    by_username_.change(named->second.view(), [&](row& stored) {
+        is_users = stored.credential.user == user;
         if (!is_users) return;
-        kept.credential.secret_digest = renewed.secret_digest;
-        kept.credential.expires_at = renewed.expires_at;
-        kept.created_at = renewed.created_at;
+        stored.credential.secret_digest = renewed.secret_digest;
+        stored.credential.expires_at = renewed.expires_at;
+        stored.created_at = renewed.created_at;
     });
     return is_users;
 }
@@ -29962,7 +29975,7 @@ TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
-    const user_id owner = by_username_.with(named->second, [](const row* kept) { return kept->credential.user; });
+    const user_id owner = by_username_.with(named->second, [](const row* stored) { return stored->credential.user; });
     by_username_.erase(named->second);
     usernames_.erase(named);
     const auto owned = of_user_.find(owner);
@@ -29982,9 +29995,9 @@ TOLLGATE_DECL memory_token_store::memory_token_store(const memory_settings& sett
 
 TOLLGATE_DECL memory_token_store::~memory_token_store() = default;
 
-TOLLGATE_DECL result<token_id> memory_token_store::create_personal_token(const new_personal_token& made,
+TOLLGATE_DECL result<token_id> memory_token_store::create_personal_token(const new_personal_token& token,
                                                                          std::size_t tokens_per_user_max) noexcept {
-    return detail::without_exceptions([&] { return personal_.create(made, tokens_per_user_max); });
+    return detail::without_exceptions([&] { return personal_.create(token, tokens_per_user_max); });
 }
 
 TOLLGATE_DECL result<std::vector<personal_token>> memory_token_store::personal_tokens_of(user_id user) noexcept {
@@ -30005,8 +30018,8 @@ TOLLGATE_DECL result<void> memory_token_store::record_personal_token_use(std::st
     return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
 }
 
-TOLLGATE_DECL result<void> memory_token_store::create_access_token(const new_access_token& made) noexcept {
-    return in_oauth([&] { return access_.create(made, std::nullopt); });
+TOLLGATE_DECL result<void> memory_token_store::create_access_token(const new_access_token& token) noexcept {
+    return in_oauth([&] { return access_.create(token, std::nullopt); });
 }
 
 TOLLGATE_DECL result<bool> memory_token_store::revoke_access_token(const digest& token) noexcept {
@@ -30111,8 +30124,8 @@ TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_
 TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
 
 TOLLGATE_DECL result<void> server::check_tls(const tls_settings& settings) {
-    const auto made = server_detail::tls_context::make(settings, nullptr);
-    return made ? result<void>{} : made.error();
+    const auto context = server_detail::tls_context::make(settings, nullptr);
+    return context ? result<void>{} : context.error();
 }
 
 TOLLGATE_DECL server_statistics server::statistics() const noexcept { return core_->statistics(); }
@@ -30153,37 +30166,37 @@ TOLLGATE_DECL result<void> server::core::start() {
 TOLLGATE_DECL result<void> server::core::open() {
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
-    const server_settings& how = context_->settings;
-    if (how.tls.enabled()) {
-        auto made = tls_context::make(how.tls, context_->own_tickets);
-        if (!made) return std::move(made).error();
-        context_->set_tls(*std::move(made));
+    const server_settings& settings = context_->settings;
+    if (settings.tls.enabled()) {
+        auto context = tls_context::make(settings.tls, context_->own_tickets);
+        if (!context) return std::move(context).error();
+        context_->set_tls(*std::move(context));
     }
 
     std::vector<listening_socket> sockets;
     const auto close_all = [&sockets] {
         for (const listening_socket& one : sockets) close_listening(one);
     };
-    const auto add = [&](result<listening_socket> made) -> result<void> {
-        if (!made) {
+    const auto add = [&](result<listening_socket> opened) -> result<void> {
+        if (!opened) {
             close_all();
-            return std::move(made).error();
+            return std::move(opened).error();
         }
-        sockets.push_back(*std::move(made));
+        sockets.push_back(*std::move(opened));
         return {};
     };
-    const auto listen = [&](const listen_address& at) { return add(listen_at(at, how.backlog, how.unix_socket_mode)); };
-    for (const int one : how.listening_sockets)
+    const auto listen = [&](const listen_address& at) { return add(listen_at(at, settings.backlog, settings.unix_socket_mode)); };
+    for (const int one : settings.listening_sockets)
         if (auto added = add(adopt_listening(one)); !added) return added;
-    if (how.listening_sockets.empty()) {
-        if (auto added = listen({how.address, how.port}); !added) return added;
-        for (const listen_address& one : how.more_addresses)
+    if (settings.listening_sockets.empty()) {
+        if (auto added = listen({settings.address, settings.port}); !added) return added;
+        for (const listen_address& one : settings.more_addresses)
             if (auto added = listen(one); !added) return added;
     }
 
     try {
-        loops_ = make_loops_(context_, how.threads != 0 ? how.threads : (std::max)(1U, std::thread::hardware_concurrency()));
-        if (context_->handler.blocking()) context_->workers.start(how.worker_threads);
+        loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));
+        if (context_->handler.blocking()) context_->workers.start(settings.worker_threads);
     } catch (...) {
         close_all();
         throw;
@@ -30200,17 +30213,17 @@ TOLLGATE_DECL result<void> server::core::open() {
 }
 
 TOLLGATE_DECL result<void> server::core::check_settings() const {
-    const server_settings& how = context_->settings;
+    const server_settings& settings = context_->settings;
     const std::pair<const char*, milliseconds> times[] = {
-        {"header_timeout", how.header_timeout}, {"body_timeout", how.body_timeout},
-        {"idle_timeout", how.idle_timeout},     {"write_timeout", how.write_timeout},
-        {"handshake_timeout", how.handshake_timeout}, {"linger_timeout", how.linger_timeout},
-        {"queue_wait_max", how.queue_wait_max}};
+        {"header_timeout", settings.header_timeout}, {"body_timeout", settings.body_timeout},
+        {"idle_timeout", settings.idle_timeout},     {"write_timeout", settings.write_timeout},
+        {"handshake_timeout", settings.handshake_timeout}, {"linger_timeout", settings.linger_timeout},
+        {"queue_wait_max", settings.queue_wait_max}};
     for (const auto& [name, time] : times)
         if (time <= milliseconds{0}) return invalid(std::string{"The server setting "} + name + " must be above zero.");
     const std::pair<const char*, std::size_t> counts[] = {
-        {"header_bytes_max", how.header_bytes_max}, {"connections_max", how.connections_max},
-        {"worker_threads", how.worker_threads},     {"worker_queue_max", how.worker_queue_max}};
+        {"header_bytes_max", settings.header_bytes_max}, {"connections_max", settings.connections_max},
+        {"worker_threads", settings.worker_threads},     {"worker_queue_max", settings.worker_queue_max}};
     for (const auto& [name, count] : counts)
         if (count == 0) return invalid(std::string{"The server setting "} + name + " must be above zero.");
     return {};
@@ -30287,9 +30300,9 @@ TOLLGATE_DECL server::core::~core() {
 }
 
 TOLLGATE_DECL result<void> server::core::reload_certificates() {
-    auto made = server_detail::tls_context::make(context_->settings.tls, context_->own_tickets);
-    if (!made) return std::move(made).error();
-    context_->set_tls(*std::move(made));
+    auto context = server_detail::tls_context::make(context_->settings.tls, context_->own_tickets);
+    if (!context) return std::move(context).error();
+    context_->set_tls(*std::move(context));
     return {};
 }
 
@@ -30388,11 +30401,11 @@ TOLLGATE_DECL bool chunked_body::read_line_byte(char c) noexcept {
 }
 
 TOLLGATE_DECL void chunked_body::take_data(std::span<char> bytes) noexcept {
-    const auto there = static_cast<std::size_t>((std::min)(chunk_bytes_, std::uint64_t{bytes.size() - at_}));
-    std::memmove(bytes.data() + begin_ + size_, bytes.data() + at_, there);
-    size_ += there;
-    at_ += there;
-    chunk_bytes_ -= there;
+    const auto available = static_cast<std::size_t>((std::min)(chunk_bytes_, std::uint64_t{bytes.size() - at_}));
+    std::memmove(bytes.data() + begin_ + size_, bytes.data() + at_, available);
+    size_ += available;
+    at_ += available;
+    chunk_bytes_ -= available;
     if (chunk_bytes_ == 0) state_ = state::data_cr;
 }
 
@@ -30415,8 +30428,8 @@ TOLLGATE_DECL chunk_step chunked_body::read_trailers(std::span<char> bytes) noex
     }
 }
 
-TOLLGATE_DECL chunk_step chunked_body::refuse(status with, std::string_view reason) noexcept {
-    refused_status_ = with;
+TOLLGATE_DECL chunk_step chunked_body::refuse(status code, std::string_view reason) noexcept {
+    refused_status_ = code;
     refused_reason_ = reason;
     return chunk_step::refused;
 }
@@ -30473,7 +30486,7 @@ TOLLGATE_DECL request_parser::request_parser(const parser_settings& settings) no
 
 TOLLGATE_DECL void request_parser::start() noexcept {
     stage_ = stage::nothing;
-    at_ = seen_ = 0;
+    at_ = examined_ = 0;
     message_bytes_ = 0;
     keep_alive_ = false;
     expects_continue_ = false;
@@ -30529,44 +30542,44 @@ TOLLGATE_DECL parse_step request_parser::begin(std::string_view bytes, request& 
 }
 
 TOLLGATE_DECL parse_step request_parser::read_method(std::string_view bytes, request& into) noexcept {
-    if (seen_ == at_ && detail::begins_with(bytes, at_, "GET ")) [[likely]] {
+    if (examined_ == at_ && detail::begins_with(bytes, at_, "GET ")) [[likely]] {
         into.method_name = bytes.substr(at_, 3);
         return go_on(stage::target, at_ + 4);
     }
     const std::size_t bound = at_ + detail::method_bytes_max + 1;
     const char* const end =
-        detail::find_token_end(bytes.data() + seen_, bytes.data() + (std::min)(bytes.size(), bound));
-    seen_ = static_cast<std::size_t>(end - bytes.data());
-    if (seen_ == bound) return refuse("The request method is not one that this server knows.", status::not_implemented);
-    if (seen_ == bytes.size()) return parse_step::needs_more;
-    if (*end != ' ' || seen_ == at_) [[unlikely]] {
-        if (*end == '\x16' && seen_ == 0) return refuse("A TLS handshake was sent to a plain HTTP port.");
+        detail::find_token_end(bytes.data() + examined_, bytes.data() + (std::min)(bytes.size(), bound));
+    examined_ = static_cast<std::size_t>(end - bytes.data());
+    if (examined_ == bound) return refuse("The request method is not one that this server knows.", status::not_implemented);
+    if (examined_ == bytes.size()) return parse_step::needs_more;
+    if (*end != ' ' || examined_ == at_) [[unlikely]] {
+        if (*end == '\x16' && examined_ == 0) return refuse("A TLS handshake was sent to a plain HTTP port.");
         return refuse("The request line does not begin with a method and one space.");
     }
-    into.method_name = bytes.substr(at_, seen_ - at_);
+    into.method_name = bytes.substr(at_, examined_ - at_);
     into.method = to_method(into.method_name);
-    return go_on(stage::target, seen_ + 1);
+    return go_on(stage::target, examined_ + 1);
 }
 
 TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, request& into) noexcept {
     const std::size_t bound = at_ + settings_.target_bytes_max + 1;
     const char* const stop = bytes.data() + (std::min)(bytes.size(), bound);
-    const char* end = detail::find_target_end(bytes.data() + seen_, stop);
+    const char* end = detail::find_target_end(bytes.data() + examined_, stop);
     // Brackets enclose an IPv6 address in the host of an absolute target, and are nowhere else.
     while (end != stop && (*end == '[' || *end == ']') && bytes[at_] != '/') [[unlikely]]
         end = detail::find_target_end(end + 1, stop);
-    seen_ = static_cast<std::size_t>(end - bytes.data());
-    if (seen_ == bound) return refuse("The request target is too long.", status::uri_too_long);
-    if (seen_ == bytes.size()) return parse_step::needs_more;
+    examined_ = static_cast<std::size_t>(end - bytes.data());
+    if (examined_ == bound) return refuse("The request target is too long.", status::uri_too_long);
+    if (examined_ == bytes.size()) return parse_step::needs_more;
     if (*end != ' ') [[unlikely]] {
         if (*end == '#') return refuse("The request target holds a fragment.");
         if (*end == '\r' || *end == '\n') return refuse("The request line has no HTTP version.");
         return refuse(detail::unencoded_byte);
     }
-    const std::string_view text = bytes.substr(at_, seen_ - at_);
+    const std::string_view text = bytes.substr(at_, examined_ - at_);
     if (text.starts_with('/') && into.method != method::connect) [[likely]] into.target = target::from(text);
     else if (const auto judged = judge_target(text, into); judged != parse_step::complete) return judged;
-    return go_on(stage::version, seen_ + 1);
+    return go_on(stage::version, examined_ + 1);
 }
 
 /// Checks the forms of RFC 9112 section 3.2 other than origin-form. CONNECT and its authority-form are for proxies
@@ -30602,21 +30615,21 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
 }
 
 TOLLGATE_DECL parse_step request_parser::read_version(std::string_view bytes, request& into) noexcept {
-    static constexpr char ours[] = "HTTP/1.1\r\n";
-    static constexpr std::size_t ours_bytes = sizeof ours - 1;
+    static constexpr char expected[] = "HTTP/1.1\r\n";
+    static constexpr std::size_t expected_bytes = sizeof expected - 1;
     static constexpr std::size_t minor_at = 7;
-    if (detail::begins_with(bytes, at_, ours)) [[likely]] {
+    if (detail::begins_with(bytes, at_, expected)) [[likely]] {
         into.version = version::http_1_1;
     } else {
-        const std::string_view rest = bytes.substr(at_, ours_bytes);
+        const std::string_view rest = bytes.substr(at_, expected_bytes);
         for (std::size_t i = 0; i < rest.size(); ++i)
-            if (i == minor_at ? !is_digit(rest[i]) : rest[i] != ours[i])
+            if (i == minor_at ? !is_digit(rest[i]) : rest[i] != expected[i])
                 return refuse("The request line does not end in HTTP/1.1 or HTTP/1.0 and CRLF.");
-        if (rest.size() < ours_bytes) return parse_step::needs_more;
+        if (rest.size() < expected_bytes) return parse_step::needs_more;
         // A higher minor version is processed as the highest one that is known (RFC 9110 section 2.5).
         into.version = rest[minor_at] == '0' ? version::http_1_0 : version::http_1_1;
     }
-    section_begin_ = at_ + ours_bytes;
+    section_begin_ = at_ + expected_bytes;
     lines_.start(section_begin_);
     return go_on(stage::fields, section_begin_);
 }
@@ -30774,7 +30787,7 @@ TOLLGATE_DECL parse_step request_parser::read_known_length(std::string_view byte
 
 TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexcept {
     stage_ = next;
-    at_ = seen_ = at;
+    at_ = examined_ = at;
     return parse_step::complete;
 }
 
@@ -30785,9 +30798,9 @@ TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexc
     return parse_step::complete;
 }
 
-[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status with) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status code) noexcept {
     refused_reason_ = reason;
-    refused_status_ = with;
+    refused_status_ = code;
     keep_alive_ = false;
     stage_ = stage::refused;
     return parse_step::refused;
@@ -30822,9 +30835,9 @@ public:
     }
     /// One of the three-letter names, counted from 1; case-sensitive, as in the grammar.
     int name(std::string_view names) noexcept {
-        const std::string_view wanted = text_.substr(0, 3);
+        const std::string_view candidate = text_.substr(0, 3);
         for (std::size_t i = 0; i < names.size(); i += 3) {
-            if (wanted != names.substr(i, 3)) continue;
+            if (candidate != names.substr(i, 3)) continue;
             text_.remove_prefix(3);
             return static_cast<int>(i / 3) + 1;
         }
@@ -30853,11 +30866,11 @@ struct day {
     int year = 0, month = 1, of_month = 1;
 };
 
-inline std::optional<instant> to_instant(const date_reader& from, const day& on, seconds time) noexcept {
+inline std::optional<instant> to_instant(const date_reader& reader, const day& day, seconds time) noexcept {
     using namespace std::chrono;
-    const year_month_day date{year{on.year}, std::chrono::month{static_cast<unsigned>(on.month)},
-                              std::chrono::day{static_cast<unsigned>(on.of_month)}};
-    if (!from.whole() || !date.ok()) return std::nullopt;
+    const year_month_day date{year{day.year}, std::chrono::month{static_cast<unsigned>(day.month)},
+                              std::chrono::day{static_cast<unsigned>(day.of_month)}};
+    if (!reader.whole() || !date.ok()) return std::nullopt;
     return instant{sys_days{date} + time};
 }
 
@@ -30865,49 +30878,49 @@ inline std::optional<instant> to_instant(const date_reader& from, const day& on,
 
 TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept {
     constexpr std::string_view weekdays = "MonTueWedThuFriSatSun";
-    detail::date_reader from{text};
-    detail::day on;
-    from.name(weekdays);
-    if (from.rest().starts_with(", ")) {  // Sun, 06 Nov 1994 08:49:37 GMT
-        from.expect(", ");
-        on.of_month = from.number(2);
-        from.expect(" ");
-        on.month = from.month();
-        from.expect(" ");
-        on.year = from.number(4);
-        from.expect(" ");
-        const seconds time = from.time_of_day();
-        from.expect(" GMT");
-        return detail::to_instant(from, on, time);
+    detail::date_reader reader{text};
+    detail::day day;
+    reader.name(weekdays);
+    if (reader.rest().starts_with(", ")) {  // Sun, 06 Nov 1994 08:49:37 GMT
+        reader.expect(", ");
+        day.of_month = reader.number(2);
+        reader.expect(" ");
+        day.month = reader.month();
+        reader.expect(" ");
+        day.year = reader.number(4);
+        reader.expect(" ");
+        const seconds time = reader.time_of_day();
+        reader.expect(" GMT");
+        return detail::to_instant(reader, day, time);
     }
-    if (from.rest().starts_with(' ')) {  // Sun Nov  6 08:49:37 1994
-        from.expect(" ");
-        on.month = from.month();
-        from.expect(" ");
-        on.of_month = from.number(2, true);
-        from.expect(" ");
-        const seconds time = from.time_of_day();
-        from.expect(" ");
-        on.year = from.number(4);
-        return detail::to_instant(from, on, time);
+    if (reader.rest().starts_with(' ')) {  // Sun Nov  6 08:49:37 1994
+        reader.expect(" ");
+        day.month = reader.month();
+        reader.expect(" ");
+        day.of_month = reader.number(2, true);
+        reader.expect(" ");
+        const seconds time = reader.time_of_day();
+        reader.expect(" ");
+        day.year = reader.number(4);
+        return detail::to_instant(reader, day, time);
     }
     // Sunday, 06-Nov-94 08:49:37 GMT
     for (const std::string_view ending : {"day, ", "sday, ", "nesday, ", "rsday, ", "urday, "})
-        if (from.rest().starts_with(ending)) {
-            from.expect(ending);
+        if (reader.rest().starts_with(ending)) {
+            reader.expect(ending);
             break;
         }
-    on.of_month = from.number(2);
-    from.expect("-");
-    on.month = from.month();
-    from.expect("-");
+    day.of_month = reader.number(2);
+    reader.expect("-");
+    day.month = reader.month();
+    reader.expect("-");
     const int this_year = tollgate::detail::to_civil(now).year;
-    on.year = this_year - this_year % 100 + from.number(2);
-    if (on.year > this_year + 50) on.year -= 100;  // RFC 9110: more than 50 years ahead is the most recent past
-    from.expect(" ");
-    const seconds time = from.time_of_day();
-    from.expect(" GMT");
-    return detail::to_instant(from, on, time);
+    day.year = this_year - this_year % 100 + reader.number(2);
+    if (day.year > this_year + 50) day.year -= 100;  // RFC 9110: more than 50 years ahead is the most recent past
+    reader.expect(" ");
+    const seconds time = reader.time_of_day();
+    reader.expect(" GMT");
+    return detail::to_instant(reader, day, time);
 }
 
 TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept {
@@ -30929,10 +30942,10 @@ TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view tex
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL connection_limiter::key connection_limiter::key_of(const ip_address& from) noexcept {
-    key made = from.bytes();
+    key result = from.bytes();
     if (!from.is_v4())
-        for (std::size_t i = 8; i < made.size(); ++i) made[i] = 0;
-    return made;
+        for (std::size_t i = 8; i < result.size(); ++i) result[i] = 0;
+    return result;
 }
 
 TOLLGATE_DECL std::size_t connection_limiter::key_hash::operator()(const key& one) const noexcept {
@@ -30962,13 +30975,13 @@ TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_
     // The address first: its bound also applies to a connection that could replace another one.
     if (per_address_max_ < connections_max_) {
         try {
-            const auto [theirs, added] = by_address_.try_emplace(key_of(from), 0U);
-            if (theirs->second >= per_address_max_) return admission::address_full;
+            const auto [entry, added] = by_address_.try_emplace(key_of(from), 0U);
+            if (entry->second >= per_address_max_) return admission::address_full;
             if (connections_ >= connections_max) {
-                if (added) by_address_.erase(theirs);
+                if (added) by_address_.erase(entry);
                 return admission::full;
             }
-            ++theirs->second;
+            ++entry->second;
         } catch (const std::bad_alloc&) {
             return admission::dropped;
         }
@@ -30987,8 +31000,8 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
     }
     --connections_;
     if (per_address_max_ >= connections_max_) return;
-    const auto theirs = by_address_.find(key_of(from));
-    if (theirs != by_address_.end() && --theirs->second == 0) by_address_.erase(theirs);
+    const auto entry = by_address_.find(key_of(from));
+    if (entry != by_address_.end() && --entry->second == 0) by_address_.erase(entry);
 }
 
 }  // namespace tollgate::server_detail
@@ -31117,11 +31130,11 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
         detail::socket_address from{};
         socklen_t bytes = sizeof from;
 #if defined(__linux__)
-        const int made = ::accept4(listening, &from.any, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        const int accepted = ::accept4(listening, &from.any, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
 #else
-        const int made = ::accept(listening, &from.any, &bytes);
+        const int accepted = ::accept(listening, &from.any, &bytes);
 #endif
-        if (made < 0) {
+        if (accepted < 0) {
             switch (errno) {
                 case EINTR:
                 case ECONNABORTED: continue;  // the client has left; there may be others
@@ -31133,16 +31146,16 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
             }
         }
 #if !defined(__linux__)
-        if (!detail::make_non_blocking(made)) {
-            ::close(made);
+        if (!detail::make_non_blocking(accepted)) {
+            ::close(accepted);
             continue;
         }
 #endif
 #if defined(SO_NOSIGPIPE)
-        detail::set_option(made, SOL_SOCKET, SO_NOSIGPIPE);
+        detail::set_option(accepted, SOL_SOCKET, SO_NOSIGPIPE);
 #endif
-        detail::set_option(made, IPPROTO_TCP, TCP_NODELAY);
-        return {accept_state::accepted, made, detail::to_ip_address(from)};
+        detail::set_option(accepted, IPPROTO_TCP, TCP_NODELAY);
+        return {accept_state::accepted, accepted, detail::to_ip_address(from)};
     }
 }
 
@@ -31169,33 +31182,33 @@ inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
     return refused && ::unlink(name.unix_domain.sun_path) == 0;
 }
 
-inline result<listening_socket> listen_at_path(const listen_address& where, int backlog, unsigned mode) {
-    const std::string_view path = unix_path_of(where);
+inline result<listening_socket> listen_at_path(const listen_address& endpoint, int backlog, unsigned mode) {
+    const std::string_view path = unix_path_of(endpoint);
     socket_address name{};
     if (path.empty() || path.size() >= sizeof name.unix_domain.sun_path || path.find('\0') != std::string_view::npos)
-        return invalid("The path of " + where.address + " is empty or too long for a Unix domain socket.");
+        return invalid("The path of " + endpoint.address + " is empty or too long for a Unix domain socket.");
     name.unix_domain.sun_family = AF_UNIX;
     std::memcpy(name.unix_domain.sun_path, path.data(), path.size());
     const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
 
-    const int made = ::socket(AF_UNIX, stream_type, 0);
-    if (made < 0) return listen_error(where.address, "socket");
+    const int descriptor = ::socket(AF_UNIX, stream_type, 0);
+    if (descriptor < 0) return listen_error(endpoint.address, "socket");
     const auto give_up = [&](std::string_view call) {
-        error why = listen_error(where.address, call);
-        ::close(made);
-        return why;
+        error failure = listen_error(endpoint.address, call);
+        ::close(descriptor);
+        return failure;
     };
-    if (!make_non_blocking(made)) return give_up("fcntl");
-    int bound = ::bind(made, &name.any, bytes);
+    if (!make_non_blocking(descriptor)) return give_up("fcntl");
+    int bound = ::bind(descriptor, &name.any, bytes);
     if (bound != 0 && errno == EADDRINUSE) {
-        if (remove_stale(name, bytes)) bound = ::bind(made, &name.any, bytes);
+        if (remove_stale(name, bytes)) bound = ::bind(descriptor, &name.any, bytes);
         else errno = EADDRINUSE;
     }
     if (bound != 0) return give_up("bind");
     // Before `listen`, so that only permitted users can connect.
     if (::chmod(name.unix_domain.sun_path, mode) != 0) return give_up("chmod");
-    if (::listen(made, backlog) != 0) return give_up("listen");
-    return listening_socket{made, {where.address, 0}};
+    if (::listen(descriptor, backlog) != 0) return give_up("listen");
+    return listening_socket{descriptor, {endpoint.address, 0}};
 }
 
 }  // namespace detail
@@ -31218,31 +31231,31 @@ TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket) {
     return listening_socket{socket, {detail::to_ip_address(name).to_text(), port}, ipv6, true};
 }
 
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& where, int backlog, unsigned unix_socket_mode) {
-    if (where.address.starts_with("unix:")) return detail::listen_at_path(where, backlog, unix_socket_mode);
-    const std::string place = where.address + " port " + std::to_string(where.port);
-    const auto address = ip_address::parse(where.address);
-    if (!address) return invalid("The listen address " + where.address + " is not an IPv4 or IPv6 address.");
+TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode) {
+    if (endpoint.address.starts_with("unix:")) return detail::listen_at_path(endpoint, backlog, unix_socket_mode);
+    const std::string place = endpoint.address + " port " + std::to_string(endpoint.port);
+    const auto address = ip_address::parse(endpoint.address);
+    if (!address) return invalid("The listen address " + endpoint.address + " is not an IPv4 or IPv6 address.");
 
     detail::socket_address name{};
-    const socklen_t name_bytes = detail::to_socket_address(*address, where.port, name);
-    const int made = ::socket(name.any.sa_family, detail::stream_type, 0);
-    if (made < 0) return detail::listen_error(place, "socket");
+    const socklen_t name_bytes = detail::to_socket_address(*address, endpoint.port, name);
+    const int descriptor = ::socket(name.any.sa_family, detail::stream_type, 0);
+    if (descriptor < 0) return detail::listen_error(place, "socket");
     const auto give_up = [&](std::string_view call) {
-        error why = detail::listen_error(place, call);
-        ::close(made);
-        return why;
+        error failure = detail::listen_error(place, call);
+        ::close(descriptor);
+        return failure;
     };
-    if (!detail::make_non_blocking(made)) return give_up("fcntl");
-    detail::set_option(made, SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to expire
-    if (name.any.sa_family == AF_INET6) detail::set_option(made, IPPROTO_IPV6, IPV6_V6ONLY);
-    if (::bind(made, &name.any, name_bytes) != 0) return give_up("bind");
-    if (::listen(made, backlog) != 0) return give_up("listen");
+    if (!detail::make_non_blocking(descriptor)) return give_up("fcntl");
+    detail::set_option(descriptor, SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to expire
+    if (name.any.sa_family == AF_INET6) detail::set_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY);
+    if (::bind(descriptor, &name.any, name_bytes) != 0) return give_up("bind");
+    if (::listen(descriptor, backlog) != 0) return give_up("listen");
 
     socklen_t bytes = sizeof name;
-    if (::getsockname(made, &name.any, &bytes) != 0) return give_up("getsockname");
+    if (::getsockname(descriptor, &name.any, &bytes) != 0) return give_up("getsockname");
     const bool ipv6 = name.any.sa_family == AF_INET6;
-    return listening_socket{made, {where.address, ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port)}, ipv6};
+    return listening_socket{descriptor, {endpoint.address, ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port)}, ipv6};
 }
 
 }  // namespace tollgate::server_detail
@@ -31308,10 +31321,10 @@ inline int use_ticket_key(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_
                           int encrypts) noexcept {
     auto& keys = *static_cast<ticket_keys*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
     const auto start = [&](ticket_key& key) {
-        OSSL_PARAM how[] = {OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key.mac_key.data(), key.mac_key.size()),
-                            OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, const_cast<char*>("SHA256"), 0),
-                            OSSL_PARAM_construct_end()};
-        return EVP_MAC_CTX_set_params(mac, how) == 1 &&
+        OSSL_PARAM parameters[] = {OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key.mac_key.data(), key.mac_key.size()),
+                                   OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, const_cast<char*>("SHA256"), 0),
+                                   OSSL_PARAM_construct_end()};
+        return EVP_MAC_CTX_set_params(mac, parameters) == 1 &&
                EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), nullptr, key.cipher_key.data(), iv, encrypts) == 1;
     };
     try {
@@ -31350,15 +31363,15 @@ inline result<std::string> read_file(const std::string& file, std::size_t bytes_
     bool failed = ::fcntl(from, F_SETFL, O_RDONLY) != 0;
     std::size_t bytes = 0;
     while (!failed && bytes < text.size()) {
-        const auto got = ::read(from, text.data() + bytes, text.size() - bytes);
-        if (got == 0) break;
-        if (got > 0) bytes += static_cast<std::size_t>(got);
+        const auto count = ::read(from, text.data() + bytes, text.size() - bytes);
+        if (count == 0) break;
+        if (count > 0) bytes += static_cast<std::size_t>(count);
         else failed = errno != EINTR;
     }
-    const int why = errno;
+    const int error_number = errno;
     ::close(from);
     text.resize(bytes);
-    if (failed) return invalid(std::generic_category().message(why));
+    if (failed) return invalid(std::generic_category().message(error_number));
     if (text.empty()) return invalid("it is empty");
     if (text.size() > bytes_max) return invalid("it is too long");
     return text;
@@ -31427,22 +31440,22 @@ TOLLGATE_DECL tls_context::~tls_context() {
 }
 
 TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys(const std::string& file) {
-    const auto wrong = [&file](const std::string& why) {
-        return invalid("The TLS ticket keys (" + file + ") cannot be used: " + why + ".");
+    const auto wrong = [&file](const std::string& reason) {
+        return invalid("The TLS ticket keys (" + file + ") cannot be used: " + reason + ".");
     };
     constexpr std::size_t file_bytes_max = 4096;  // four times the longest that is accepted
     const auto text = detail::read_file(file, file_bytes_max);
     if (!text) return wrong(text.error().message);
-    auto made = ticket_keys::parse(*text);
-    if (!made) return wrong(made.error().message);
-    return made;
+    auto keys = ticket_keys::parse(*text);
+    if (!keys) return wrong(keys.error().message);
+    return keys;
 }
 
 TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings,
                                                                            std::shared_ptr<ticket_keys> own_tickets) {
-    const auto wrong = [](std::string_view what, const std::string& file, const std::string& why) {
+    const auto wrong = [](std::string_view part, const std::string& file, const std::string& reason) {
         const std::string place = file.empty() ? "given as text" : file;
-        return invalid("The TLS " + std::string{what} + " (" + place + ") cannot be used: " + why + ".");
+        return invalid("The TLS " + std::string{part} + " (" + place + ") cannot be used: " + reason + ".");
     };
     try {
         ERR_clear_error();
@@ -31451,27 +31464,27 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
             if (!read) return std::move(read).error();
             own_tickets = *std::move(read);
         }
-        auto made = std::make_shared<tls_context>(std::move(own_tickets));
+        auto context = std::make_shared<tls_context>(std::move(own_tickets));
         const std::string_view ciphers = settings.tls12_ciphers.empty() ? default_tls12_ciphers : settings.tls12_ciphers;
-        if (SSL_CTX_set_cipher_list(made->context_, std::string{ciphers}.c_str()) != 1)
+        if (SSL_CTX_set_cipher_list(context->context_, std::string{ciphers}.c_str()) != 1)
             return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers + ") cannot be used: " + detail::take_openssl_error() + ".");
-        const auto use = [&](std::string_view what, const std::string& file, const std::string& given,
+        const auto use = [&](std::string_view part, const std::string& file, const std::string& content,
                              bool (*take)(SSL_CTX*, BIO*)) -> result<void> {
             constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
-            auto text = file.empty() ? result<std::string>{given} : detail::read_file(file, file_bytes_max);
-            if (!text) return wrong(what, file, text.error().message);
+            auto text = file.empty() ? result<std::string>{content} : detail::read_file(file, file_bytes_max);
+            if (!text) return wrong(part, file, text.error().message);
             BIO* const source = BIO_new_mem_buf(text->data(), static_cast<int>(text->size()));
-            const bool used = source != nullptr && take(made->context_, source);
+            const bool used = source != nullptr && take(context->context_, source);
             BIO_free(source);
             secure_wipe(*text);
-            if (!used) return wrong(what, file, detail::take_openssl_error());
+            if (!used) return wrong(part, file, detail::take_openssl_error());
             return {};
         };
         if (auto used = use("certificate", settings.certificate_file, settings.certificate_pem, &detail::use_chain); !used)
             return std::move(used).error();
         if (auto used = use("key", settings.key_file, settings.key_pem, &detail::use_key); !used) return std::move(used).error();
-        if (SSL_CTX_check_private_key(made->context_) != 1) return wrong("key", settings.key_file, detail::take_openssl_error());
-        return std::shared_ptr<const tls_context>{std::move(made)};
+        if (SSL_CTX_check_private_key(context->context_) != 1) return wrong("key", settings.key_file, detail::take_openssl_error());
+        return std::shared_ptr<const tls_context>{std::move(context)};
     } catch (const std::bad_alloc&) {
         return internal_error("out of memory for a TLS context");
     }
@@ -31651,7 +31664,7 @@ TOLLGATE_DECL std::span<char> http1_session::input_space() {
     return {input_.data() + end_, input_.size() - end_};
 }
 
-TOLLGATE_DECL std::optional<http1_session::state> http1_session::parse(const response_context& with) {
+TOLLGATE_DECL std::optional<http1_session::state> http1_session::parse(const response_context& context) {
     if (closing_) return state::closing;
     if (!skip_body()) return state::in_body;
     if (begin_ == end_) {
@@ -31664,7 +31677,7 @@ TOLLGATE_DECL std::optional<http1_session::state> http1_session::parse(const res
         case http::parse_step::complete: return std::nullopt;
         case http::parse_step::refused: break;
     }
-    refuse(parser_.refused_status(), parser_.refused_reason(), with);
+    refuse(parser_.refused_status(), parser_.refused_reason(), context);
     return state::closing;
 }
 
@@ -31686,22 +31699,22 @@ TOLLGATE_DECL char* http1_session::output_space(std::size_t bytes) {
     return output_.data() + output_end_;
 }
 
-TOLLGATE_DECL void http1_session::append(const http::framing& how) {
-    const char* const end = http::write_response(response_, how, output_space(http::response_bytes_max(response_)));
+TOLLGATE_DECL void http1_session::append(const http::framing& framing) {
+    const char* const end = http::write_response(response_, framing, output_space(http::response_bytes_max(response_)));
     output_end_ = static_cast<std::size_t>(end - output_.data());
     response_.clear();
     ++responses_;
 }
 
-TOLLGATE_DECL void http1_session::respond(const response_context& with) {
+TOLLGATE_DECL void http1_session::respond(const response_context& context) {
     const bool body_pending = request_.body_state == http::body_state::pending;
     // A pending body of known length is skipped, unless so much is missing that a new connection costs less. A chunked body
     // would have to be parsed, and after `Expect: 100-continue` a client may or may not send the body, so its end is unknown.
     const bool skips_body = body_pending && parser_.message_bytes() != 0 && !parser_.expects_continue() &&
                             parser_.message_bytes() - (std::min)(parser_.message_bytes(), end_ - begin_) <= skipped_bytes_max;
     const bool next_request_can_be_found = !body_pending || skips_body;
-    const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !with.draining.load(std::memory_order_relaxed);
-    append({.date = with.date,
+    const bool keep_alive = parser_.keep_alive() && next_request_can_be_found && !context.draining.load(std::memory_order_relaxed);
+    append({.date = context.date,
             .version = request_.version,
             .keep_alive = keep_alive,
             .head_only = request_.method == http::method::head});
@@ -31720,17 +31733,17 @@ TOLLGATE_DECL void http1_session::respond(const response_context& with) {
     needs_linger_ = body_pending || request_.body_state == http::body_state::too_large || parser_.keep_alive();
 }
 
-TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& with, http::thread_kind thread) {
+TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& context, http::thread_kind thread) {
     for (;;) {
         if (!suspended_) {
             if (output_end_ - sent_ >= output_bytes_max) return state::output_full;
-            if (const auto now = parse(with)) return *now;
+            if (const auto now = parse(context)) return *now;
         }
         // A worker may wait for what this request named, not for what the next one on the connection will.
         const bool may_wait = suspended_ && thread == http::thread_kind::worker;
         const http::work_kind waited_for = handler_state_.waits_for();
-        const http::handle_step step = with.handler.advance(request_, response_, handler_state_,
-                                                            may_wait ? http::thread_kind::worker : http::thread_kind::io);
+        const http::handle_step step = context.handler.advance(request_, response_, handler_state_,
+                                                               may_wait ? http::thread_kind::worker : http::thread_kind::io);
         suspended_ = step == http::handle_step::needs_worker && !(may_wait && handler_state_.waits_for() == waited_for);
         if (suspended_) return state::needs_worker;
         if (step == http::handle_step::needs_body && request_.body_state == http::body_state::pending) {
@@ -31746,21 +31759,21 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
             response_.clear();
             response_.set_status(http::status::internal_server_error);
         }
-        respond(with);
+        respond(context);
     }
 }
 
-[[gnu::noinline]] TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& with) {
+[[gnu::noinline]] TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& context) {
     closing_ = needs_linger_ = true;
     suspended_ = false;
     handler_state_.clear();
     if (body_bytes_to_skip_ != 0) return;  // this request already has its response
     response_.clear();
     response_.set_status(status);
-    with.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
+    context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
     if (status == http::status::service_unavailable && response_.find("Retry-After").empty())
         response_.add("Retry-After", 1U);
-    append({.date = with.date, .keep_alive = false});
+    append({.date = context.date, .keep_alive = false});
 }
 
 TOLLGATE_DECL void http1_session::sent(std::size_t bytes) noexcept {
@@ -31896,9 +31909,9 @@ TOLLGATE_DECL void connection::on_completed() noexcept {
     handle(withdrawn ? event::withdrawn : event::completed);
 }
 
-TOLLGATE_DECL void connection::interrupt(interruption why) noexcept {
-    if (why <= interruption_) return;
-    interruption_ = why;
+TOLLGATE_DECL void connection::interrupt(interruption reason) noexcept {
+    if (reason <= interruption_) return;
+    interruption_ = reason;
     if (waiting_) cancel();
 }
 
@@ -31906,24 +31919,24 @@ TOLLGATE_DECL void connection::on_deadline() noexcept {
     if (state_ != connection_state::working) interrupt(interruption::timed_out);
 }
 
-TOLLGATE_DECL void connection::handle(event what) noexcept {
-    while (what != event::none) {
-        const connection_transition next = transition_of(state_, what);
+TOLLGATE_DECL void connection::handle(event current) noexcept {
+    while (current != event::none) {
+        const connection_transition next = transition_of(state_, current);
         state_ = next.to;
         if (next.action == connection_action::close) {
             delete this;
             return;
         }
         try {
-            what = perform(next.action);
+            current = perform(next.action);
         } catch (...) {
-            what = event::broken;  // out of memory: only this connection is lost
+            current = event::broken;  // out of memory: only this connection is lost
         }
     }
 }
 
-TOLLGATE_DECL connection_event connection::perform(connection_action what) {
-    switch (what) {
+TOLLGATE_DECL connection_event connection::perform(connection_action action) {
+    switch (action) {
         case connection_action::choose_protocol: return begin_tls();
         case connection_action::await_next_request: deadline_ = deadline::none; [[fallthrough]];
         case connection_action::await_input:
@@ -31975,17 +31988,17 @@ TOLLGATE_DECL connection_event connection::receive_input() {
     if (tls_) return receive_ciphertext();
     const std::span<char> space = workspace_->session.input_space();
     if (space.empty()) return event::broken;
-    const io_result got = receive(socket_, space);
-    if (got.state == io_state::closed) return event::broken;
-    workspace_->session.received(got.bytes);
+    const io_result received = receive(socket_, space);
+    if (received.state == io_state::closed) return event::broken;
+    workspace_->session.received(received.bytes);
     return serve();
 }
 
 TOLLGATE_DECL connection_event connection::receive_ciphertext() {
     tls_wire& wire = workspace_->wire;
-    const io_result got = receive(socket_, wire.input_space());
-    if (got.state == io_state::closed) return event::broken;
-    wire.end = got.bytes;
+    const io_result received = receive(socket_, wire.input_space());
+    if (received.state == io_state::closed) return event::broken;
+    wire.end = received.bytes;
     if (tls_->handshake_done()) return decrypt();
     switch (tls_->handshake(wire)) {
         case tls_step::done: return admitted_ == admission::accepted ? event::handshake_done : event::over_limit;
@@ -32007,14 +32020,14 @@ TOLLGATE_DECL connection_event connection::decrypt() {
     do {
         const std::span<char> space = workspace_->session.input_space();
         if (space.empty()) return event::broken;
-        const auto got = tls_->read(workspace_->wire, space);
-        if (got.step == tls_step::wants_bytes) break;
-        if (got.step == tls_step::closed) break;  // requests before the close_notify are still answered
-        if (got.step != tls_step::done) {
+        const auto received = tls_->read(workspace_->wire, space);
+        if (received.step == tls_step::wants_bytes) break;
+        if (received.step == tls_step::closed) break;  // requests before the close_notify are still answered
+        if (received.step != tls_step::done) {
             (void)transmit();
             return event::broken;
         }
-        workspace_->session.received(got.bytes);
+        workspace_->session.received(received.bytes);
     } while (tls_->has_input(workspace_->wire));
     return serve();
 }
@@ -32080,9 +32093,9 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
     }
     const server_context& context = loop_.context();
     const serving_scope mark{context};
-    const response_context with{context.handler, workspace_->date.view(), context.stopping};
+    const response_context worker_context{context.handler, workspace_->date.view(), context.stopping};
     try {
-        after_output_ = workspace_->session.serve(with, http::thread_kind::worker);
+        after_output_ = workspace_->session.serve(worker_context, http::thread_kind::worker);
         if (after_output_ == http1_session::state::needs_worker) return workspace_->session.waits_for();
         sent_ = transmit();
     } catch (...) {
@@ -32125,10 +32138,10 @@ TOLLGATE_DECL connection_event connection::discard_input() {
     constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {
-        const io_result got = receive(socket_, ignored);
-        if (got.state == io_state::closed) return event::finished;
-        if (got.state == io_state::would_block) break;
-        discarded_bytes_ += static_cast<std::uint32_t>(got.bytes);
+        const io_result received = receive(socket_, ignored);
+        if (received.state == io_state::closed) return event::finished;
+        if (received.state == io_state::would_block) break;
+        discarded_bytes_ += static_cast<std::uint32_t>(received.bytes);
         if (discarded_bytes_ > discarded_bytes_max) return event::finished;
     }
     return event::client_may_send;
@@ -32176,26 +32189,26 @@ TOLLGATE_DECL void connection::open_workspace() {
 TOLLGATE_DECL void connection::close_workspace() noexcept { loop_.workspaces().give(std::move(workspace_)); }
 
 TOLLGATE_DECL void connection::arm_deadline() noexcept {
-    deadline wanted = deadline::none;
+    deadline next = deadline::none;
     switch (state_) {
-        case connection_state::handshaking: wanted = deadline::handshake; break;
+        case connection_state::handshaking: next = deadline::handshake; break;
         case connection_state::fresh:
-        case connection_state::in_head: wanted = deadline::head; break;
-        case connection_state::in_body: wanted = deadline::body; break;
-        case connection_state::idle: wanted = deadline::idle; break;
-        case connection_state::sending: wanted = deadline::write; break;
+        case connection_state::in_head: next = deadline::head; break;
+        case connection_state::in_body: next = deadline::body; break;
+        case connection_state::idle: next = deadline::idle; break;
+        case connection_state::sending: next = deadline::write; break;
         case connection_state::connected:
         case connection_state::working:
         case connection_state::lingering:
         case connection_state::closed:
         case connection_state::count_: return;
     }
-    const std::uint64_t responses = workspace_ && wanted != deadline::write ? workspace_->session.responses() : 0;
-    if (deadline_ == wanted && responses_at_arming_ == responses) return;
-    if (wanted == deadline::idle) loop_.move_to_front(*this);
-    deadline_ = wanted;
+    const std::uint64_t responses = workspace_ && next != deadline::write ? workspace_->session.responses() : 0;
+    if (deadline_ == next && responses_at_arming_ == responses) return;
+    if (next == deadline::idle) loop_.move_to_front(*this);
+    deadline_ = next;
     responses_at_arming_ = responses;
-    loop_.arm(*this, wanted);
+    loop_.arm(*this, next);
 }
 
 TOLLGATE_DECL void connection::arm_linger() noexcept {
@@ -32231,8 +32244,8 @@ TOLLGATE_DECL connection* connection_list::longest_idle() const noexcept {
     return nullptr;
 }
 
-TOLLGATE_DECL void connection_list::interrupt_all(interruption why) const noexcept {
-    for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(why);
+TOLLGATE_DECL void connection_list::interrupt_all(interruption reason) const noexcept {
+    for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(reason);
 }
 
 TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
@@ -32243,10 +32256,10 @@ TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, st
         {deadline::body, settings.body_timeout},           {deadline::idle, settings.idle_timeout},
         {deadline::write, settings.write_timeout},         {deadline::linger, settings.linger_timeout}};
     milliseconds shortest = (std::min)(milliseconds{seconds{2}}, settings.queue_wait_max);
-    for (const auto& [what, time] : times) shortest = (std::min)(shortest, time);
+    for (const auto& [kind, time] : times) shortest = (std::min)(shortest, time);
     // An eighth of the shortest deadline is precise enough; four ticks a second cost little and suffice for `Date`.
     tick_length_ = (std::clamp)(shortest / 8, milliseconds{5}, milliseconds{250});
-    for (const auto& [what, time] : times) ticks_[static_cast<std::size_t>(what)] = to_ticks(time);
+    for (const auto& [kind, time] : times) ticks_[static_cast<std::size_t>(kind)] = to_ticks(time);
 }
 
 TOLLGATE_DECL event_loop::~event_loop() {
@@ -32350,7 +32363,7 @@ TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_add
             if (admitted == admission::accepted) idle->interrupt(interruption::replaced);
         }
     }
-    if (connection* const made = make_connection(socket, peer, admitted)) made->begin();
+    if (connection* const accepted = make_connection(socket, peer, admitted)) accepted->begin();
     else context_->limiter.release(peer, admitted);
 }
 
@@ -32387,13 +32400,13 @@ TOLLGATE_DECL void listener::accept_all() noexcept {
     constexpr int batch_max = 64;  // then open connections get their turn
     constexpr milliseconds exhausted_pause{100};
     for (int i = 0; i < batch_max; ++i) {
-        const accept_result got = accept_one(socket_);
-        if (got.state == accept_state::none) break;
-        if (got.state == accept_state::exhausted && !refuse_one()) {
+        const accept_result accepted = accept_one(socket_);
+        if (accepted.state == accept_state::none) break;
+        if (accepted.state == accept_state::exhausted && !refuse_one()) {
             pause();  // an immediate retry would spin
             return loop_.arm(*this, exhausted_pause);
         }
-        if (got.state == accept_state::accepted) distribute(got);
+        if (accepted.state == accept_state::accepted) distribute(accepted);
     }
     listen();
 }
@@ -32419,16 +32432,16 @@ TOLLGATE_DECL bool listener::refuse_one() noexcept {
     return true;
 }
 
-TOLLGATE_DECL void listener::distribute(const accept_result& got) noexcept {
+TOLLGATE_DECL void listener::distribute(const accept_result& accepted) noexcept {
     connection_limiter& limiter = loop_.context().limiter;
-    const admission admitted = limiter.admit(got.peer);
-    if (admitted == admission::dropped) return close_socket(got.socket);
+    const admission admitted = limiter.admit(accepted.peer);
+    if (admitted == admission::dropped) return close_socket(accepted.socket);
     last_ = &last_->next();
     event_loop& to = *last_;
-    if (&to == &loop_) return to.add_connection(got.socket, got.peer, admitted);
-    if (to.enqueue_accepted(got.socket, got.peer, admitted)) return;
-    close_socket(got.socket);
-    limiter.release(got.peer, admitted);
+    if (&to == &loop_) return to.add_connection(accepted.socket, accepted.peer, admitted);
+    if (to.enqueue_accepted(accepted.socket, accepted.peer, admitted)) return;
+    close_socket(accepted.socket);
+    limiter.release(accepted.peer, admitted);
 }
 
 }  // namespace tollgate::server_detail
@@ -32481,13 +32494,15 @@ TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle
 TOLLGATE_DECL void epoll_connection::on_event() noexcept {
     if (cancelled_) return;  // this pass of the loop ends the wait anyway, from its list of cancelled ones
     if (awaited_) return end_wait();
-    // A worker has the connection: input that is there now will be reported when the next wait begins.
-    (void)watch(interest::unregistered);
+    // A worker has the connection. Usually it has just sent the response, the next request is there already, and the next wait
+    // begins in this pass of the loop. Otherwise epoll would report the socket in each pass.
+    if (std::exchange(reported_, true)) (void)watch(interest::unregistered);
 }
 
-TOLLGATE_DECL bool epoll_connection::wait_readable() noexcept { return awaited_ = watch(interest::readable); }
-
-TOLLGATE_DECL bool epoll_connection::wait_writable() noexcept { return awaited_ = watch(interest::writable); }
+TOLLGATE_DECL bool epoll_connection::wait(interest what) noexcept {
+    reported_ = false;
+    return awaited_ = watch(what);
+}
 
 TOLLGATE_DECL void epoll_connection::cancel() noexcept {
     if (!std::exchange(cancelled_, true)) epoll().cancelled_.push(*this);
@@ -32698,8 +32713,8 @@ TOLLGATE_DECL void page_writer::write_overview() {
                   settings_.base_url);
     html_.add("</dl>\n");
 
-    const auto is_plain = [&](const route& each, access_rule::kind who) {
-        return each.access.who == who && each.method == http::method::get && each.parameters.empty() &&
+    const auto is_plain = [&](const route& each, access_rule::kind kind) {
+        return each.access.callers == kind && each.method == http::method::get && each.parameters.empty() &&
                !is_description(each);
     };
     if (const auto* open = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::open); })) {
@@ -32787,7 +32802,7 @@ limit</a>.</p>
               root_);
 
     const auto* own = find_route([](const route& each) {
-        return each.access.who != access_rule::kind::open && each.method == http::method::get &&
+        return each.access.callers != access_rule::kind::open && each.method == http::method::get &&
                each.parameters.empty();
     });
     const auto address = settings_.base_url + (own == nullptr ? std::string{} : std::string{own->path});
@@ -33007,26 +33022,26 @@ TOLLGATE_DECL void page_writer::write_endpoints() {
     for (const auto& each : routes_) write_operation(each);
 }
 
-TOLLGATE_DECL void page_writer::write_operation(const route& of) {
-    const auto method = http::to_text(of.method);
+TOLLGATE_DECL void page_writer::write_operation(const route& route) {
+    const auto method = http::to_text(route.method);
     html_.add(R"(<section class="operation">
 <h2 id="{}"><span class="method {}">{}</span> <code>{}</code></h2>
 <p>{}</p>
 <dl class="facts"><dt>Requires</dt><dd>)",
-              anchor_of(of), lower_case(method), method, of.path, of.notes.summary);
-    write_access(of.access);
-    html_.add("</dd><dt>Returns</dt><dd>{} {}", of.notes.success_status,
-              http::to_reason(static_cast<http::status>(of.notes.success_status)));
-    if (!of.notes.success_field.empty()) html_.add(", with <code>{}</code>", of.notes.success_field);
+              anchor_of(route), lower_case(method), method, route.path, route.notes.summary);
+    write_access(route.access);
+    html_.add("</dd><dt>Returns</dt><dd>{} {}", route.notes.success_status,
+              http::to_reason(static_cast<http::status>(route.notes.success_status)));
+    if (!route.notes.success_field.empty()) html_.add(", with <code>{}</code>", route.notes.success_field);
     html_.add("</dd></dl>\n");
-    write_parameters(of);
-    write_curl(of);
-    write_example(of);
+    write_parameters(route);
+    write_curl(route);
+    write_example(route);
     html_.add("</section>\n");
 }
 
 TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
-    switch (access.who) {
+    switch (access.callers) {
         case access_rule::kind::open: html_.add("nothing"); break;
         case access_rule::kind::any_caller: html_.add("any valid credentials"); break;
         case access_rule::kind::scope: html_.add("<code>{}</code>", access.scope); break;
@@ -33035,9 +33050,9 @@ TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
     }
 }
 
-TOLLGATE_DECL void page_writer::write_parameters(const route& of) {
-    write_parameters("Path parameter", of.parameters);
-    write_parameters("Query parameter, optional", of.query_parameters);
+TOLLGATE_DECL void page_writer::write_parameters(const route& route) {
+    write_parameters("Path parameter", route.parameters);
+    write_parameters("Query parameter, optional", route.query_parameters);
 }
 
 TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const std::vector<route::parameter>& parameters) {
@@ -33059,22 +33074,22 @@ TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const
     end_table(html_);
 }
 
-TOLLGATE_DECL void page_writer::write_curl(const route& of) {
+TOLLGATE_DECL void page_writer::write_curl(const route& route) {
     html_.add(R"(<pre tabindex="0"><code>curl)");
     // Show the response field, and start the shell's next prompt on a new line, after an error as well.
-    if (!of.notes.success_field.empty()) html_.add(" -i");
+    if (!route.notes.success_field.empty()) html_.add(" -i");
     html_.add(R"( -w '\n')");
-    if (of.method != http::method::get) html_.add(" -X {}", http::to_text(of.method));
-    if (of.access.who != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");
-    html_.add(" {}{}", settings_.base_url, sample_path(of, settings_.services));
-    const auto& body = of.notes.request_body;
+    if (route.method != http::method::get) html_.add(" -X {}", http::to_text(route.method));
+    if (route.access.callers != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");
+    html_.add(" {}{}", settings_.base_url, sample_path(route, settings_.services));
+    const auto& body = route.notes.request_body;
     if (!body.example.empty())
         html_.add(" \\\n  -H \"Content-Type: application/json\" \\\n  -d '{}'", fill_example(body, settings_.services));
     html_.add("</code></pre>\n");
 }
 
-TOLLGATE_DECL void page_writer::write_example(const route& of) {
-    const route_notes& notes = of.notes;
+TOLLGATE_DECL void page_writer::write_example(const route& route) {
+    const route_notes& notes = route.notes;
     if (notes.success_body.example.empty()) return;
     html_.add(R"(<pre class="answer" tabindex="0"><code>)");
     if (!notes.success_field.empty())
@@ -33141,7 +33156,7 @@ inline constexpr std::array other_fields = {
     shared_field{"Allow", "The methods that the path supports.", text_schema},
 };
 
-/// The parts of one document, written from the outside in.
+/// Writes one document. Each function writes a part, after the part that contains it.
 class document {
 public:
     document(const api_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
@@ -33151,11 +33166,11 @@ public:
 private:
     void write_info();
     void write_paths(const route_table& routes);
-    void write_operation(const route& of);
-    void write_parameters(const route& of);
+    void write_operation(const route& route);
+    void write_parameters(const route& route);
     void write_parameter(const route::parameter& each, bool in_path);
-    void write_request_body(const route& of);
-    void write_responses(const route& of);
+    void write_request_body(const route& route);
+    void write_responses(const route& route);
     void write_security(const access_rule& access);
     void write_alternative(std::string_view scope);
     void write_components();
@@ -33178,7 +33193,7 @@ private:
 
 /// In words, because the scope of a service's route depends on the requested path.
 [[nodiscard]] inline std::string describe_access(const access_rule& access) {
-    switch (access.who) {
+    switch (access.callers) {
         case access_rule::kind::open: return "Needs no credentials.";
         case access_rule::kind::any_caller: return "Needs any valid credentials.";
         case access_rule::kind::scope: return "Needs the scope `" + std::string{access.scope} + "`.";
@@ -33188,10 +33203,10 @@ private:
     return {};
 }
 
-[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route& to) noexcept {
-    if (refusal.status == "404") return !to.parameters.empty();
-    if (refusal.status == "422") return !to.notes.request_body.empty() || !to.query_parameters.empty();
-    if (refusal.status == "415") return !to.notes.request_body.empty();
+[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route& route) noexcept {
+    if (refusal.status == "404") return !route.parameters.empty();
+    if (refusal.status == "422") return !route.notes.request_body.empty() || !route.query_parameters.empty();
+    if (refusal.status == "415") return !route.notes.request_body.empty();
     return true;
 }
 
@@ -33245,23 +33260,23 @@ inline void document::write_paths(const route_table& routes) {
     json_.end_object();
 }
 
-inline void document::write_operation(const route& of) {
-    json_.member_named(operation_key(of.method)).begin_object();
-    if (!of.notes.operation.empty()) json_.member("operationId").string(of.notes.operation);
-    if (!of.notes.summary.empty()) json_.member("summary").string(of.notes.summary);
-    json_.member("description").string(describe_access(of.access));
-    write_parameters(of);
-    write_request_body(of);
-    write_responses(of);
-    write_security(of.access);
+inline void document::write_operation(const route& route) {
+    json_.member_named(operation_key(route.method)).begin_object();
+    if (!route.notes.operation.empty()) json_.member("operationId").string(route.notes.operation);
+    if (!route.notes.summary.empty()) json_.member("summary").string(route.notes.summary);
+    json_.member("description").string(describe_access(route.access));
+    write_parameters(route);
+    write_request_body(route);
+    write_responses(route);
+    write_security(route.access);
     json_.end_object();
 }
 
-inline void document::write_parameters(const route& of) {
-    if (of.parameters.empty() && of.query_parameters.empty()) return;
+inline void document::write_parameters(const route& route) {
+    if (route.parameters.empty() && route.query_parameters.empty()) return;
     json_.member("parameters").begin_array();
-    for (const auto& each : of.parameters) write_parameter(each, true);
-    for (const auto& each : of.query_parameters) write_parameter(each, false);
+    for (const auto& each : route.parameters) write_parameter(each, true);
+    for (const auto& each : route.query_parameters) write_parameter(each, false);
     json_.end_array();
 }
 
@@ -33274,7 +33289,7 @@ inline void document::write_parameter(const route::parameter& each, bool in_path
     switch (each.kind) {
         case route::parameter_kind::service:
             json_.member("type").string("string");
-            // A schema's enum is never empty, and an API may have been given no service.
+            // A schema's enum is never empty, and an API may have no services.
             if (settings_.services.services().empty()) break;
             json_.member("enum").begin_array();
             for (const service& known : settings_.services.services()) json_.string(known.name);
@@ -33294,32 +33309,32 @@ inline void document::write_parameter(const route::parameter& each, bool in_path
     json_.end_object().end_object();
 }
 
-inline void document::write_request_body(const route& of) {
-    if (of.notes.request_body.empty()) return;
+inline void document::write_request_body(const route& route) {
+    if (route.notes.request_body.empty()) return;
     json_.member("requestBody").begin_object();
-    if (of.notes.request_body_bytes_max != 0)
-        json_.member("description").string("At most " + std::to_string(of.notes.request_body_bytes_max) + " bytes.");
-    write_json_content(of.notes.request_body);
+    if (route.notes.request_body_bytes_max != 0)
+        json_.member("description").string("At most " + std::to_string(route.notes.request_body_bytes_max) + " bytes.");
+    write_json_content(route.notes.request_body);
     json_.end_object();
 }
 
-inline void document::write_responses(const route& of) {
+inline void document::write_responses(const route& route) {
     json_.member("responses").begin_object();
-    json_.member_named(std::to_string(of.notes.success_status)).begin_object();
-    json_.member("description").string(http::to_reason(static_cast<http::status>(of.notes.success_status)));
+    json_.member_named(std::to_string(route.notes.success_status)).begin_object();
+    json_.member("description").string(http::to_reason(static_cast<http::status>(route.notes.success_status)));
     json_.member("headers").begin_object();
     write_rate_limit_fields();
-    if (!of.notes.success_field.empty()) {
-        json_.member_named(of.notes.success_field).begin_object();
+    if (!route.notes.success_field.empty()) {
+        json_.member_named(route.notes.success_field).begin_object();
         json_.member("schema").value(text_schema);
         json_.end_object();
     }
     json_.end_object();
-    if (!of.notes.success_body.empty()) write_json_content(of.notes.success_body);
+    if (!route.notes.success_body.empty()) write_json_content(route.notes.success_body);
     json_.end_object();
 
     for (const auto& each : refusals) {
-        if (!applies(each, of)) continue;
+        if (!applies(each, route)) continue;
         json_.member_named(each.status).begin_object();
         write_reference("responses", each.name);
         json_.end_object();
@@ -33329,11 +33344,11 @@ inline void document::write_responses(const route& of) {
 
 inline void document::write_security(const access_rule& access) {
     json_.member("security").begin_array();
-    switch (access.who) {
+    switch (access.callers) {
         case access_rule::kind::open: json_.begin_object().end_object(); [[fallthrough]];
         case access_rule::kind::any_caller: write_alternative({}); break;
         case access_rule::kind::scope: write_alternative(access.scope); break;
-        // One alternative a service: OpenAPI has no scope that depends on a path parameter.
+        // One alternative per service: OpenAPI has no scope that depends on a path parameter.
         case access_rule::kind::service_read:
             for (const service& each : settings_.services.services()) write_alternative(each.read_scope);
             break;
@@ -33460,9 +33475,9 @@ inline void document::write_reference(std::string_view kind, std::string_view na
 }  // namespace openapi
 
 TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes) {
-    std::string made;
-    openapi::document{settings, made}.write(routes);
-    return made;
+    std::string text;
+    openapi::document{settings, text}.write(routes);
+    return text;
 }
 
 }  // namespace tollgate
@@ -33571,7 +33586,7 @@ private:
     struct on_wait_over {
         using allocator_type = wait_allocator<std::byte>;
 
-        explicit on_wait_over(asio_connection& of) noexcept : waiting{&of} {}
+        explicit on_wait_over(asio_connection& owner) noexcept : waiting{&owner} {}
         on_wait_over(on_wait_over&& other) noexcept : waiting{std::exchange(other.waiting, nullptr)} {}
         ~on_wait_over() {
             if (waiting != nullptr) waiting->abandon();
@@ -33585,11 +33600,11 @@ private:
 
     [[nodiscard]] bool wait_readable() noexcept override { return wait(asio::socket_base::wait_read); }
     [[nodiscard]] bool wait_writable() noexcept override { return wait(asio::socket_base::wait_write); }
-    [[nodiscard]] bool wait(asio::socket_base::wait_type what) noexcept {
+    [[nodiscard]] bool wait(asio::socket_base::wait_type type) noexcept {
         starting_ = true;
         bool started = true;
         try {
-            socket_.async_wait(what, on_wait_over{*this});
+            socket_.async_wait(type, on_wait_over{*this});
         } catch (...) {
             started = false;
         }
@@ -33753,10 +33768,10 @@ private:
             close_socket(socket);
             return nullptr;
         }
-        connection* const made =
+        connection* const accepted =
             new (std::nothrow) asio_connection<Executor>{this->shared_from_this(), std::move(own), peer, admitted};
-        if (made == nullptr) close_asio_socket(own);
-        return made;
+        if (accepted == nullptr) close_asio_socket(own);
+        return accepted;
     }
     void close_listeners() noexcept override {
         for (const auto& one : listeners_) one->close();  // not destroyed: one of their handlers may be about to run
@@ -33975,7 +33990,7 @@ public:
     virtual instant now() noexcept = 0;
     virtual std::uint32_t chance() noexcept = 0;
     virtual void on_attempt(const delivery_record& record) noexcept = 0;
-    virtual void on_problem(const error& why) noexcept = 0;
+    virtual void on_problem(const error& failure) noexcept = 0;
 
 protected:
     ~worker_environment() = default;
@@ -34045,9 +34060,9 @@ public:
 
     /// For the store of an `account_service`, with its policies. The service must outlive the dispatcher.
     template <class Service>
-        requires requires(Service& of) { { of.store() } -> std::same_as<Store&>; of.policies().by_reference(); }
-    explicit hook_dispatcher(Service& of, hook_dispatch_settings settings = {})
-        : hook_dispatcher{of.store(), std::move(settings), of.policies().by_reference()} {}
+        requires requires(Service& service) { { service.store() } -> std::same_as<Store&>; service.policies().by_reference(); }
+    explicit hook_dispatcher(Service& service, hook_dispatch_settings settings = {})
+        : hook_dispatcher{service.store(), std::move(settings), service.policies().by_reference()} {}
 
     /// Stops without waiting for attempts, except for a store call in progress.
     ~hook_dispatcher() = default;
@@ -34075,10 +34090,10 @@ public:
 private:
     class environment final : public webhooks::worker_environment {
     public:
-        environment(Store& of, Policies all) : store{of}, policies_{std::move(all)} {}
+        environment(Store& used_store, Policies all) : store{used_store}, policies_{std::move(all)} {}
 
         result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max) noexcept override {
-            if constexpr (shared) seen_ = store.changes_seen();
+            if constexpr (shared) changes_seen_ = store.changes_seen();
             return guarded<due_hook_page>([&] { return store.due_hooks(now, rows_max); });
         }
         result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
@@ -34093,7 +34108,7 @@ private:
         }
         bool tells_changes() noexcept override { return shared; }
         bool may_have_changed() noexcept override {
-            if constexpr (shared) return !seen_ || store.changes_seen() != seen_;
+            if constexpr (shared) return !changes_seen_ || store.changes_seen() != changes_seen_;
             else return true;
         }
 
@@ -34110,23 +34125,23 @@ private:
         instant now() noexcept override { return policy(policies_.clock).now(); }
         std::uint32_t chance() noexcept override {
             std::array<std::byte, sizeof(std::uint32_t)> bytes;
-            std::uint32_t made = 0x8000'0000;  // without randomness there is no jitter
-            if (!policy(policies_.random).fill(bytes)) return made;
-            std::memcpy(&made, bytes.data(), sizeof made);
-            return made;
+            std::uint32_t value = 0x8000'0000;  // without randomness there is no jitter
+            if (!policy(policies_.random).fill(bytes)) return value;
+            std::memcpy(&value, bytes.data(), sizeof value);
+            return value;
         }
         void on_attempt(const delivery_record& record) noexcept override {
             if constexpr (delivery_observer<policy_type<decltype(policies_.observer)>>) {
                 try {
                     const auto trace = webhooks::delivery_trace::of(record.delivery);
                     policy(policies_.observer)
-                        .on_attempt({record.delivery, record.attempt, record.result, record.why, trace.trace_id, trace.span_id});
+                        .on_attempt({record.delivery, record.attempt, record.result, record.reason, trace.trace_id, trace.span_id});
                 } catch (const std::exception&) {
                     policy(policies_.observer).on_attempt(record);  // memory is short: the attempt without its trace
                 }
             }
         }
-        void on_problem(const error& why) noexcept override { policy(policies_.observer).on_problem(why); }
+        void on_problem(const error& failure) noexcept override { policy(policies_.observer).on_problem(failure); }
 
         Store& store;
 
@@ -34145,7 +34160,7 @@ private:
         }
 
         Policies policies_;
-        std::optional<std::uint64_t> seen_;  // before due hooks were last listed
+        std::optional<std::uint64_t> changes_seen_;  // before due hooks were last listed
     };
 
     environment environment_;
@@ -34154,7 +34169,7 @@ private:
 
 /// Deduces the types from a service: its store and its policies.
 template <class Service>
-    requires requires(Service& of) { of.store(); of.policies().by_reference(); }
+    requires requires(Service& service) { service.store(); service.policies().by_reference(); }
 hook_dispatcher(Service&, hook_dispatch_settings = {})
     -> hook_dispatcher<std::remove_reference_t<decltype(std::declval<Service&>().store())>,
                        decltype(std::declval<Service&>().policies().by_reference())>;
@@ -34349,11 +34364,11 @@ private:
     TOLLGATE_DECL bool remember(const due_hook& each);
     TOLLGATE_DECL void choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void park_limited(host_state& here, scheduler_time now, scheduler_actions& into);
-    TOLLGATE_DECL void count_attempt(hook_id of);
-    [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id of, clock::time_point now) const noexcept;
+    TOLLGATE_DECL void count_attempt(hook_id hook);
+    [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id hook, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
-    TOLLGATE_DECL void claim_failed(const error& why, scheduler_time now, scheduler_actions& into);
-    TOLLGATE_DECL void pause_after_shortage(std::string_view why, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void claim_failed(const error& failure, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void pause_after_shortage(std::string_view reason, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void forget_overdue(scheduler_time now) noexcept;
     TOLLGATE_DECL void release(const in_flight_delivery& over, scheduler_time now) noexcept;
     TOLLGATE_DECL void forget_idle_hosts() noexcept;
@@ -34431,7 +34446,7 @@ public:
     [[nodiscard]] client_socket& socket() noexcept { return socket_; }
 
     /// Prepares TLS for this host: its name is sent (SNI) and must match the certificate. False when out of memory.
-    [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& with, const http::url& host);
+    [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& context, const http::url& host);
     /// Why the certificate was not trusted, or OpenSSL's error text.
     [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
 
@@ -34526,7 +34541,7 @@ public:
 private:
     struct entry {
         std::string origin;
-        std::shared_ptr<hook_connection> kept;
+        std::shared_ptr<hook_connection> connection;
     };
     using entries = std::list<entry>;  // most recently used first
 
@@ -34573,7 +34588,7 @@ private:
     friend attempt_run;
 
     TOLLGATE_DECL void begin(outgoing_request request, ended_attempts blank) noexcept;
-    TOLLGATE_DECL void end(ended_attempts what) noexcept;
+    TOLLGATE_DECL void end(ended_attempts ended) noexcept;
     TOLLGATE_DECL void tell() noexcept;
     /// Keeps a connection for the next request to its host.
     TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);
@@ -34617,18 +34632,18 @@ private:
     const void* const before_;
 };
 
-/// At most `wanted`, and at most half of the process's descriptors; the rest is left to the program.
-inline std::size_t affordable_attempts(std::size_t wanted) noexcept {
+/// At most `requested`, and at most half of the process's descriptors; the rest is left to the program.
+inline std::size_t affordable_attempts(std::size_t requested) noexcept {
     rlimit allowed{};
-    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return wanted;
-    return (std::max)(std::size_t{1}, (std::min<std::size_t>)(wanted, allowed.rlim_cur / 2));
+    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return requested;
+    return (std::max)(std::size_t{1}, (std::min<std::size_t>)(requested, allowed.rlim_cur / 2));
 }
 
-inline hook_dispatch_settings affordable(hook_dispatch_settings with) noexcept {
-    with.attempts_max = affordable_attempts(with.attempts_max);
+inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexcept {
+    settings.attempts_max = affordable_attempts(settings.attempts_max);
     // Leave slots for hosts that are not slow.
-    with.slow_attempts_max = (std::min)(with.slow_attempts_max, (std::max)(with.attempts_max / 2, std::size_t{1}));
-    return with;
+    settings.slow_attempts_max = (std::min)(settings.slow_attempts_max, (std::max)(settings.attempts_max / 2, std::size_t{1}));
+    return settings;
 }
 
 }  // namespace detail
@@ -34722,19 +34737,19 @@ TOLLGATE_DECL result<void> delivery_worker::impl::start() {
     const std::lock_guard hold{mutex_};
     if (state_ != state::fresh) return unavailable("A dispatcher can be started once, and not after it was stopped.");
     try {
-        asio::any_io_executor where = executor_;
-        if (!where) {
+        asio::any_io_executor executor = executor_;
+        if (!executor) {
             own_context_ = std::make_unique<asio::io_context>(1);
             own_context_stays_.emplace(own_context_->get_executor());
-            where = own_context_->get_executor();
+            executor = own_context_->get_executor();
         }
         receiver_ = std::make_shared<result_receiver>(*this);
-        auto made = hook_client::make(where, settings_.client, receiver_);
-        if (!made) {
+        auto client = hook_client::make(executor, settings_.client, receiver_);
+        if (!client) {
             state_ = state::stopped;
-            return std::move(made).error();
+            return std::move(client).error();
         }
-        client_ = *std::move(made);
+        client_ = *std::move(client);
         if (own_context_) client_thread_ = std::thread{[this] { serve_sockets(); }};
         worker_thread_ = std::thread{[this] { run(); }};
         state_ = state::running;
@@ -34863,7 +34878,7 @@ TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actio
         for (const auto& each : all) {
             ended_attempts instead(1);
             instead.front().number = each.number;
-            if (auto made = prepare(each, instead.front())) requests.push_back(*std::move(made));
+            if (auto request = prepare(each, instead.front())) requests.push_back(*std::move(request));
             else refused.splice(refused.end(), instead);
         }
         if (!requests.empty()) client_->send(std::move(requests));
@@ -34977,20 +34992,20 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
 }
 
 /// How many attempts a hook may still have in its minute.
-TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id of, clock::time_point now) const noexcept {
+TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id hook, clock::time_point now) const noexcept {
     if (settings_.per_hook_minute_max == 0) return (std::numeric_limits<std::size_t>::max)();
-    const auto known = minutes_.find(of);
+    const auto known = minutes_.find(hook);
     if (known == minutes_.end() || now >= known->second.over) return settings_.per_hook_minute_max;
     return settings_.per_hook_minute_max - (std::min)(known->second.attempts, settings_.per_hook_minute_max);
 }
 
-TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id of) {
+TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
     if (settings_.per_hook_minute_max == 0) return;
-    if (minutes_.size() >= known_minutes_max && !minutes_.contains(of)) {
+    if (minutes_.size() >= known_minutes_max && !minutes_.contains(hook)) {
         std::erase_if(minutes_, [&](const auto& each) { return claimed_at_ >= each.second.over; });
         if (minutes_.size() >= known_minutes_max) return;
     }
-    hook_minute& current = minutes_.try_emplace(of, hook_minute{claimed_at_ + minute}).first->second;
+    hook_minute& current = minutes_.try_emplace(hook, hook_minute{claimed_at_ + minute}).first->second;
     if (claimed_at_ >= current.over) current = {claimed_at_ + minute};
     ++current.attempts;
 }
@@ -34998,7 +35013,7 @@ TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id of) {
 /// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.
 TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& here, scheduler_time now, scheduler_actions& into) {
     if (minutes_.empty()) return;
-    const auto kept = std::remove_if(here.due.begin(), here.due.end(), [&](const remembered_hook& each) {
+    const auto new_end = std::remove_if(here.due.begin(), here.due.end(), [&](const remembered_hook& each) {
         if (attempts_left(each.hook, now.steady) != 0) return false;
         const auto wait = std::chrono::ceil<milliseconds>(minutes_.find(each.hook)->second.over - now.steady);
         into.lease.push_back({each.hook, 0, 0, now.wall + wait});
@@ -35006,7 +35021,7 @@ TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& here, scheduler_
         --remembered_;
         return true;
     });
-    here.due.erase(kept, here.due.end());
+    here.due.erase(new_end, here.due.end());
 }
 
 /// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
@@ -35027,14 +35042,14 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
     for (account_load& each : here.accounts) each.requested = 0;
     const std::size_t free = free_slots(here);
     const std::size_t slots = (std::min)(free, rows_left);
-    std::size_t given = 0;
-    for (; given < slots; ++given) {
+    std::size_t used = 0;
+    for (; used < slots; ++used) {
         remembered_hook* best = nullptr;
         account_load* best_load = nullptr;
         for (remembered_hook& each : here.due) {
             account_load& load = load_of(each.account);
-            const auto rank = [](const account_load& of, const remembered_hook& hook) {
-                return std::pair{of.in_flight + of.requested, hook.requested};
+            const auto rank = [](const account_load& account, const remembered_hook& hook) {
+                return std::pair{account.in_flight + account.requested, hook.requested};
             };
             if (each.requested >= attempts_left(each.hook, now.steady)) continue;
             if (best != nullptr && rank(load, each) >= rank(*best_load, *best)) continue;
@@ -35056,8 +35071,8 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
         }
     }
     std::erase_if(here.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
-    rows_left -= given;
-    if (here.slow) slow_requested_ += given;
+    rows_left -= used;
+    if (here.slow) slow_requested_ += used;
 }
 
 }  // namespace tollgate::webhooks
@@ -35175,11 +35190,11 @@ TOLLGATE_DECL void delivery_scheduler::take_completed(result<std::vector<complet
     store_pause_ = {};
     into.finished.reserve(results_.size());
     for (std::size_t i = 0; i < results_.size(); ++i) {
-        auto& [one, why] = ended_[i];
+        auto& [one, reason] = ended_[i];
         release(one, now);
         if (results_[i].outcome == delivery_outcome::not_attempted) continue;
         into.finished.push_back({std::move(one), std::move(results_[i]),
-                                 i < from->size() ? (*from)[i] : completion::too_late, std::move(why)});
+                                 i < from->size() ? (*from)[i] : completion::too_late, std::move(reason)});
     }
     results_.clear();
     ended_.clear();
@@ -35187,20 +35202,20 @@ TOLLGATE_DECL void delivery_scheduler::take_completed(result<std::vector<complet
 
 /// Drops results that the store did not accept before their lease ended: those deliveries are sent again anyway.
 TOLLGATE_DECL void delivery_scheduler::forget_overdue(scheduler_time now) noexcept {
-    std::size_t kept = 0;
+    std::size_t remaining = 0;
     for (std::size_t i = 0; i < results_.size(); ++i) {
         if (now.steady >= ended_[i].first.lease_over) {
             release(ended_[i].first, now);
             continue;
         }
-        if (kept != i) {
-            results_[kept] = std::move(results_[i]);
-            ended_[kept] = std::move(ended_[i]);
+        if (remaining != i) {
+            results_[remaining] = std::move(results_[i]);
+            ended_[remaining] = std::move(ended_[i]);
         }
-        ++kept;
+        ++remaining;
     }
-    results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(kept), results_.end());
-    ended_.erase(ended_.begin() + static_cast<std::ptrdiff_t>(kept), ended_.end());
+    results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(remaining), results_.end());
+    ended_.erase(ended_.begin() + static_cast<std::ptrdiff_t>(remaining), ended_.end());
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into) {
@@ -35216,14 +35231,14 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
 }
 
 /// Pauses claims: more attempts would only increase the shortage.
-TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view why, scheduler_time now,
+TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view reason, scheduler_time now,
                                                           scheduler_actions& into) {
     if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once per claim, whose results come one by one
         shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
     no_claim_before_ = now.steady + shortage_pause_;
     if (now.steady < next_shortage_report_) return;
     next_shortage_report_ = now.steady + longest_pause;
-    into.problems.push_back(unavailable("Webhooks are paused, because this machine cannot connect: " + std::string{why}));
+    into.problems.push_back(unavailable("Webhooks are paused, because this machine cannot connect: " + std::string{reason}));
 }
 
 /// Allocates before it changes anything, so that it can be repeated if memory runs out.
@@ -35236,10 +35251,10 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     const auto found = in_flight_.find(each.number);
     if (found == in_flight_.end()) return;
     in_flight_delivery& one = found->second;
-    attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
-                 .response = std::move(each.response), .request = std::move(each.request)};
+    attempt recorded{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
+                     .response = std::move(each.response), .request = std::move(each.request)};
     attempt_result judged =
-        judge_attempt(settings_.retry, one.sent, {std::move(made), each.retry_after}, now.wall, each.chance);
+        judge_attempt(settings_.retry, one.sent, {std::move(recorded), each.retry_after}, now.wall, each.chance);
     if (each.unsendable) {
         judged.outcome = delivery_outcome::given_up;
     } else if (each.cut_off) {  // by this worker: it says little about the receiver
@@ -35265,11 +35280,11 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
 
 // ---- claims: list due hooks, choose, lease
 
-TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& why, scheduler_time now, scheduler_actions& into) {
+TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& failure, scheduler_time now, scheduler_actions& into) {
     store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
     next_claim_ = now.steady + store_pause_;
     next_poll_ = (std::max)(next_poll_, next_claim_);
-    into.problems.push_back(why);
+    into.problems.push_back(failure);
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into) {
@@ -35431,8 +35446,8 @@ namespace tollgate::inline v0::webhooks {
 
 TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(const std::string& authorities_file) {
     try {
-        auto made = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
-        SSL_CTX* const native = made->native_handle();
+        auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
+        SSL_CTX* const native = context->native_handle();
         SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
         SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
         SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
@@ -35442,13 +35457,13 @@ TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(const 
         static constexpr unsigned char protocols[] = "\x08http/1.1";
         SSL_CTX_set_alpn_protos(native, protocols, sizeof protocols - 1);
         std::error_code failed;
-        if (authorities_file.empty()) made->set_default_verify_paths(failed);
-        else made->load_verify_file(authorities_file, failed);
+        if (authorities_file.empty()) context->set_default_verify_paths(failed);
+        else context->load_verify_file(authorities_file, failed);
         if (failed)
             return invalid("The certificate authorities (" +
                            (authorities_file.empty() ? "the system's" : authorities_file) +
                            ") cannot be used: " + failed.message() + ".");
-        return made;
+        return context;
     } catch (const std::exception& failed) {
         return internal_error(std::string{"no TLS context: "} + failed.what());
     }
@@ -35462,8 +35477,8 @@ TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std
     return {asio::ip::address_v6{all}, port};
 }
 
-TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& with, const http::url& host) {
-    tls_ = std::make_unique<asio::ssl::stream<client_socket&>>(socket_, with);
+TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& context, const http::url& host) {
+    tls_ = std::make_unique<asio::ssl::stream<client_socket&>>(socket_, context);
     return tollgate::detail::expect_tls_peer(tls_->native_handle(), host.host, host.address.has_value());
 }
 
@@ -35480,8 +35495,8 @@ TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
         if (SSL_pending(native) != 0 || BIO_ctrl_pending(SSL_get_rbio(native)) != 0) return false;
     }
     char byte = 0;
-    const auto got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    const auto peeked = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
 TOLLGATE_DECL void hook_connection::close() noexcept {
@@ -35499,7 +35514,7 @@ TOLLGATE_DECL std::shared_ptr<hook_connection> connection_pool::take(const std::
     const auto now = clock::now();
     for (auto found = by_origin_.find(origin); found != by_origin_.end(); found = by_origin_.find(origin)) {
         const auto place = found->second.front();
-        auto one = place->kept;
+        auto one = place->connection;
         drop(place);
         if (now - one->idle_since < within_.idle_timeout && now - one->made_at < within_.age_max && one->is_quiet())
             return one;
@@ -35515,7 +35530,7 @@ TOLLGATE_DECL void connection_pool::put(const std::string& origin, std::shared_p
         within_.per_host_max == 0)
         return one->close();
     if (all_.size() >= within_.connections_max) {
-        all_.back().kept->close();
+        all_.back().connection->close();
         drop(std::prev(all_.end()));
     }
     // Everything that may throw comes first, so that an entry is in both tables or in neither.
@@ -35537,16 +35552,16 @@ TOLLGATE_DECL void connection_pool::drop(entries::iterator which) {
 
 TOLLGATE_DECL auto connection_pool::sweep() -> std::optional<clock::time_point> {
     const auto now = clock::now();
-    while (!all_.empty() && now - all_.back().kept->idle_since >= within_.idle_timeout) {
-        all_.back().kept->close();
+    while (!all_.empty() && now - all_.back().connection->idle_since >= within_.idle_timeout) {
+        all_.back().connection->close();
         drop(std::prev(all_.end()));
     }
     if (all_.empty()) return std::nullopt;
-    return all_.back().kept->idle_since + within_.idle_timeout;
+    return all_.back().connection->idle_since + within_.idle_timeout;
 }
 
 TOLLGATE_DECL void connection_pool::close() {
-    for (const entry& each : all_) each.kept->close();
+    for (const entry& each : all_) each.connection->close();
     all_.clear();
     by_origin_.clear();
 }
@@ -35599,18 +35614,18 @@ private:
     TOLLGATE_DECL void send();
     TOLLGATE_DECL void read();
     TOLLGATE_DECL void on_read(const std::error_code& failed, std::size_t bytes);
-    TOLLGATE_DECL void on_lost(std::string why);
+    TOLLGATE_DECL void on_lost(std::string reason);
 
-    TOLLGATE_DECL void end_as(attempt_end how, std::string why) noexcept;
+    TOLLGATE_DECL void end_as(attempt_end end_kind, std::string reason) noexcept;
     TOLLGATE_DECL void end_with_shortage(std::string_view of_what) noexcept;
-    TOLLGATE_DECL void end_not_attempted(std::string why) noexcept;
+    TOLLGATE_DECL void end_not_attempted(std::string reason) noexcept;
     TOLLGATE_DECL void end() noexcept;
 
     const std::shared_ptr<hook_client> client_;
     outgoing_request request_;
     const std::string origin_;
     std::string message_;  // head and body
-    const clock::time_point began_ = clock::now();
+    const clock::time_point started_at_ = clock::now();
     clock::time_point ends_at_;
     clock::time_point connected_by_{};
     asio::basic_waitable_timer<clock, asio::wait_traits<clock>, client_executor> timer_;
@@ -35700,9 +35715,9 @@ TOLLGATE_DECL void hook_client::abort() {
     });
 }
 
-TOLLGATE_DECL void hook_client::end(ended_attempts what) noexcept {
-    under_way_.erase(what.front().number);
-    ended_.splice(ended_.end(), what);
+TOLLGATE_DECL void hook_client::end(ended_attempts ended) noexcept {
+    under_way_.erase(ended.front().number);
+    ended_.splice(ended_.end(), ended);
     if (telling_) return;
     try {
         asio::post(strand_, [self = shared_from_this()] { self->tell(); });
@@ -35754,17 +35769,17 @@ inline bool is_shortage(const std::error_code& failed, const ip_address& to) noe
 }
 
 inline std::string message_head(const outgoing_request& request, const std::string& user_agent) {
-    std::string made;
+    std::string message;
     constexpr std::size_t around_bytes = 128;
-    made.reserve(around_bytes + request.target.path.size() + request.target.query.size() + request.fields.size() +
-                 request.body.size());
-    made.append("POST ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
-    made.append(request.target.authority()).append("\r\nUser-Agent: ").append(user_agent).append("\r\n");
-    made.append(request.fields)
-        .append("Content-Length: ")
-        .append(std::to_string(request.body.size()))
-        .append("\r\n\r\n");
-    return made;
+    message.reserve(around_bytes + request.target.path.size() + request.target.query.size() + request.fields.size() +
+                    request.body.size());
+    message.append("POST ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
+    message.append(request.target.authority()).append("\r\nUser-Agent: ").append(user_agent).append("\r\n");
+    message.append(request.fields)
+           .append("Content-Length: ")
+           .append(std::to_string(request.body.size()))
+           .append("\r\n\r\n");
+    return message;
 }
 
 }  // namespace detail
@@ -35774,7 +35789,7 @@ TOLLGATE_DECL attempt_run::attempt_run(std::shared_ptr<hook_client> client, outg
       request_{std::move(request)},
       origin_{request_.target.origin()},
       message_{detail::message_head(request_, client_->settings_.user_agent)},
-      ends_at_{(std::min)(began_ + client_->settings_.attempt_timeout, request_.done_by)},
+      ends_at_{(std::min)(started_at_ + client_->settings_.attempt_timeout, request_.done_by)},
       timer_{client_->strand_},
       parser_{client_->settings_.response} {
     message_ += request_.body;
@@ -35789,13 +35804,13 @@ TOLLGATE_DECL void attempt_run::begin(ended_attempts blank) noexcept {
 
 TOLLGATE_DECL void attempt_run::start() {
     // Less than half of the time is left: a time-out would blame the receiver for a delay on this side.
-    if (ends_at_ - began_ < client_->settings_.attempt_timeout / 2) return end_not_attempted({});
-    while (auto kept = client_->idle_.take(origin_)) {
-        if (!client_->owner_->allows(kept->peer)) {  // the target rule may have changed
-            kept->close();
+    if (ends_at_ - started_at_ < client_->settings_.attempt_timeout / 2) return end_not_attempted({});
+    while (auto idle = client_->idle_.take(origin_)) {
+        if (!client_->owner_->allows(idle->peer)) {  // the target rule may have changed
+            idle->close();
             continue;
         }
-        connection_ = std::move(kept);
+        connection_ = std::move(idle);
         used_before_ = true;
         return send();
     }
@@ -35962,8 +35977,8 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
 /// A reused connection may close at any time, possibly before the host has seen the request. If no byte of a response
 /// has arrived, the request is sent once more on a new connection. RFC 9110 section 9.2.2 allows that for a POST that
 /// the client knows to be harmless: the `webhook-id` is the same, and receivers must expect duplicates anyway.
-TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
-    if (!used_before_ || parser_.begun()) return end_as(attempt_end::broken_off, std::move(why));
+TOLLGATE_DECL void attempt_run::on_lost(std::string reason) {
+    if (!used_before_ || parser_.begun()) return end_as(attempt_end::broken_off, std::move(reason));
     connection_->close();
     connection_.reset();
     used_before_ = false;
@@ -35972,15 +35987,15 @@ TOLLGATE_DECL void attempt_run::on_lost(std::string why) {
 
 /// Once the head is complete, the receiver has responded, even if the body is cut off: many receivers send a body without a
 /// length and leave the connection open.
-TOLLGATE_DECL void attempt_run::end_as(attempt_end how, std::string why) noexcept {
-    ended_attempt& made = result_.front();
-    made.end = parser_.head_complete() ? attempt_end::answered : how;
-    made.why = std::move(why);
+TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason) noexcept {
+    ended_attempt& ended = result_.front();
+    ended.end = parser_.head_complete() ? attempt_end::answered : end_kind;
+    ended.why = std::move(reason);
     if (parser_.head_complete()) {
-        made.status = parser_.status();
+        ended.status = parser_.status();
         try {
-            made.retry_after = parser_.retry_after();
-            made.response = parser_.body();
+            ended.retry_after = parser_.retry_after();
+            ended.response = parser_.body();
         } catch (const std::exception&) {  // only the status matters
         }
     }
@@ -35997,9 +36012,9 @@ TOLLGATE_DECL void attempt_run::end_with_shortage(std::string_view of_what) noex
     }
 }
 
-TOLLGATE_DECL void attempt_run::end_not_attempted(std::string why) noexcept {
+TOLLGATE_DECL void attempt_run::end_not_attempted(std::string reason) noexcept {
     result_.front().tried = false;
-    result_.front().why = std::move(why);
+    result_.front().why = std::move(reason);
     end();
 }
 
@@ -36008,7 +36023,7 @@ TOLLGATE_DECL void attempt_run::end() noexcept {
     timer_.cancel();
     if (connection_) connection_->close();
     connection_.reset();
-    result_.front().duration = std::chrono::ceil<milliseconds>(clock::now() - began_);
+    result_.front().duration = std::chrono::ceil<milliseconds>(clock::now() - started_at_);
     client_->end(std::move(result_));
 }
 
@@ -36085,7 +36100,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& made,
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token,
                                                           std::size_t tokens_per_user_max) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
@@ -36101,7 +36116,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
@@ -36111,7 +36126,7 @@ public:
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
     /// See `hook_store`.
-    TOLLGATE_DECL result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
     /// See `hook_store`.
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     /// See `hook_store`.
@@ -36126,7 +36141,7 @@ public:
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
-    TOLLGATE_DECL result<application_id> create_application(const new_application& made,
+    TOLLGATE_DECL result<application_id> create_application(const new_application& application,
                                                              std::size_t applications_per_user_max) noexcept;
     /// See `application_store`.
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
@@ -36145,7 +36160,7 @@ public:
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
     /// See `grant_store`.
-    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made) noexcept;
+    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
     /// See `grant_store`.
@@ -36155,9 +36170,9 @@ public:
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
     /// See `grant_store`.
-    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
     /// See `grant_store`.
-    TOLLGATE_DECL result<void> create_device_code(const new_device_code& made) noexcept;
+    TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
     /// See `grant_store`.
@@ -36170,7 +36185,7 @@ public:
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
     /// See `session_store`.
-    TOLLGATE_DECL result<void> create_session(const stored_session& made) noexcept;
+    TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
     /// See `session_store`.
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
     /// See `session_store`.
@@ -36180,7 +36195,7 @@ public:
     /// See `session_store`.
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
     /// See `session_store`.
-    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& kept = std::nullopt) noexcept;
+    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
     /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
@@ -36201,18 +36216,18 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id of,
+    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before = {},
                                                                std::optional<delivery_state> state = {}) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id of,
+    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for = {}) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since,
+    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                       std::size_t rows_max, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
@@ -36322,13 +36337,13 @@ struct column<std::optional<T>> : sql::optional_column<T, column<T>> {};
 class statement {
 public:
     /// A statement that fails at its first step.
-    explicit statement(error why) : failed_{std::move(why)} {}
-    /// `lent`: set to false when the statement is returned; null: the statement is finalised instead.
-    statement(sqlite3_stmt* prepared, bool* lent) noexcept : prepared_{prepared}, lent_{lent} {}
+    explicit statement(error failure) : failed_{std::move(failure)} {}
+    /// `in_use`: set to false when the statement is returned; null: the statement is finalised instead.
+    statement(sqlite3_stmt* prepared, bool* in_use) noexcept : prepared_{prepared}, in_use_{in_use} {}
 
     statement(statement&& other) noexcept
         : prepared_{std::exchange(other.prepared_, nullptr)},
-          lent_{std::exchange(other.lent_, nullptr)},
+          in_use_{std::exchange(other.in_use_, nullptr)},
           bind_code_{other.bind_code_},
           failed_{std::move(other.failed_)} {}
     statement& operator=(statement&&) = delete;
@@ -36355,7 +36370,7 @@ private:
     TOLLGATE_DECL void give_back() noexcept;
 
     sqlite3_stmt* prepared_ = nullptr;
-    bool* lent_ = nullptr;
+    bool* in_use_ = nullptr;
     int bind_code_ = 0;
     std::optional<error> failed_;
 };
@@ -36403,9 +36418,9 @@ public:
     /// Binds `values` to the `?`s from left to right.
     template <class... Values>
     [[nodiscard]] statement prepare(statement_text text, const Values&... values) {
-        statement made = prepare_unbound(text);
-        made.bind(values...);
-        return made;
+        statement prepared = prepare_unbound(text);
+        prepared.bind(values...);
+        return prepared;
     }
 
     /// Prepares, binds and runs to the end.
@@ -36448,11 +36463,11 @@ private:
     struct finaliser {
         TOLLGATE_DECL void operator()(sqlite3_stmt* prepared) const noexcept;
     };
-    /// On the heap individually, because the statement that uses it points at `lent`.
-    struct kept_statement {
+    /// On the heap individually, because the statement that uses it points at `in_use`.
+    struct cached_statement {
         std::string_view text;
         std::unique_ptr<sqlite3_stmt, finaliser> prepared;
-        bool lent = false;
+        bool in_use = false;
     };
 
     /// The state of SQLite's busy handler; its address is stable when the database moves.
@@ -36471,7 +36486,7 @@ private:
     // In this order: statements are finalised first, and the handler's state outlives the connection.
     std::unique_ptr<patience> patience_ = std::make_unique<patience>();
     std::unique_ptr<sqlite3, closer> handle_;
-    std::vector<std::unique_ptr<kept_statement>> kept_;  // as many as the program has literals
+    std::vector<std::unique_ptr<cached_statement>> cached_;  // as many as the program has literals
 };
 
 /// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read cannot change before it is written. Rolls back
@@ -36550,8 +36565,8 @@ public:
 
     /// For `row_cache`: with equal content every row is valid.
     template <class Key, class Row>
-    [[nodiscard]] bool holds(const mark& kept, const mark& now, std::size_t, const Key&, const Row&) const noexcept {
-        return kept == now;
+    [[nodiscard]] bool holds(const mark& stored, const mark& now, std::size_t, const Key&, const Row&) const noexcept {
+        return stored == now;
     }
 
 private:
@@ -36755,7 +36770,7 @@ public:
 
 private:
     struct state;
-    explicit sqlite_database(std::unique_ptr<state> made) noexcept;
+    explicit sqlite_database(std::unique_ptr<state> initial) noexcept;
 
     template <class Body>
     static std::invoke_result_t<Body&, sqlite::database&> in_transaction(sqlite::database& on, Body& body) {
@@ -36827,7 +36842,7 @@ using row_number = std::int64_t;
 
 /// Inserts an access token with its refresh token, if any, and deletes the oldest of its user and application beyond
 /// the bound. Precondition: in a transaction.
-TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& made,
+TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token,
                                                 std::optional<row_number> refresh_token);
 
 }  // namespace sqlite
@@ -36838,18 +36853,18 @@ TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_to
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& made,
+TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& token,
                                                         std::optional<row_number> refresh_token) {
     auto done = on.run(
         "INSERT INTO tollgate_access_tokens "
         "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at, refresh_token);
+        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token);
     if (!done) return token_exists(std::move(done).error());
     return on.run(
         "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
         "(SELECT token_digest FROM tollgate_access_tokens WHERE application = ?1 AND user = ?2 AND token_digest <> ?3 "
         "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4)",
-        made.application, made.user, made.token_digest, limits::access_tokens_per_grant_max - 1);
+        token.application, token.user, token.token_digest, limits::access_tokens_per_grant_max - 1);
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
@@ -36874,20 +36889,20 @@ TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_access_token(const d
     return impl_->access_tokens.cached(token);
 }
 
-TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& made) noexcept {
+TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& token) noexcept {
     return impl_->database.transact(
-        [&](sqlite::database& on) { return sqlite::insert_access_token(on, made, std::nullopt); });
+        [&](sqlite::database& on) { return sqlite::insert_access_token(on, token, std::nullopt); });
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_token& made) noexcept {
+TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_token& token) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         auto allowed = on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
                                   "AND client_type = 'confidential'",
-                                  made.application, made.user)
+                                  token.application, token.user)
                            .next<application_id>();
         if (!allowed) return std::move(allowed).error();
         if (!*allowed) return false;
-        if (auto done = sqlite::insert_access_token(on, made, std::nullopt); !done) return std::move(done).error();
+        if (auto done = sqlite::insert_access_token(on, token, std::nullopt); !done) return std::move(done).error();
         return true;
     });
 }
@@ -36916,7 +36931,7 @@ TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& t
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& made,
+TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& application,
                                                                       std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
@@ -36925,8 +36940,9 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
             "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 "
             "WHERE ?10 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
-            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description,
-            sql::to_lines(made.redirect_urls), made.created_at, made.type, applications_per_user_max);
+            application.owner, application.client_id, application.secret_digest, application.name, application.website,
+            application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
+            applications_per_user_max);
         if (!done) return application_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_applications(applications_per_user_max);
         return application_id{on.last_insert_id()};
@@ -37113,8 +37129,8 @@ TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std
 /// Removes deliveries that ended before `then`, oldest first; returns how many.
 TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max);
 
-/// Removes ended deliveries of a hook beyond the newest `kept`.
-TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max);
+/// Removes ended deliveries of a hook beyond the newest `rows_kept`.
+TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max);
 
 }  // namespace tollgate::sqlite
 
@@ -37168,28 +37184,28 @@ public:
         } else {
             last_failure_at = (std::max)(*last_failure_at, ended.made.at);
         }
-        std::optional<disable_reason> why;
-        if (ended.outcome == gone) why = disable_reason::gone;
+        std::optional<disable_reason> reason;
+        if (ended.outcome == gone) reason = disable_reason::gone;
         else if (failing_since && bound && *failing_since <= *bound)
-            why = disable_reason::failing;
+            reason = disable_reason::failing;
         if (failing_since != since_before || last_failure_at != last_before)
             if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ? WHERE id = ?",
                                     failing_since, last_failure_at, hook);
                 !done)
                 return std::move(done).error();
-        if (was_disabled || !why) return completion::done;
-        if (auto done = disable(hook, *why); !done) return std::move(done).error();
+        if (was_disabled || !reason) return completion::done;
+        if (auto done = disable(hook, *reason); !done) return std::move(done).error();
         return completion::hook_disabled;
     }
 
 private:
     result<void> record(hook_id hook, const attempt_result& ended) {
-        const attempt& made = ended.made;
+        const attempt& attempt = ended.made;
         if (auto done =
                 on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                        ended.lease.delivery, hook, made.at, std::int64_t{made.duration.count()}, made.end,
-                        std::int64_t{made.status}, blob_text{made.response}, blob_text{made.request});
+                        ended.lease.delivery, hook, attempt.at, std::int64_t{attempt.duration.count()}, attempt.end,
+                        std::int64_t{attempt.status}, blob_text{attempt.response}, blob_text{attempt.request});
             !done)
             return done;
         return on_.run(
@@ -37241,18 +37257,18 @@ private:
 
     /// Finding the rows beyond the bound scans all kept ones, so it is done rarely. It removes more than were added
     /// since, which covers deliveries of other processes.
-    result<void> count_ended(hook_id of) {
+    result<void> count_ended(hook_id hook) {
         constexpr unsigned interval = 100;
         constexpr std::size_t hooks_counted_max = 10'000;
         if (ended_.size() > hooks_counted_max) ended_.clear();
-        if (++ended_[of] < interval) return {};
-        ended_[of] = 0;
-        return remove_ended_beyond(on_, of, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
+        if (++ended_[hook] < interval) return {};
+        ended_[hook] = 0;
+        return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
     }
 
-    result<void> disable(hook_id hook, disable_reason why) {
+    result<void> disable(hook_id hook, disable_reason reason) {
         if (auto done =
-                on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, why, hook);
+                on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, reason, hook);
             !done)
             return done;
         return on_.run(
@@ -37292,7 +37308,7 @@ TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<c
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id of,
+TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook,
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> before,
                                                                          std::optional<delivery_state> state) noexcept {
@@ -37304,7 +37320,7 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
                             "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
                             "AND tollgate_deliveries.id < ?5 AND (?6 IS NULL OR state = ?6) "
                             "ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
-                            of, account.service, account.account, rows_max,
+                            hook, account.service, account.account, rows_max,
                             before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
         std::vector<delivery> found;
         for (;;) {
@@ -37314,7 +37330,7 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
             if (!*row) return found;
             auto& [id, event, message_id, created_at, is, attempts_made, next_attempt_at] = **row;
             found.push_back({.id = id,
-                             .hook = of,
+                             .hook = hook,
                              .event = std::move(event),
                              .message_id = message_id,
                              .created_at = created_at,
@@ -37325,7 +37341,7 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
     });
 }
 
-TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id of,
+TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id hook,
                                                                                std::size_t rows_max,
                                                                                std::optional<delivery_id> made_for) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<std::vector<recorded_attempt>> {
@@ -37338,7 +37354,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
                                   "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
                                   "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
                                   "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                                  of, account.service, account.account, rows_max, *made_for)
+                                  hook, account.service, account.account, rows_max, *made_for)
                         : on.prepare(
                             "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
                             "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
@@ -37346,7 +37362,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
                             "WHERE tollgate_attempts.hook = ?1 "
                             "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
                             "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                            of, account.service, account.account, rows_max);
+                            hook, account.service, account.account, rows_max);
         std::vector<recorded_attempt> found;
         for (;;) {
             auto row = rows.next<delivery_id, std::string, public_id, instant, std::int64_t, attempt_end, std::int64_t,
@@ -37394,11 +37410,11 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
     });
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id of, instant since,
+TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                                 std::size_t rows_max, instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
         auto is_disabled = sql::read_value<bool>(
-            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", of,
+            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", hook,
                        account.service, account.account));
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return std::size_t{0};
@@ -37407,12 +37423,12 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
                                "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NOT NULL AND state <> 'held' "
                                "AND state = 'given_up' AND created_at >= ?3 ORDER BY id LIMIT ?4)",
-                               now, of, since, rows_max);
+                               now, hook, since, rows_max);
             !done)
             return std::move(done).error();
         const auto count = static_cast<std::size_t>(on.changes());
         if (count != 0)
-            if (auto done = sqlite::queue_no_later_than(on, of, now); !done) return std::move(done).error();
+            if (auto done = sqlite::queue_no_later_than(on, hook, now); !done) return std::move(done).error();
         return count;
     });
 }
@@ -37471,19 +37487,19 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_b
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_code& made) noexcept {
+TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
         auto done = on.run_counted(
             "INSERT INTO tollgate_device_codes "
             "(device_digest, user_digest, application, scopes, requested_from, created_at, expires_at) "
             "SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM tollgate_applications WHERE id = ?3",
-            made.device_digest, made.user_digest, made.application, made.scopes, made.requested_from, made.created_at,
-            made.expires_at);
+            code.device_digest, code.user_digest, code.application, code.scopes, code.requested_from, code.created_at,
+            code.expires_at);
         if (!done) return token_exists(std::move(done).error());
         if (!*done) return not_found();
         return on.run("DELETE FROM tollgate_device_codes WHERE id IN (SELECT id FROM tollgate_device_codes "
                       "WHERE application = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                      made.application, limits::device_codes_per_application_max);
+                      code.application, limits::device_codes_per_application_max);
     });
 }
 
@@ -37514,14 +37530,14 @@ namespace sqlite::detail {
 
 /// Adds these scopes to the grant of a user and an application; creates it if there is none. Empty if a scope would
 /// have to be added despite `only_if_granted`.
-inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& made) {
-    auto existing = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", made.user,
-                           made.application)
+inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& code) {
+    auto existing = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", code.user,
+                           code.application)
                     .next<row_number, scope_set>();
     if (!existing) return std::move(existing).error();
     scope_set scopes = *existing ? std::get<1>(**existing) : scope_set{};
-    if (made.only_if_granted && (!*existing || !scopes.contains_all(made.scopes))) return std::optional<row_number>{};
-    if (!made.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
+    if (code.only_if_granted && (!*existing || !scopes.contains_all(code.scopes))) return std::optional<row_number>{};
+    if (!code.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (*existing) {
         const row_number id = std::get<0>(**existing);
         if (scopes == std::get<1>(**existing)) return std::optional{id};
@@ -37530,7 +37546,7 @@ inline result<std::optional<row_number>> widen_grant(database& on, const new_aut
         return std::optional{id};
     }
     if (auto done = on.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?)",
-                           made.user, made.application, scopes, made.created_at);
+                           code.user, code.application, scopes, code.created_at);
         !done)
         return std::move(done).error();
     return std::optional{on.last_insert_id()};
@@ -37588,13 +37604,13 @@ inline result<std::optional<found_refresh_token>> find_refresh_token(database& o
 }
 
 /// Inserts the refresh token of a pair; returns its row id.
-inline result<row_number> insert_refresh_token(database& on, const issued_tokens& made, row_number access_grant,
+inline result<row_number> insert_refresh_token(database& on, const issued_tokens& issued, row_number access_grant,
                                                 const scope_set& scopes) {
     auto done = on.run(
         "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
         "VALUES (?, ?, ?, ?, ?)",
-        made.refresh_digest, access_grant, scopes, (std::min)(made.refresh_expires_at, made.refresh_ends_at),
-        made.refresh_ends_at);
+        issued.refresh_digest, access_grant, scopes, (std::min)(issued.refresh_expires_at, issued.refresh_ends_at),
+        issued.refresh_ends_at);
     if (!done) return token_exists(std::move(done).error());
     const row_number id = on.last_insert_id();
     // The token that expires last was used last.
@@ -37617,19 +37633,19 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
     });
 }
 
-TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& made) noexcept {
+TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
         auto there =
-            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", made.code_digest)
+            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest)
                 .next<bool>();
         if (!there) return std::move(there).error();
         if (*there) return std::get<0>(**there) ? code_result::spent : code_result::waiting;
         auto known =
-            on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", made.application).next<application_id>();
+            on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application).next<application_id>();
         if (!known) return std::move(known).error();
         if (!*known) return not_found();
 
-        const auto widened = sqlite::detail::widen_grant(on, made);
+        const auto widened = sqlite::detail::widen_grant(on, code);
         if (!widened) return widened.error();
         if (!*widened) return code_result::not_granted;
         const auto access_grant = **widened;
@@ -37637,7 +37653,7 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
                 on.run("INSERT INTO tollgate_codes "
                        "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                       made.code_digest, access_grant, made.scopes, made.redirect, made.code_challenge, made.expires_at);
+                       code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
             !done)
             return std::move(done).error();
         if (auto done = on.run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
@@ -37672,15 +37688,15 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         if (shown.code_challenge != code_challenge)
             return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
 
-        const auto made = sqlite::detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
-        if (!made) return made.error();
+        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
+        if (!inserted) return inserted.error();
         if (auto done = sqlite::insert_access_token(
                 on,
                 {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at},
-                *made);
+                *inserted);
             !done)
             return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *made,
+        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted,
                                expires_at + seconds{limits::spent_code_seconds}, code);
             !done)
             return std::move(done).error();
@@ -37819,18 +37835,18 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& made,
+TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
                                                         std::size_t hooks_per_event_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
-        const auto secret = impl_->keys.encrypt(made.secret, hook_secret_context(made.account));
+        const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
         if (!secret) return secret.error();
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = ?1 AND account = ?2 AND event = ?3)",
-            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url,
-            *secret, made.created_at, hooks_per_event_max);
+            hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url,
+            *secret, hook.created_at, hooks_per_event_max);
         if (!done) return std::move(done).error();
         if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
         return hook_id{on.last_insert_id()};
@@ -37862,11 +37878,11 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& 
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
-        auto kept = on.run_counted(
+        auto copied = on.run_counted(
             "INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
             "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
             old_valid_until, id, account.service, account.account);
-        if (!kept || !*kept) return kept;
+        if (!copied || !*copied) return copied;
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
                                "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
                                id, limits::previous_secrets_max);
@@ -37984,16 +38000,16 @@ public:
         auto in_force = leases_in_force(host);
         if (!in_force) return std::move(in_force).error();
         const std::size_t free = request.host_leases_max - (std::min)(**in_force, request.host_leases_max);
-        std::size_t given = 0;
+        std::size_t granted = 0;
         if ((*hook)->is_disabled) {
             if (auto done = hold_due(request.hook); !done) return done;
         } else {
             auto leased = lease_due(**hook, request.hook, host, (std::min)(free, request.deliveries_max));
             if (!leased) return std::move(leased).error();
-            given = *leased;
-            **in_force += given;
+            granted = *leased;
+            **in_force += granted;
         }
-        return queue(request.hook, given == free ? (std::max)(request.full_host_retry_at, time_.now) : time_.now);
+        return queue(request.hook, granted == free ? (std::max)(request.full_host_retry_at, time_.now) : time_.now);
     }
 
     [[nodiscard]] std::vector<due_delivery> leased() && noexcept { return std::move(leased_); }
@@ -38037,11 +38053,11 @@ private:
         return &in_force_.emplace(host, static_cast<std::size_t>(all - over)).first->second;
     }
 
-    result<void> hold_due(hook_id of) {
+    result<void> hold_due(hook_id hook) {
         return on_.run(
             "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 "
             "WHERE hook = ?1 AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2",
-            of, time_.now);
+            hook, time_.now);
     }
 
     /// Returns how many.
@@ -38075,8 +38091,8 @@ private:
             previous_secrets = *std::move(read);
         }
         for (const candidate& each : due) {
-            auto what = read_event(each.event);
-            if (!what) return std::move(what).error();
+            auto event = read_event(each.event);
+            if (!event) return std::move(event).error();
             // The hook's target may have changed since the delivery was created or last leased.
             if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
                                     "lease_number = ?, resend_asked = 0, host = ? WHERE id = ?",
@@ -38085,7 +38101,7 @@ private:
                 return std::move(done).error();
             leased_.push_back({.lease = each.lease,
                                .hook = hook,
-                               .what = *std::move(what),
+                               .what = *std::move(event),
                                .message_id = each.message_id,
                                .type = to.type,
                                .target_url = to.target_url,
@@ -38110,9 +38126,9 @@ private:
         return on_.run("UPDATE tollgate_hooks SET ready_at = ? WHERE id = ?", ready_at, which);
     }
 
-    result<std::vector<std::string>> read_previous_secrets(hook_id of) {
+    result<std::vector<std::string>> read_previous_secrets(hook_id hook) {
         auto rows = on_.prepare(
-            "SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", of, time_.now);
+            "SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", hook, time_.now);
         std::vector<std::string> secrets;
         for (;;) {
             auto row = rows.next<std::string>();
@@ -38288,7 +38304,7 @@ TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::
     return impl_->personal_tokens.cached(*name);
 }
 
-TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& made,
+TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& token,
                                                                    std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
@@ -38297,8 +38313,8 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
             "(user, username, secret_digest, description, scopes, created_at, expires_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
             "WHERE ?8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
-            made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-            made.expires_at, tokens_per_user_max);
+            token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
+            token.expires_at, tokens_per_user_max);
         if (!done) return personal_token_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
         return token_id{on.last_insert_id()};
@@ -38346,18 +38362,19 @@ TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_v
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& made) noexcept {
+TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& session) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
         auto done = on.run(
             "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at, made.signed_in_from, made.user_agent);
+            session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
+            session.signed_in_from, session.user_agent);
         if (!done) return session_exists(std::move(done).error());
         return on.run(
             "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
             "(SELECT cookie_digest FROM tollgate_sessions WHERE user = ?1 AND cookie_digest <> ?2 "
             "ORDER BY last_seen_at DESC LIMIT -1 OFFSET ?3)",
-            made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
+            session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
     });
 }
 
@@ -38391,9 +38408,9 @@ TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user
     });
 }
 
-TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std::optional<digest>& kept) noexcept {
+TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {
     return impl_->database.write([&](sqlite::database& on) {
-        return on.run("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", user, kept);
+        return on.run("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", user, except);
     });
 }
 
@@ -38742,19 +38759,19 @@ TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_imp
         done.error().cause += ": " + path;
         return std::move(done).error();
     }
-    auto made = std::make_unique<impl>(*std::move(opened), settings);
+    auto created = std::make_unique<impl>(*std::move(opened), settings);
     // An invalid query is reported now, not by the first request. What it returns of a user matters to that user's requests only.
-    if (!made->owner_query.empty()) {
-        const auto query = sql::statement_text::composed(made->owner_query);
-        if (auto tried = made->database.read([&](sqlite::database& on) { return on.run(query, user_id{1}); }); !tried)
+    if (!created->owner_query.empty()) {
+        const auto query = sql::statement_text::composed(created->owner_query);
+        if (auto tried = created->database.read([&](sqlite::database& on) { return on.run(query, user_id{1}); }); !tried)
             return std::move(tried).error();
     }
     if (settings.hook_secret_keys)
-        if (auto done = made->encrypt_hook_secrets(); !done) {
+        if (auto done = created->encrypt_hook_secrets(); !done) {
             done.error().cause += ": " + path;
             return std::move(done).error();
         }
-    return made;
+    return created;
 }
 
 TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_settings& settings) {
@@ -38786,10 +38803,10 @@ TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = d
 TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
 
 TOLLGATE_DECL backend_statistics sqlite_store::statistics() const noexcept {
-    auto made = impl_->database.statistics();
-    made.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
-    made.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
-    return made;
+    auto statistics = impl_->database.statistics();
+    statistics.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
+    statistics.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
+    return statistics;
 }
 
 }  // namespace tollgate
@@ -38863,9 +38880,9 @@ TOLLGATE_DECL result<bool> statement::step() {
     const int code = sqlite3_step(prepared_);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
-    auto why = failure(connection, code, text);
+    auto failed = failure(connection, code, text);
     sqlite3_reset(prepared_);  // releases the locks now, not at the end of the scope
-    return why;
+    return failed;
 }
 
 TOLLGATE_DECL result<void> statement::finish() {
@@ -38883,13 +38900,13 @@ TOLLGATE_DECL error statement::misread(std::size_t column) const {
 
 TOLLGATE_DECL void statement::give_back() noexcept {
     if (prepared_ == nullptr) return;
-    if (lent_ == nullptr) {
+    if (in_use_ == nullptr) {
         sqlite3_finalize(prepared_);
         return;
     }
     sqlite3_reset(prepared_);
     sqlite3_clear_bindings(prepared_);
-    *lent_ = false;
+    *in_use_ = false;
 }
 
 }  // namespace tollgate::sqlite
@@ -38948,15 +38965,15 @@ TOLLGATE_DECL result<database> database::open(const std::string& path, const dat
         return invalid("A database needs the path of a file, not \"" + path + "\".");
     if (sqlite3_threadsafe() == 0) return internal_error("SQLite was built without support for threads.");
     if (!settings.read_only) detail::make_private_file(path);
-    database made;
-    if (auto done = made.connect(path, settings); !done) return std::move(done).error();
-    return made;
+    database opened;
+    if (auto done = opened.connect(path, settings); !done) return std::move(done).error();
+    return opened;
 }
 
 TOLLGATE_DECL database database::borrow(sqlite3* open) noexcept {
-    database made;
-    made.handle_ = {open, closer{false}};
-    return made;
+    database opened;
+    opened.handle_ = {open, closer{false}};
+    return opened;
 }
 
 TOLLGATE_DECL result<void> database::connect(const std::string& path, const database_settings& settings) {
@@ -39010,19 +39027,19 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
 }
 
 TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
-    for (const auto& each : kept_) {
-        if (each->lent || each->text != text.text()) continue;
-        each->lent = true;
-        return statement{each->prepared.get(), &each->lent};
+    for (const auto& each : cached_) {
+        if (each->in_use || each->text != text.text()) continue;
+        each->in_use = true;
+        return statement{each->prepared.get(), &each->in_use};
     }
     sqlite3_stmt* prepared = nullptr;
     const int code = sqlite3_prepare_v3(handle_.get(), text.text().data(), static_cast<int>(text.text().size()),
                                         SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
     if (code != SQLITE_OK) return statement{failure(handle_.get(), code, text.text())};
     std::unique_ptr<sqlite3_stmt, finaliser> owned{prepared};
-    auto kept = std::make_unique<kept_statement>(kept_statement{text.text(), std::move(owned), true});
-    kept_.push_back(std::move(kept));
-    return statement{prepared, &kept_.back()->lent};
+    auto cached = std::make_unique<cached_statement>(cached_statement{text.text(), std::move(owned), true});
+    cached_.push_back(std::move(cached));
+    return statement{prepared, &cached_.back()->in_use};
 }
 
 TOLLGATE_DECL result<void> database::run_script(statement_text text) {
@@ -39042,7 +39059,7 @@ TOLLGATE_DECL bool database::is_sound() const noexcept {
 TOLLGATE_DECL std::int64_t database::changes() const noexcept { return sqlite3_changes64(handle_.get()); }
 
 TOLLGATE_DECL result<transaction> transaction::begin(database& on) {
-    if (auto begun = on.run("BEGIN IMMEDIATE"); !begun) return std::move(begun).error();
+    if (auto started = on.run("BEGIN IMMEDIATE"); !started) return std::move(started).error();
     return transaction{on};
 }
 
@@ -39102,10 +39119,10 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
         std::memcpy(&version, header, sizeof version);
         if (version != known_version) header = nullptr;  // an unknown layout
     }
-    change_stamp made{std::move(connection), header};
+    change_stamp stamp{std::move(connection), header};
     // If this fails (read-only, full disk), there are no marks until another commit.
-    if (header != nullptr && !made.read()) static_cast<void>(detail::commit_nothing(made.connection_));
-    return made;
+    if (header != nullptr && !stamp.read()) static_cast<void>(detail::commit_nothing(stamp.connection_));
+    return stamp;
 }
 
 }  // namespace tollgate::sqlite
@@ -39210,11 +39227,11 @@ struct sqlite_database::state {
     }
 
     [[nodiscard]] connections::opener opener_of(const std::string& path, bool read_only) const {
-        return [path, with = sqlite::database_settings{settings.busy_wait_max, read_only, settings.vfs}]()
+        return [path, connection_settings = sqlite::database_settings{settings.busy_wait_max, read_only, settings.vfs}]()
                    -> result<std::unique_ptr<sqlite::database>> {
-            auto made = sqlite::database::open(path, with);
-            if (!made) return std::move(made).error();
-            return std::make_unique<sqlite::database>(*std::move(made));
+            auto opened = sqlite::database::open(path, connection_settings);
+            if (!opened) return std::move(opened).error();
+            return std::make_unique<sqlite::database>(*std::move(opened));
         };
     }
 
@@ -39241,7 +39258,7 @@ struct sqlite_database::state {
     sqlite::change_stamp changes;
 };
 
-TOLLGATE_DECL sqlite_database::sqlite_database(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL sqlite_database::sqlite_database(std::unique_ptr<state> initial) noexcept : state_{std::move(initial)} {}
 TOLLGATE_DECL sqlite_database::sqlite_database(sqlite_database&&) noexcept = default;
 TOLLGATE_DECL sqlite_database& sqlite_database::operator=(sqlite_database&&) noexcept = default;
 TOLLGATE_DECL sqlite_database::~sqlite_database() = default;
@@ -39420,11 +39437,11 @@ TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then
                        rows_max));
 }
 
-TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id of, std::size_t kept, std::size_t rows_max) {
+TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
     auto removed = detail::remove_listed(
         on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_ended "
                        "WHERE hook = ? AND ended_at IS NOT NULL AND state <> 'held' ORDER BY id DESC LIMIT ? OFFSET ?",
-                       of, rows_max, kept));
+                       hook, rows_max, rows_kept));
     if (!removed) return std::move(removed).error();
     return {};
 }
@@ -39438,13 +39455,13 @@ namespace tollgate::inline v0::sqlite {
 namespace detail {
 
 /// The number of steps done; zero for a component, or a file, that has seen none.
-inline result<std::int64_t> schema_version(database& of, std::string_view component) {
+inline result<std::int64_t> schema_version(database& on, std::string_view component) {
     using number = std::int64_t;
-    auto table = of.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
+    auto table = on.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
                      .next<number>();
     if (!table) return std::move(table).error();
     if (std::get<0>(table->value()) == 0) return number{0};
-    auto version = of.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component).next<number>();
+    auto version = on.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component).next<number>();
     if (!version) return std::move(version).error();
     return *version ? std::get<0>(**version) : number{0};
 }
@@ -39632,17 +39649,17 @@ public:
 
     /// `Row`: keyed by a `user_id`, or with a member `user`.
     template <class Key, class Row>
-    [[nodiscard]] bool holds(const mark& kept, const mark& now, std::size_t hash, const Key& key,
+    [[nodiscard]] bool holds(const mark& stored, const mark& now, std::size_t hash, const Key& key,
                              const std::optional<Row>& row) const noexcept {
         const auto lifetime = row ? settings_.row_lifetime : settings_.none_lifetime;
-        if (now.at - kept.at >= lifetime) return false;
-        if (all_.load(std::memory_order_acquire) > kept.changes || last_of(hash) > kept.changes) return false;
+        if (now.at - stored.at >= lifetime) return false;
+        if (all_.load(std::memory_order_acquire) > stored.changes || last_of(hash) > stored.changes) return false;
         if (!row) return true;
-        if constexpr (std::is_same_v<Key, user_id>) return last_of(hash_of(key)) <= kept.changes;
-        else return last_of(hash_of(row->user)) <= kept.changes;
+        if constexpr (std::is_same_v<Key, user_id>) return last_of(hash_of(key)) <= stored.changes;
+        else return last_of(hash_of(row->user)) <= stored.changes;
     }
 
-    void forget(user_id of) noexcept { forget_key(hash_of(of)); }
+    void forget(user_id user) noexcept { forget_key(hash_of(user)); }
     /// `hash` is `row_cache::hash_of` of the key.
     void forget_key(std::size_t hash) noexcept { raise(last_of_[hash % places], next()); }
     void forget_all() noexcept { raise(all_, next()); }
@@ -39674,8 +39691,8 @@ private:
     [[nodiscard]] std::uint64_t next() noexcept { return changes_.fetch_add(1, std::memory_order_acq_rel) + 1; }
     /// Sets `last` to the higher of both.
     static void raise(std::atomic<std::uint64_t>& last, std::uint64_t to) noexcept {
-        std::uint64_t seen = last.load(std::memory_order_relaxed);
-        while (seen < to && !last.compare_exchange_weak(seen, to, std::memory_order_acq_rel)) {
+        std::uint64_t current = last.load(std::memory_order_relaxed);
+        while (current < to && !last.compare_exchange_weak(current, to, std::memory_order_acq_rel)) {
         }
     }
 
@@ -39729,7 +39746,7 @@ public:
         steady::time_point received_at;
         instant server_time;
     };
-    TOLLGATE_DECL void observe(const observation& made) noexcept;
+    TOLLGATE_DECL void observe(const observation& observed) noexcept;
     /// True for one caller when an observation is due.
     [[nodiscard]] TOLLGATE_DECL bool wants_observation() noexcept;
 
@@ -39792,14 +39809,14 @@ struct postgres_settings {
 class postgres_clock {
 public:
     /// A clock of this store.
-    explicit postgres_clock(std::shared_ptr<const postgres::server_clock> of) noexcept : of_{std::move(of)} {}
+    explicit postgres_clock(std::shared_ptr<const postgres::server_clock> clock) noexcept : clock_{std::move(clock)} {}
     /// See `time_source`.
-    [[nodiscard]] instant now() const noexcept { return of_->now(); }
+    [[nodiscard]] instant now() const noexcept { return clock_->now(); }
     /// What is added to times by the callers' clock.
-    [[nodiscard]] milliseconds shift() const noexcept { return of_->shift(); }
+    [[nodiscard]] milliseconds shift() const noexcept { return clock_->shift(); }
 
 private:
-    std::shared_ptr<const postgres::server_clock> of_;
+    std::shared_ptr<const postgres::server_clock> clock_;
 };
 
 static_assert(time_source<postgres_clock>);
@@ -39868,7 +39885,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& made,
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token,
                                                           std::size_t tokens_per_user_max) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
@@ -39884,7 +39901,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<void> create_access_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
@@ -39894,7 +39911,7 @@ public:
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
     /// See `hook_store`.
-    TOLLGATE_DECL result<hook_id> create_hook(const new_hook& made, std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
     /// See `hook_store`.
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     /// See `hook_store`.
@@ -39909,7 +39926,7 @@ public:
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
-    TOLLGATE_DECL result<application_id> create_application(const new_application& made,
+    TOLLGATE_DECL result<application_id> create_application(const new_application& application,
                                                              std::size_t applications_per_user_max) noexcept;
     /// See `application_store`.
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
@@ -39928,7 +39945,7 @@ public:
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
     /// See `grant_store`.
-    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& made) noexcept;
+    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
     /// See `grant_store`.
@@ -39938,9 +39955,9 @@ public:
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
     /// See `grant_store`.
-    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& made) noexcept;
+    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
     /// See `grant_store`.
-    TOLLGATE_DECL result<void> create_device_code(const new_device_code& made) noexcept;
+    TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
     /// See `grant_store`.
@@ -39953,7 +39970,7 @@ public:
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
     /// See `session_store`.
-    TOLLGATE_DECL result<void> create_session(const stored_session& made) noexcept;
+    TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
     /// See `session_store`.
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
     /// See `session_store`.
@@ -39963,7 +39980,7 @@ public:
     /// See `session_store`.
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
     /// See `session_store`.
-    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& kept = std::nullopt) noexcept;
+    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
     /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
@@ -39995,7 +40012,7 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since,
+    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                       std::size_t rows_max, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
@@ -40067,7 +40084,7 @@ public:
     [[nodiscard]] bool is_null() const noexcept { return is_null_; }
 
     /// Starts an array of `count` elements of one type; each is added with `element`.
-    TOLLGATE_DECL void begin_array(wire_type of, std::size_t count);
+    TOLLGATE_DECL void begin_array(wire_type type, std::size_t count);
     template <class T>
     void element(const T& value);
 
@@ -40083,8 +40100,8 @@ private:
 /// One column of one row. Each function returns empty if the column contains another type.
 class cell {
 public:
-    cell(const pg_result* of, int row, int column, milliseconds shift) noexcept
-        : of_{of}, row_{row}, column_{column}, shift_{shift} {}
+    cell(const pg_result* result, int row, int column, milliseconds shift) noexcept
+        : result_{result}, row_{row}, column_{column}, shift_{shift} {}
 
     [[nodiscard]] TOLLGATE_DECL bool is_null() const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<bool> boolean() const noexcept;
@@ -40096,16 +40113,16 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> blob() const noexcept;
 
 private:
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> bytes_of(wire_type wanted) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> bytes_of(wire_type type) const noexcept;
 
-    const pg_result* of_;
+    const pg_result* result_;
     int row_;
     int column_;
     milliseconds shift_;
 };
 
-[[nodiscard]] constexpr wire_type to_wire_type(sql::storage of) noexcept {
-    switch (of) {
+[[nodiscard]] constexpr wire_type to_wire_type(sql::storage kind) noexcept {
+    switch (kind) {
         case sql::storage::boolean: return wire_boolean;
         case sql::storage::integer: return wire_integer;
         case sql::storage::blob: return wire_bytes;
@@ -40208,10 +40225,10 @@ private:
     TOLLGATE_DECL void keep(wire_type type, std::size_t begun_at, bool is_null);
 
     template <class T>
-    void add_value(const T& given) {
+    void add_value(const T& argument) {
         const std::size_t at = bytes_.size();
         parameter to{bytes_, shift_};
-        column<T>::write(to, given);
+        column<T>::write(to, argument);
         keep(column<T>::type, at, to.is_null());
     }
 
@@ -40225,14 +40242,14 @@ private:
 
 /// The values of one statement in the form that libpq takes. Points into the batch.
 struct wire_values {
-    wire_values(const batch& of, const batch::statement& statement) {
+    wire_values(const batch& source, const batch::statement& statement) {
         types.reserve(statement.value_count);
         values.reserve(statement.value_count);
         sizes.reserve(statement.value_count);
         for (std::size_t i = 0; i < statement.value_count; ++i) {
-            const batch::value& each = of.value_at(statement.first_value + i);
+            const batch::value& each = source.value_at(statement.first_value + i);
             types.push_back(each.type);
-            values.push_back(each.is_null ? nullptr : of.bytes_of(each));
+            values.push_back(each.is_null ? nullptr : source.bytes_of(each));
             sizes.push_back(static_cast<int>(each.size));
         }
         formats.assign(statement.value_count, 1);  // binary
@@ -40257,7 +40274,7 @@ struct wire_values {
 class rows {
 public:
     /// Takes ownership of `result`.
-    rows(pg_result* result, milliseconds shift, statement_text of) noexcept : result_{result}, shift_{shift}, of_{of} {}
+    rows(pg_result* result, milliseconds shift, statement_text text) noexcept : result_{result}, shift_{shift}, text_{text} {}
 
     /// The next row, decoded; empty after the last one. A column of an unexpected type or value is an internal error:
     /// something else changed the table.
@@ -40281,7 +40298,7 @@ private:
 
     std::unique_ptr<pg_result, clearer> result_;
     milliseconds shift_;
-    statement_text of_;
+    statement_text text_;
     int next_ = 0;
 };
 
@@ -40459,8 +40476,8 @@ private:
     [[nodiscard]] unsigned hung_connections() const noexcept {
         return settings_.hung_connections ? settings_.hung_connections->load(std::memory_order_relaxed) : 0;
     }
-    TOLLGATE_DECL run_failure lose(std::string_view doing, waited why);
-    TOLLGATE_DECL run_result lose(reception& into, waited why);
+    TOLLGATE_DECL run_failure lose(std::string_view doing, waited outcome);
+    TOLLGATE_DECL run_result lose(reception& into, waited outcome);
 
     std::unique_ptr<pg_conn, closer> handle_;
     connection_settings settings_;
@@ -40673,7 +40690,7 @@ private:
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
-    explicit postgres_database(std::unique_ptr<state> made) noexcept;
+    explicit postgres_database(std::unique_ptr<state> initial) noexcept;
     TOLLGATE_DECL result<postgres::rows> run_one(const postgres::batch& batch, postgres::repeat when_lost);
 
     std::unique_ptr<state> state_;
@@ -40749,18 +40766,18 @@ private:
 
     template <class Read>
     static void look_up_all(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read) {
-        std::optional<error> why;
-        if (!on.is_up() && all.size() > 1) why = unavailable("PostgreSQL: not connected: the previous calls timed out");
+        std::optional<error> failure;
+        if (!on.is_up() && all.size() > 1) failure = unavailable("PostgreSQL: not connected: the previous calls timed out");
         std::vector<Key> keys;
         keys.reserve(all.size());
         for (const auto* const each : all) keys.push_back(each->request);
         postgres::batch query = on.make_batch();
         query.add(text, keys);
-        auto found = why ? result<postgres::rows>{*why} : on.look_up(query);
-        if (!found) why = found.error();
-        while (!why) {
+        auto found = failure ? result<postgres::rows>{*failure} : on.look_up(query);
+        if (!found) failure = found.error();
+        while (!failure) {
             auto row = read(*found);
-            if (!row) why = row.error();
+            if (!row) failure = row.error();
             if (!row || !*row) break;
             const auto& [key, value] = **row;
             for (auto* const each : all)
@@ -40768,7 +40785,7 @@ private:
         }
         for (auto* const each : all) {
             if (each->result) continue;
-            if (why) each->result.emplace(*why);
+            if (failure) each->result.emplace(*failure);
             else each->result.emplace(std::optional<Row>{});
         }
     }
@@ -40822,16 +40839,16 @@ TOLLGATE_DECL milliseconds server_clock::shift() const noexcept {
     return milliseconds{applied};
 }
 
-TOLLGATE_DECL void server_clock::observe(const observation& made) noexcept {
+TOLLGATE_DECL void server_clock::observe(const observation& observed) noexcept {
     // With a slow response it is unknown when the server read its clock.
     constexpr milliseconds round_trip_max{500};
-    const auto round_trip = made.received_at - made.sent_at;
+    const auto round_trip = observed.received_at - observed.sent_at;
     if (round_trip > round_trip_max && is_known_.load(std::memory_order_relaxed)) return;
-    const auto then = made.sent_at + round_trip / 2;
-    ahead_of_steady_.store(to_unix_milliseconds(made.server_time) - steady_milliseconds(then), std::memory_order_relaxed);
+    const auto then = observed.sent_at + round_trip / 2;
+    ahead_of_steady_.store(to_unix_milliseconds(observed.server_time) - steady_milliseconds(then), std::memory_order_relaxed);
     is_known_.store(true, std::memory_order_release);
     next_observation_at_.store(
-        steady_milliseconds(made.received_at) + std::chrono::duration_cast<milliseconds>(observed_every).count(),
+        steady_milliseconds(observed.received_at) + std::chrono::duration_cast<milliseconds>(observed_every).count(),
         std::memory_order_relaxed);
 }
 
@@ -40965,10 +40982,10 @@ struct postgres_store::impl {
     }
 
     /// Called when a verb that revokes tokens has failed, because it may have been committed nevertheless.
-    error forget_all_after(error why) const noexcept {
+    error forget_all_after(error failure) const noexcept {
         // With other kinds the server confirmed that nothing was done.
-        if (why.kind == error_kind::unavailable || why.kind == error_kind::internal) changes->forget_all();
-        return why;
+        if (failure.kind == error_kind::unavailable || failure.kind == error_kind::internal) changes->forget_all();
+        return failure;
     }
 
     /// Encrypts the webhook secrets that are not encrypted with the first key.
@@ -41039,37 +41056,37 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const
     return impl_->access_tokens.cached(token);
 }
 
-TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& made) noexcept {
+TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& token) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         batch.add(
             "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
             "VALUES ($1, $2, $3, $4, $5, $6)",
-            made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
-        postgres::trim_access_tokens(batch, made.token_digest);
+            token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at);
+        postgres::trim_access_tokens(batch, token.token_digest);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(made.token_digest));
-        if (done->back().touched() > 0) impl_->changes->forget(made.user);
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(token.token_digest));
+        if (done->back().touched() > 0) impl_->changes->forget(token.user);
         return {};
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& made) noexcept {
+TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& token) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
         // Waits for verbs that delete the application or take its right away.
-        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR SHARE", made.application);
+        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR SHARE", token.application);
         batch.add(
             "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
             "SELECT $1, $2, $3, $4, $5, $6 FROM tollgate_applications "
             "WHERE id = $3 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential'",
-            made.token_digest, made.user, made.application, made.scopes, made.created_at, made.expires_at);
-        postgres::trim_access_tokens(batch, made.token_digest);
+            token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at);
+        postgres::trim_access_tokens(batch, token.token_digest);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(made.token_digest));
-        if (done->back().touched() > 0) impl_->changes->forget(made.user);
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(token.token_digest));
+        if (done->back().touched() > 0) impl_->changes->forget(token.user);
         return (*done)[1].touched() > 0;
     });
 }
@@ -41109,17 +41126,18 @@ TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest&
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<application_id> postgres_store::create_application(
-    const new_application& made, std::size_t applications_per_user_max) noexcept {
+    const new_application& application, std::size_t applications_per_user_max) noexcept {
     return detail::without_exceptions([&]() -> result<application_id> {
         auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "applications " + std::to_string(made.owner.value()));
+        postgres::lock_for_counting(batch, "applications " + std::to_string(application.owner.value()));
         batch.add(
             "INSERT INTO tollgate_applications "
             "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
             "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 "
             "WHERE $10 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
-            made.owner, made.client_id, made.secret_digest, made.name, made.website, made.description, sql::to_lines(made.redirect_urls),
-            made.created_at, made.type, applications_per_user_max);
+            application.owner, application.client_id, application.secret_digest, application.name, application.website,
+            application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
+            applications_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return application_exists(std::move(results).error());
         const auto row = results->back().next<application_id>();
@@ -41312,8 +41330,8 @@ public:
 
     /// Delivered, given up or held before `then`, oldest first.
     TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
-    /// Delivered or given up by a hook, beyond the newest `kept`.
-    TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max);
+    /// Delivered or given up by a hook, beyond the newest `rows_kept`.
+    TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id hook, std::size_t rows_kept, std::size_t rows_max);
     /// Of this hook or, without one, of any deleted hook, whose row is removed with its last delivery.
     TOLLGATE_DECL result<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
 
@@ -41365,10 +41383,10 @@ struct completion_ledger {
         which.is_changed = true;
     }
 
-    void disable(hook_id id, disable_reason why, instant now) {
-        hook_row& of = hooks.at(id);
-        of.disabled = hook_disablement{now, why};
-        of.is_changed = of.is_disabled_now = true;
+    void disable(hook_id id, disable_reason reason, instant now) {
+        hook_row& hook = hooks.at(id);
+        hook.disabled = hook_disablement{now, reason};
+        hook.is_changed = hook.is_disabled_now = true;
         for (auto& [number, each] : deliveries) {
             if (each.hook != id || each.state != delivery_state::waiting || each.is_leased) continue;
             each.state = delivery_state::held;
@@ -41423,11 +41441,11 @@ inline result<completion_ledger> open_ledger(batch request, transaction& on, std
                                    std::optional<disable_reason>>();
         if (!row) return row.error();
         if (!*row) break;
-        const auto& [id, failing_since, last_failure_at, disabled_at, why] = **row;
-        completion_ledger::hook_row& made = in.hooks[id];
-        made.failing_since = failing_since;
-        made.last_failure_at = last_failure_at;
-        if (disabled_at && why) made.disabled = hook_disablement{*disabled_at, *why};
+        const auto& [id, failing_since, last_failure_at, disabled_at, reason] = **row;
+        completion_ledger::hook_row& hook = in.hooks[id];
+        hook.failing_since = failing_since;
+        hook.last_failure_at = last_failure_at;
+        if (disabled_at && reason) hook.disabled = hook_disablement{*disabled_at, *reason};
     }
     for (;;) {
         const auto row = (*response)[3]
@@ -41495,10 +41513,10 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
         std::vector<std::int64_t> statuses;
         std::vector<raw_bytes> responses_of, requests_of;
         for (const attempt_result& each : ended) {
-            const auto of = in.deliveries.find(each.lease.delivery);
-            if (of == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
-            deliveries.push_back(of->first);
-            hooks.push_back(of->second.hook);
+            const auto found = in.deliveries.find(each.lease.delivery);
+            if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
+            deliveries.push_back(found->first);
+            hooks.push_back(found->second.hook);
             times.push_back(each.made.at);
             durations.push_back(each.made.duration);
             ends.push_back(each.made.end);
@@ -41551,7 +41569,7 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
             failing_since.push_back(each.failing_since);
             last_failures.push_back(each.last_failure_at);
             disabled_at.push_back(each.disabled ? std::optional{each.disabled->at} : std::nullopt);
-            reasons.push_back(each.disabled ? std::optional{each.disabled->why} : std::nullopt);
+            reasons.push_back(each.disabled ? std::optional{each.disabled->reason} : std::nullopt);
         }
         if (!ids.empty())
             request.add(
@@ -41641,19 +41659,19 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& made) noexcept {
+TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& code) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         batch.add(
             "INSERT INTO tollgate_device_codes "
             "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
             "SELECT $1, $2, id, $4, $5, $6, $7 FROM tollgate_applications WHERE id = $3",
-            made.device_digest, made.user_digest, made.application, made.scopes, made.requested_from, made.created_at,
-            made.expires_at);
+            code.device_digest, code.user_digest, code.application, code.scopes, code.requested_from, code.created_at,
+            code.expires_at);
         batch.add(
             "DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_device_codes "
             "WHERE application_id = $1 ORDER BY id DESC OFFSET $2))",
-            made.application, limits::device_codes_per_application_max);
+            code.application, limits::device_codes_per_application_max);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
         if (done->front().touched() == 0) return not_found();
@@ -41703,16 +41721,16 @@ TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(us
     });
 }
 
-TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& made) noexcept {
+TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& code) noexcept {
     return detail::without_exceptions([&]() -> result<code_result> {
         auto batch = impl_->database.make_batch();
         batch.add(
             "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
             "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
             "ON CONFLICT (user_id, application_id) DO NOTHING",
-            made.user, made.application, made.created_at, made.code_digest, made.only_if_granted);
-        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", made.user,
-                  made.application);
+            code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
+        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
+                  code.application);
         // Previously granted scopes stay in front, in their order.
         batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
@@ -41729,13 +41747,13 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             "(code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
             "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
             "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
-            made.code_digest, made.user, made.application, made.scopes, limits::scope_text_bytes_max, made.redirect,
-            made.code_challenge, made.expires_at, made.only_if_granted);
+            code.code_digest, code.user, code.application, code.scopes, limits::scope_text_bytes_max, code.redirect,
+            code.code_challenge, code.expires_at, code.only_if_granted);
         batch.add(
             "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
             "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
             "ORDER BY codes.id DESC OFFSET $3))",
-            made.user, made.application, limits::codes_per_grant_max);
+            code.user, code.application, limits::codes_per_grant_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         const auto row = (*results)[2].only<std::optional<bool>, bool, bool>();
@@ -41743,7 +41761,7 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
         const auto& [is_spent, has_grant, is_made] = *row;
         if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
         if (is_made) return code_result::created;
-        if (made.only_if_granted) return code_result::not_granted;
+        if (code.only_if_granted) return code_result::not_granted;
         return has_grant ? too_many_scopes() : not_found();
     });
 }
@@ -41959,27 +41977,27 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
-    const new_hook& made, std::size_t hooks_per_event_max) noexcept {
+    const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
     return detail::without_exceptions([&]() -> result<hook_id> {
-        const auto secret = impl_->keys.encrypt(made.secret, hook_secret_context(made.account));
+        const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
         if (!secret) return secret.error();
         auto batch = impl_->database.make_batch();
-        const std::string host = delivery_host(made.target_url);
-        postgres::lock_for_counting(batch, "hooks " + std::string{made.account.service.view()} + " " +
-                                     std::to_string(made.account.account.value()) + " " + made.event);
+        const std::string host = delivery_host(hook.target_url);
+        postgres::lock_for_counting(batch, "hooks " + std::string{hook.account.service.view()} + " " +
+                                     std::to_string(hook.account.account.value()) + " " + hook.event);
         // Also locks an existing row, so that it is not deleted before the hook is inserted.
         batch.add(
             "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = $2 AND account_id = $3 AND event = $4) "
             "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
-            host, made.account.service, made.account.account, made.event, hooks_per_event_max);
+            host, hook.account.service, hook.account.account, hook.event, hooks_per_event_max);
         batch.add(
             "INSERT INTO tollgate_hooks "
             "(service, account_id, event, source, type, target_url, host_id, secret, created_at) "
             "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
             "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
-            made.account.service, made.account.account, made.event, made.source, made.type, made.target_url, *secret,
-            made.created_at, host, hooks_per_event_max);
+            hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url, *secret,
+            hook.created_at, host, hooks_per_event_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         const auto row = results->back().next<hook_id>();
@@ -42347,11 +42365,11 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             if (!*row) break;
             auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at,
                    seed] = **row;
-            auto& what = events[event_number];
-            if (!what) what = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+            auto& shared = events[event_number];
+            if (!shared) shared = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
             leased.push_back({.lease = {id, number},
                               .hook = hook,
-                              .what = what,
+                              .what = shared,
                               .message_id = message_id_of(seed, hook),
                               .type = std::move(type),
                               .target_url = std::move(target_url),
@@ -42425,7 +42443,7 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
     });
 }
 
-TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id of,
+TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook,
                                                                            std::size_t rows_max,
                                                                            std::optional<delivery_id> before,
                                                                            std::optional<delivery_state> state) noexcept {
@@ -42438,7 +42456,7 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
             "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
             "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
             "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
-            of, account.service, account.account, rows_max,
+            hook, account.service, account.account, rows_max,
             before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
         if (!listed) return std::move(listed).error();
         std::vector<delivery> found;
@@ -42449,9 +42467,9 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
             if (!*row) return found;
             auto& [id, event, seed, created_at, is, attempts_made, next_attempt_at] = **row;
             found.push_back({.id = id,
-                             .hook = of,
+                             .hook = hook,
                              .event = std::move(event),
-                             .message_id = message_id_of(seed, of),
+                             .message_id = message_id_of(seed, hook),
                              .created_at = created_at,
                              .state = is,
                              .attempts_made = static_cast<unsigned>(attempts_made),
@@ -42461,7 +42479,7 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
 }
 
 TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
-    const account_ref& account, hook_id of, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
+    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
         auto listed = made_for
                           ? impl_->database.query(
@@ -42471,14 +42489,14 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
                                 "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
                                 "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
                                 "ORDER BY attempts.id DESC LIMIT $4",
-                                of, account.service, account.account, rows_max, *made_for)
+                                hook, account.service, account.account, rows_max, *made_for)
                           : impl_->database.query(
                                 "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
                                 "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                 "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
                                 "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
                                 "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                                of, account.service, account.account, rows_max);
+                                hook, account.service, account.account, rows_max);
         if (!listed) return std::move(listed).error();
         std::vector<recorded_attempt> found;
         for (;;) {
@@ -42489,7 +42507,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
             auto& [id, event, seed, at, duration, end, status, response, request] = **row;
             found.push_back({.delivery = id,
                              .event = std::move(event),
-                             .message_id = message_id_of(seed, of),
+                             .message_id = message_id_of(seed, hook),
                              .made = {at, duration, end, static_cast<unsigned>(status), std::move(response.value),
                                       std::move(request.value)}});
         }
@@ -42529,14 +42547,14 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
     });
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id of, instant since,
+TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                                   std::size_t rows_max, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         auto batch = impl_->database.make_batch();
         batch.add(
             "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            of, account.service, account.account);
+            hook, account.service, account.account);
         batch.add(
             "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3), "
@@ -42547,7 +42565,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
             "RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
             "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
-            of, account.service, account.account, since, rows_max, now);
+            hook, account.service, account.account, since, rows_max, now);
         batch.add_afterthought(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
@@ -42646,24 +42664,24 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_personal_token(std
     return impl_->personal_tokens.cached(*name);
 }
 
-TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& made,
+TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& token,
                                                                      std::size_t tokens_per_user_max) noexcept {
     return detail::without_exceptions([&]() -> result<token_id> {
         auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "personal_tokens " + std::to_string(made.user.value()));
+        postgres::lock_for_counting(batch, "personal_tokens " + std::to_string(token.user.value()));
         batch.add(
             "INSERT INTO tollgate_personal_tokens "
             "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
             "SELECT $1, $2, $3, $4, $5, $6, $7 "
             "WHERE $8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
-            made.user, made.username, made.secret_digest, made.description, made.scopes, made.created_at,
-            made.expires_at, tokens_per_user_max);
+            token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
+            token.expires_at, tokens_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return personal_token_exists(std::move(results).error());
         const auto row = results->back().next<token_id>();
         if (!row) return row.error();
         if (!*row) return too_many_personal_tokens(tokens_per_user_max);
-        impl_->changes->forget_key(impl_->personal_tokens.hash_of(made.username));
+        impl_->changes->forget_key(impl_->personal_tokens.hash_of(token.username));
         return std::get<0>(**row);
     });
 }
@@ -42727,17 +42745,18 @@ TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& made) noexcept {
+TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& session) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
         batch.add(
             "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
             "VALUES ($1, $2, $3, $4, $5, $6, $7)",
-            made.cookie_digest, made.user, made.login, made.created_at, made.last_seen_at, made.signed_in_from, made.user_agent);
+            session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
+            session.signed_in_from, session.user_agent);
         batch.add(
             "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
             "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
-            made.user, made.cookie_digest, limits::sessions_per_user_max - 1);
+            session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
         auto done = impl_->database.run(batch);
         if (!done) return session_exists(std::move(done).error());
         return {};
@@ -42783,10 +42802,10 @@ TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(us
     });
 }
 
-TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& kept) noexcept {
+TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto done = impl_->database.execute(
-            "DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, kept);
+            "DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, except);
         if (!done) return std::move(done).error();
         return {};
     });
@@ -43179,7 +43198,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open_impl(
     const std::string& connection_string, const postgres_settings& settings) {
     constexpr std::size_t for_lookups = 2;  // one for either kind of token
-    const postgres_database_settings how{
+    const postgres_database_settings database_settings{
         .connections_max = settings.connections_max,
         .connections_for_lookups = settings.connections_max >= 2 * for_lookups ? for_lookups : 0,
         .connection_wait_max = settings.connection_wait_max,
@@ -43187,18 +43206,18 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
                  .response_wait_max = settings.response_wait_max,
                  .lock_wait_max = settings.lock_wait_max},
         .callers_clock = settings.callers_clock};
-    auto opened = postgres_database::open(connection_string, how);
+    auto opened = postgres_database::open(connection_string, database_settings);
     if (!opened) return std::move(opened).error();
     if (auto done = opened->migrate(postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    auto made = std::make_unique<impl>(*std::move(opened), settings);
+    auto created = std::make_unique<impl>(*std::move(opened), settings);
     // An invalid query is reported now, not by the first request.
     if (!settings.owner_query.empty())
-        if (auto tried = made->database.query(made->lookup.personal(), std::vector<token_username>{}); !tried)
+        if (auto tried = created->database.query(created->lookup.personal(), std::vector<token_username>{}); !tried)
             return std::move(tried).error();
     if (settings.hook_secret_keys)
-        if (auto done = made->encrypt_hook_secrets(); !done) return std::move(done).error();
-    return made;
+        if (auto done = created->encrypt_hook_secrets(); !done) return std::move(done).error();
+    return created;
 }
 
 TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_string, const postgres_settings& settings) {
@@ -43244,10 +43263,10 @@ TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const 
 }
 
 TOLLGATE_DECL backend_statistics postgres_store::statistics() const noexcept {
-    auto made = impl_->database.statistics();
-    made.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
-    made.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
-    return made;
+    auto statistics = impl_->database.statistics();
+    statistics.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
+    statistics.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
+    return statistics;
 }
 
 }  // namespace tollgate
@@ -43297,10 +43316,10 @@ TOLLGATE_DECL void parameter::moment(instant value) {
     integer(detail::add_within_bounds(to_unix_milliseconds(value), shift_.count()));
 }
 
-TOLLGATE_DECL void parameter::begin_array(wire_type of, std::size_t count) {
+TOLLGATE_DECL void parameter::begin_array(wire_type type, std::size_t count) {
     detail::append_big_endian(to_, count == 0 ? 0 : 1, 4);  // dimensions
     detail::append_big_endian(to_, 0, 4);                   // has-null flag, which the server ignores
-    detail::append_big_endian(to_, of.number, 4);
+    detail::append_big_endian(to_, type.number, 4);
     if (count == 0) return;
     detail::append_big_endian(to_, count, 4);
     detail::append_big_endian(to_, 1, 4);  // the first index
@@ -43320,14 +43339,14 @@ TOLLGATE_DECL void parameter::end_element(std::size_t begun_at, bool is_null) no
 
 TOLLGATE_DECL bool cell::is_null() const noexcept {
     // libpq reports a column that does not exist as null, which would hide a mistake.
-    return column_ < PQnfields(of_) && PQgetisnull(of_, row_, column_) != 0;
+    return column_ < PQnfields(result_) && PQgetisnull(result_, row_, column_) != 0;
 }
 
-TOLLGATE_DECL std::optional<std::string_view> cell::bytes_of(wire_type wanted) const noexcept {
-    if (column_ >= PQnfields(of_) || PQftype(of_, column_) != wanted.number || PQfformat(of_, column_) != 1 ||
-        PQgetisnull(of_, row_, column_) != 0)
+TOLLGATE_DECL std::optional<std::string_view> cell::bytes_of(wire_type type) const noexcept {
+    if (column_ >= PQnfields(result_) || PQftype(result_, column_) != type.number || PQfformat(result_, column_) != 1 ||
+        PQgetisnull(result_, row_, column_) != 0)
         return std::nullopt;
-    return std::string_view{PQgetvalue(of_, row_, column_), static_cast<std::size_t>(PQgetlength(of_, row_, column_))};
+    return std::string_view{PQgetvalue(result_, row_, column_), static_cast<std::size_t>(PQgetlength(result_, row_, column_))};
 }
 
 TOLLGATE_DECL std::optional<bool> cell::boolean() const noexcept {
@@ -43389,11 +43408,11 @@ TOLLGATE_DECL std::int64_t rows::touched() const noexcept {
 
 TOLLGATE_DECL error rows::misread(std::size_t column) const {
     return internal_error("PostgreSQL: column " + std::to_string(column) +
-                          " has an unexpected value: " + std::string{of_.text()});
+                          " has an unexpected value: " + std::string{text_.text()});
 }
 
 TOLLGATE_DECL error rows::no_row() const {
-    return internal_error("PostgreSQL: a row is missing: " + std::string{of_.text()});
+    return internal_error("PostgreSQL: a row is missing: " + std::string{text_.text()});
 }
 
 }  // namespace tollgate::postgres
@@ -43496,7 +43515,7 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
         else if (keyword != "client_encoding") common.emplace_back(each->keyword, each->val);
     }
     const auto add_unless_given = [&](const char* keyword, const char* value, const char* variable = nullptr) {
-        const auto is_it = [&](const auto& given) { return given.first == keyword; };
+        const auto is_it = [&](const auto& option) { return option.first == keyword; };
         if (variable != nullptr && std::getenv(variable) != nullptr) return;
         if (std::none_of(common.begin(), common.end(), is_it)) common.emplace_back(keyword, value);
     };
@@ -43543,12 +43562,12 @@ TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept 
 
 TOLLGATE_DECL result<connection> connection::open(const server_parameters& server, const connection_settings& settings,
                                                    server_clock& clock) {
-    connection made;
-    made.settings_ = settings;
-    made.clock_ = &clock;
-    if (auto done = made.connect(server); !done) return std::move(done).error();
-    if (auto done = made.set_up(); !done) return std::move(done).error();
-    return made;
+    connection opened;
+    opened.settings_ = settings;
+    opened.clock_ = &clock;
+    if (auto done = opened.connect(server); !done) return std::move(done).error();
+    if (auto done = opened.set_up(); !done) return std::move(done).error();
+    return opened;
 }
 
 TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) {
@@ -43644,17 +43663,17 @@ TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, st
     }
 }
 
-TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited why) {
-    if (why == waited::timed_out && settings_.hung_connections)
+TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited outcome) {
+    if (outcome == waited::timed_out && settings_.hung_connections)
         settings_.hung_connections->fetch_add(1, std::memory_order_relaxed);
-    run_failure made = why == waited::timed_out
+    run_failure loss = outcome == waited::timed_out
                        ? run_failure{unavailable("PostgreSQL: no response within " +
                                              std::to_string(settings_.response_wait_max.count()) +
                                              " ms, here or on another connection"),
                                  aftermath::lost, true}
                        : connection_failure(handle_.get(), doing);
     handle_.reset();
-    return made;
+    return loss;
 }
 
 /// What has been received of one batch's results.
@@ -43670,8 +43689,8 @@ struct connection::reception {
     [[nodiscard]] const command& current() const noexcept { return commands[(std::min)(at, commands.size() - 1)]; }
 };
 
-TOLLGATE_DECL run_result connection::lose(reception& into, waited why) {
-    auto lost = lose(into.current().text.text(), why);
+TOLLGATE_DECL run_result connection::lose(reception& into, waited outcome) {
+    auto lost = lose(into.current().text.text(), outcome);
     // What the server confirmed as committed is committed.
     if (into.is_committed) return std::move(into.made);
     return {{}, std::move(lost)};
@@ -43729,19 +43748,19 @@ TOLLGATE_DECL bool connection::send(const batch& request, std::vector<command>& 
 
 TOLLGATE_DECL bool connection::send_statement(const batch& request, std::size_t index, std::vector<command>& commands) {
     const auto& statement = request.statements()[index];
-    const wire_values with{request, statement};
+    const wire_values wire{request, statement};
     const auto known = std::find_if(prepared_.begin(), prepared_.end(),
                                     [&](const prepared_statement& each) { return each.text == statement.text.text(); });
     const bool is_new = known == prepared_.end();
     const std::string name = "tollgate_" + std::to_string(is_new ? ++last_number_ : known->number);
     if (is_new) {
         prepared_.push_back({statement.text.text(), last_number_});
-        if (PQsendPrepare(handle_.get(), name.c_str(), statement.text.c_str(), with.count(), with.types.data()) != 1)
+        if (PQsendPrepare(handle_.get(), name.c_str(), statement.text.c_str(), wire.count(), wire.types.data()) != 1)
             return false;
         commands.push_back({command_kind::prepares, statement.text});
     }
-    if (PQsendQueryPrepared(handle_.get(), name.c_str(), with.count(), with.values.data(), with.sizes.data(),
-                            with.formats.data(), 1) != 1)
+    if (PQsendQueryPrepared(handle_.get(), name.c_str(), wire.count(), wire.values.data(), wire.sizes.data(),
+                            wire.formats.data(), 1) != 1)
         return false;
     commands.push_back({command_kind::executes, statement.text});
     return true;
@@ -43787,13 +43806,13 @@ TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
 
 TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* result) {
     const command now = into.current();
-    auto why = failure(result, now.text.text());
+    auto failed = failure(result, now.text.text());
     if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
-    const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || why.after == aftermath::lost;
+    const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.after == aftermath::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
-    if (lost) into.made = {{}, run_failure{std::move(why.why), aftermath::lost}};
-    else if (!into.made.failed) into.made.failed = std::move(why);
+    if (lost) into.made = {{}, run_failure{std::move(failed.why), aftermath::lost}};
+    else if (!into.made.failed) into.made.failed = std::move(failed);
 }
 
 TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {
@@ -43806,7 +43825,7 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
     const auto end = tollgate::detail::boot_now() + settings_.response_wait_max;
     if (PQexitPipelineMode(handle_.get()) != 1 || PQsendQuery(handle_.get(), script.c_str()) != 1)
         return lose(text, waited::failed).why;
-    std::optional<error> why;
+    std::optional<error> first_error;
     for (bool done = false; !done;) {
         const int unsent = PQflush(handle_.get());
         if (unsent < 0) return lose(text, waited::failed).why;
@@ -43814,8 +43833,8 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
             pg_result* const result = PQgetResult(handle_.get());
             done = result == nullptr;
             const auto status = PQresultStatus(result);
-            if (!done && !why && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-                why = failure(result, text).why;
+            if (!done && !first_error && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+                first_error = failure(result, text).why;
             PQclear(result);
         }
         if (done) break;
@@ -43824,10 +43843,10 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
         if (PQconsumeInput(handle_.get()) != 1) return lose(text, waited::failed).why;
     }
     if (PQstatus(handle_.get()) == CONNECTION_BAD || PQenterPipelineMode(handle_.get()) != 1) {
-        if (!why) why = connection_failure(handle_.get(), text).why;
+        if (!first_error) first_error = connection_failure(handle_.get(), text).why;
         handle_.reset();
     }
-    if (why) return *std::move(why);
+    if (first_error) return *std::move(first_error);
     return {};
 }
 
@@ -43880,13 +43899,13 @@ result<rows> query(connection& on, statement_text text, const Values&... values)
 }
 
 /// Zero for a component, or a database, that has seen no step.
-inline result<schema_state> read_schema_state(connection& of, std::string_view component) {
-    auto response = query(of, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
+inline result<schema_state> read_schema_state(connection& on, std::string_view component) {
+    auto response = query(on, "SELECT to_regclass('tollgate_schema') IS NOT NULL");
     if (!response) return std::move(response).error();
     const auto is_there = response->only<bool>();
     if (!is_there) return is_there.error();
     if (!std::get<0>(*is_there)) return schema_state{};
-    response = query(of, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
+    response = query(on, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
     if (!response) return std::move(response).error();
     const auto row = response->next<std::int64_t, std::int64_t>();
     if (!row) return row.error();
@@ -43906,11 +43925,11 @@ inline result<void> run_steps(connection& on, std::string_view component, std::s
         if (done = on.run_script(steps[i].script.text()); !done) return done;
         if (steps[i].breaks_older) from.works_with = static_cast<std::int64_t>(i) + 1;
     }
-    auto kept = query(on,
-                      "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
-                      "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
-                      component, static_cast<std::int64_t>(steps.size()), from.works_with);
-    if (!kept) return std::move(kept).error();
+    auto recorded = query(on,
+                          "INSERT INTO tollgate_schema (component, version, works_with) VALUES ($1, $2, $3) "
+                          "ON CONFLICT (component) DO UPDATE SET version = $2, works_with = $3",
+                          component, static_cast<std::int64_t>(steps.size()), from.works_with);
+    if (!recorded) return std::move(recorded).error();
     return on.run_script("COMMIT");
 }
 
@@ -43969,24 +43988,24 @@ inline bool send_within(pg_conn* connection, const batch& sent) {
     };
     if (!send_plain("SAVEPOINT tollgate")) return false;
     for (const auto& statement : sent.statements()) {
-        const wire_values with{sent, statement};
-        if (PQsendQueryParams(connection, statement.text.c_str(), with.count(), with.types.data(), with.values.data(),
-                              with.sizes.data(), with.formats.data(), 1) != 1)
+        const wire_values wire{sent, statement};
+        if (PQsendQueryParams(connection, statement.text.c_str(), wire.count(), wire.types.data(), wire.values.data(),
+                              wire.sizes.data(), wire.formats.data(), 1) != 1)
             return false;
     }
     return send_plain("RELEASE SAVEPOINT tollgate") && PQpipelineSync(connection) == 1;
 }
 
 inline result<results> receive_within(pg_conn* connection, const batch& sent) {
-    results given;
-    given.reserve(sent.statements().size());
-    std::optional<error> why;
+    results received;
+    received.reserve(sent.statements().size());
+    std::optional<error> first_error;
     bool was_end = false;
     for (std::size_t at = 0;;) {  // starts with the savepoint
         pg_result* const result = PQgetResult(connection);
         if (result == nullptr) {  // the end of a command's results, or of the connection
             if (was_end || PQstatus(connection) == CONNECTION_BAD)
-                return why ? *std::move(why) : connection_failure(connection, {}).why;
+                return first_error ? *std::move(first_error) : connection_failure(connection, {}).why;
             was_end = true;
             ++at;
             continue;
@@ -43996,15 +44015,15 @@ inline result<results> receive_within(pg_conn* connection, const batch& sent) {
         rows owned{result, sent.shift(), doing};
         switch (PQresultStatus(result)) {
             case PGRES_PIPELINE_SYNC:
-                if (why) return *std::move(why);
-                return given;
+                if (first_error) return *std::move(first_error);
+                return received;
             case PGRES_COMMAND_OK:
             case PGRES_TUPLES_OK:
-                if (at != 0 && at <= sent.statements().size()) given.push_back(std::move(owned));
+                if (at != 0 && at <= sent.statements().size()) received.push_back(std::move(owned));
                 break;
             case PGRES_PIPELINE_ABORTED: break;
             default:
-                if (!why) why = failure(result, doing.text()).why;
+                if (!first_error) first_error = failure(result, doing.text()).why;
         }
     }
 }
@@ -44066,9 +44085,9 @@ struct postgres_database::state {
                 .connections_reserved = settings_.connections_for_lookups,
                 .probes_at_once = true},
                [this]() -> result<std::unique_ptr<postgres::connection>> {
-                   auto made = connect(settings.each);
-                   if (!made) return std::move(made).error();
-                   return std::make_unique<postgres::connection>(*std::move(made));
+                   auto connection = connect(settings.each);
+                   if (!connection) return std::move(connection).error();
+                   return std::make_unique<postgres::connection>(*std::move(connection));
                }} {}
 
     static postgres_database_settings with_hung_count(postgres_database_settings settings) {
@@ -44077,12 +44096,12 @@ struct postgres_database::state {
     }
 
     result<postgres::connection> connect(const postgres::connection_settings& each);
-    result<void> check_requirements(postgres::connection& made);
+    result<void> check_requirements(postgres::connection& connection);
     void require(std::string_view component, std::int64_t version);
-    static void end(connections::lease& lost, const postgres::run_failure& why) noexcept {
+    static void end(connections::lease& lost, const postgres::run_failure& failure) noexcept {
         // If one connection hung, the others would delay a caller each for as long.
-        if (why.hung) lost.trip(why.why.cause);
-        else lost.drop(why.why.cause);
+        if (failure.hung) lost.trip(failure.why.cause);
+        else lost.drop(failure.why.cause);
     }
 
     const std::vector<postgres::server_parameters> servers;
@@ -44106,23 +44125,23 @@ inline result<postgres::connection> postgres_database::state::connect(const post
         const std::scoped_lock lock{mutex};
         first = answering_server;
     }
-    std::optional<error> why;
+    std::optional<error> failure;
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
-        auto made = postgres::connection::open(servers[which], each, *clock);
-        if (made) {
-            if (auto fits = check_requirements(*made); !fits) return std::move(fits).error();
+        auto connection = postgres::connection::open(servers[which], each, *clock);
+        if (connection) {
+            if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
             const std::scoped_lock lock{mutex};
             answering_server = which;
-            return made;
+            return connection;
         }
-        if (!why) why = std::move(made).error();
-        else why->cause += "; " + made.error().cause;
+        if (!failure) failure = std::move(connection).error();
+        else failure->cause += "; " + connection.error().cause;
     }
-    return *std::move(why);
+    return *std::move(failure);
 }
 
-inline result<void> postgres_database::state::check_requirements(postgres::connection& made) {
+inline result<void> postgres_database::state::check_requirements(postgres::connection& connection) {
     postgres::batch checks{milliseconds{0}};
     {
         const std::scoped_lock lock{mutex};
@@ -44130,7 +44149,7 @@ inline result<void> postgres_database::state::check_requirements(postgres::conne
             checks.add("SELECT component FROM tollgate_schema WHERE component = $1 AND works_with > $2", each.component,
                        each.version);
     }
-    auto response = made.run(checks);
+    auto response = connection.run(checks);
     if (response.failed) return std::move(response.failed->why);
     for (const postgres::rows& each : response.given)
         if (each.count() > 0)
@@ -44146,7 +44165,7 @@ inline void postgres_database::state::require(std::string_view component, std::i
     requirements.push_back({std::string{component}, version});
 }
 
-TOLLGATE_DECL postgres_database::postgres_database(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL postgres_database::postgres_database(std::unique_ptr<state> initial) noexcept : state_{std::move(initial)} {}
 TOLLGATE_DECL postgres_database::postgres_database(postgres_database&&) noexcept = default;
 TOLLGATE_DECL postgres_database& postgres_database::operator=(postgres_database&&) noexcept = default;
 TOLLGATE_DECL postgres_database::~postgres_database() = default;
@@ -44155,10 +44174,10 @@ TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::strin
                                                                  const postgres_database_settings& settings) {
     auto servers = postgres::servers_of(connection_string);
     if (!servers) return std::move(servers).error();
-    postgres_database made{std::make_unique<state>(*std::move(servers), settings)};
+    postgres_database database{std::make_unique<state>(*std::move(servers), settings)};
     // A wrong address or password is reported now, not by the first request.
-    if (auto first = made.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
-    return made;
+    if (auto first = database.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
+    return database;
 }
 
 TOLLGATE_DECL result<void> postgres_database::validate(const std::string& connection_string) {
@@ -44334,9 +44353,9 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
 /// The last columns of both statements.
 inline result<std::optional<known_user>> to_owner(user_id user, bool is_known, const sql::owner_columns& read) {
     if (!is_known) return std::optional<known_user>{};
-    auto made = sql::to_known_user(user, read);
-    if (!made) return std::move(made).error();
-    return std::optional{*made};
+    auto known = sql::to_known_user(user, read);
+    if (!known) return std::move(known).error();
+    return std::optional{*known};
 }
 
 }  // namespace detail
@@ -44520,7 +44539,7 @@ TOLLGATE_DECL result<std::size_t> removal::ended_before(instant then, std::size_
     return remove(request, false);
 }
 
-TOLLGATE_DECL result<std::size_t> removal::ended_beyond(hook_id of, std::size_t kept, std::size_t rows_max) {
+TOLLGATE_DECL result<std::size_t> removal::ended_beyond(hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
     auto request = connections_.make_batch();
     request.add("BEGIN");
     request.add(
@@ -44529,7 +44548,7 @@ TOLLGATE_DECL result<std::size_t> removal::ended_beyond(hook_id of, std::size_t 
         "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
         "$3)) "
         "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
-        of, kept, rows_max);
+        hook, rows_kept, rows_max);
     return remove(request, false);
 }
 
@@ -44750,7 +44769,7 @@ private:
     struct free_context {
         TOLLGATE_DECL void operator()(ssl_ctx_st* context) const noexcept;
     };
-    explicit tls_authorities(ssl_ctx_st* made) noexcept : native_{made} {}
+    explicit tls_authorities(ssl_ctx_st* context) noexcept : native_{context} {}
     std::unique_ptr<ssl_ctx_st, free_context> native_;
 };
 
@@ -44787,7 +44806,7 @@ private:
         TOLLGATE_DECL void operator()(ssl_st* tls) const noexcept;
     };
 
-    explicit connection(const server_address& server) : where_{server.to_text()} {}
+    explicit connection(const server_address& server) : address_{server.to_text()} {}
     TOLLGATE_DECL result<void> connect(const server_address& server, steady::time_point end);
     TOLLGATE_DECL result<void> start_tls(const server_address& server, const tls_authorities& authorities,
                                             steady::time_point end);
@@ -44800,9 +44819,9 @@ private:
     TOLLGATE_DECL result<void> receive(steady::time_point end);
     TOLLGATE_DECL result<std::size_t> receive_raw(char* into, std::size_t size, steady::time_point end);
     TOLLGATE_DECL result<void> wait(short events, steady::time_point end, const char* doing);
-    [[nodiscard]] TOLLGATE_DECL error failure(const std::string& what) const;
+    [[nodiscard]] TOLLGATE_DECL error failure(const std::string& reason) const;
 
-    std::string where_;
+    std::string address_;
     int socket_ = -1;
     std::unique_ptr<redisReader, free_reader> reader_;
     std::unique_ptr<ssl_st, free_tls> tls_;
@@ -44853,7 +44872,7 @@ public:
 
     enum class form { by_name, whole };
     /// One command for all of these.
-    TOLLGATE_DECL void append(std::string& commands, std::span<const window_request* const> requests, form how) const;
+    TOLLGATE_DECL void append(std::string& commands, std::span<const window_request* const> requests, form command_form) const;
     /// What the reply says of the request at this place of the command.
     [[nodiscard]] static TOLLGATE_DECL window_result read(const window_request& request, const reply& received,
                                                           std::size_t place) noexcept;
@@ -44902,7 +44921,7 @@ public:
     TOLLGATE_DECL ~leases();
 
     /// Takes a unit from a lease, or repeats a refusal that is at most 100 ms old.
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_take(const limit_key& key,
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key,
                                                                     const tollgate::detail::bounded_quota& allowed,
                                                                     std::int64_t steady_now) noexcept;
 
@@ -44913,18 +44932,18 @@ public:
     };
 
     /// Like `try_take`, for when another thread may have added units. Otherwise sets `next` to the request to send.
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> take(const limit_key& key,
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> take(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
                                                             std::int64_t steady_now, pending_request& next) noexcept;
     /// What `take` would return, without using a unit.
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> peek(const limit_key& key,
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> peek(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
                                                             std::int64_t steady_now) const noexcept;
 
     /// Adds the granted units, except the one that is used now. `reply` is null when there was none; then a unit that
     /// is still leased is used, and without one the result is not admitted. `sent_at` was taken before the request was
     /// sent.
-    TOLLGATE_DECL verdict complete(const pending_request& sent, const window_reply* reply, std::int64_t sent_at) noexcept;
+    TOLLGATE_DECL limit_decision complete(const pending_request& sent, const window_reply* reply, std::int64_t sent_at) noexcept;
 
     /// Removes one lease that has been unused for 8 s and returns the request that gives it back; empty if there is
     /// none.
@@ -44952,7 +44971,7 @@ struct pool_settings {
     milliseconds response_wait_max{100};
     /// Called once when the server becomes unavailable and once when it is available again. Must return quickly and
     /// must not call the limiter.
-    std::function<void(bool up, std::string_view why)> on_state{};
+    std::function<void(bool up, std::string_view reason)> on_state{};
 };
 
 /// The connections of one process to a server, opened on demand, and whether the server is available.
@@ -45018,7 +45037,7 @@ struct redis_limiter_settings {
     std::string authorities_file{};
     /// Called once when Redis becomes unavailable and once when it is available again; also when it is unavailable from
     /// the start. Runs on the thread that noticed. Must return quickly and must not call the limiter.
-    std::function<void(bool up, std::string_view why)> on_state{};
+    std::function<void(bool up, std::string_view reason)> on_state{};
 };
 
 /// Counts in Redis, so that any number of nodes share one exact window, as that of `window_limiter`: it starts with a
@@ -45064,12 +45083,12 @@ public:
     TOLLGATE_DECL ~redis_limiter();
 
     /// Implements `rate_limiter`.
-    [[nodiscard]] TOLLGATE_DECL verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    [[nodiscard]] TOLLGATE_DECL verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
     /// `take` and `peek` without a round trip: from a lease or a recent refusal; empty if there is neither.
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::optional<verdict> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
     /// Sends one read to Redis, so that `on_state` reports a server that is down at the start. Returns whether it
     /// replied.
@@ -45081,7 +45100,7 @@ public:
 
 private:
     struct state;
-    explicit redis_limiter(std::unique_ptr<state> made) noexcept;
+    explicit redis_limiter(std::unique_ptr<state> initial) noexcept;
 
     std::unique_ptr<state> state_;
 };
@@ -45157,13 +45176,13 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
 
     const std::size_t at = url.rfind('@');
     if (at != std::string_view::npos) {
-        const std::string_view who = url.substr(0, at);
+        const std::string_view credentials = url.substr(0, at);
         url.remove_prefix(at + 1);
-        const std::size_t colon = who.find(':');
-        if (colon == std::string_view::npos || colon + 1 == who.size())
+        const std::size_t colon = credentials.find(':');
+        if (colon == std::string_view::npos || colon + 1 == credentials.size())
             return invalid("A Redis URL with a user must have a password too: user:password@, or :password@.");
-        auto user = detail::decode_percent(who.substr(0, colon));
-        auto password = detail::decode_percent(who.substr(colon + 1));
+        auto user = detail::decode_percent(credentials.substr(0, colon));
+        auto password = detail::decode_percent(credentials.substr(colon + 1));
         if (!user || !password) return invalid("In the user and password of a Redis URL, % must be followed by two hexadecimal digits.");
         read.user = *std::move(user);
         read.password = *std::move(password);
@@ -45319,17 +45338,17 @@ TOLLGATE_DECL void tls_authorities::free_context::operator()(ssl_ctx_st* context
 }
 
 TOLLGATE_DECL result<tls_authorities> tls_authorities::load(const std::string& file) {
-    tls_authorities made{SSL_CTX_new(TLS_client_method())};
-    if (made.native() == nullptr) return internal_error("Redis: no TLS context: " + detail::take_tls_error());
-    SSL_CTX_set_min_proto_version(made.native(), TLS1_2_VERSION);
-    SSL_CTX_set_options(made.native(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_verify(made.native(), SSL_VERIFY_PEER, nullptr);
-    const bool loaded = file.empty() ? SSL_CTX_set_default_verify_paths(made.native()) == 1
-                                     : SSL_CTX_load_verify_file(made.native(), file.c_str()) == 1;
+    tls_authorities authorities{SSL_CTX_new(TLS_client_method())};
+    if (authorities.native() == nullptr) return internal_error("Redis: no TLS context: " + detail::take_tls_error());
+    SSL_CTX_set_min_proto_version(authorities.native(), TLS1_2_VERSION);
+    SSL_CTX_set_options(authorities.native(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_verify(authorities.native(), SSL_VERIFY_PEER, nullptr);
+    const bool loaded = file.empty() ? SSL_CTX_set_default_verify_paths(authorities.native()) == 1
+                                     : SSL_CTX_load_verify_file(authorities.native(), file.c_str()) == 1;
     if (!loaded)
         return invalid("The certificate authorities for Redis (" + (file.empty() ? "the system's" : file) +
                        ") cannot be used: " + detail::take_tls_error() + ".");
-    return made;
+    return authorities;
 }
 
 TOLLGATE_DECL void connection::free_reader::operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
@@ -45339,21 +45358,21 @@ TOLLGATE_DECL connection::~connection() {
     if (socket_ >= 0) ::close(socket_);
 }
 
-TOLLGATE_DECL error connection::failure(const std::string& what) const {
-    return unavailable("Redis at " + where_ + ": " + what);
+TOLLGATE_DECL error connection::failure(const std::string& reason) const {
+    return unavailable("Redis at " + address_ + ": " + reason);
 }
 
 TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_address& server,
                                                                     const tls_authorities* authorities,
                                                                     steady::time_point end) {
-    std::unique_ptr<connection> made{new connection{server}};
-    made->reader_.reset(redisReaderCreate());
-    if (made->reader_ == nullptr) return made->failure("out of memory");
-    if (auto connected = made->connect(server, end); !connected) return std::move(connected).error();
+    std::unique_ptr<connection> opened{new connection{server}};
+    opened->reader_.reset(redisReaderCreate());
+    if (opened->reader_ == nullptr) return opened->failure("out of memory");
+    if (auto connected = opened->connect(server, end); !connected) return std::move(connected).error();
     if (authorities != nullptr)
-        if (auto secured = made->start_tls(server, *authorities, end); !secured) return std::move(secured).error();
-    if (auto known = made->sign_in(server, end); !known) return std::move(known).error();
-    return made;
+        if (auto secured = opened->start_tls(server, *authorities, end); !secured) return std::move(secured).error();
+    if (auto known = opened->sign_in(server, end); !known) return std::move(known).error();
+    return opened;
 }
 
 TOLLGATE_DECL result<void> connection::connect(const server_address& server, steady::time_point end) {
@@ -45407,18 +45426,18 @@ TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, c
     if (!tollgate::detail::expect_tls_peer(tls_.get(), server.host, is_address)) return failure("no TLS: " + detail::take_tls_error());
     for (;;) {
         const int done = SSL_connect(tls_.get());
-        const int why = done == 1 ? SSL_ERROR_NONE : SSL_get_error(tls_.get(), done);
+        const int tls_error = done == 1 ? SSL_ERROR_NONE : SSL_get_error(tls_.get(), done);
         if (auto sent = flush_tls(end); !sent) return sent;
-        if (why == SSL_ERROR_NONE) return {};
-        if (why != SSL_ERROR_WANT_READ) {
+        if (tls_error == SSL_ERROR_NONE) return {};
+        if (tls_error != SSL_ERROR_WANT_READ) {
             const long verified = SSL_get_verify_result(tls_.get());
             const std::string reason = detail::take_tls_error();
             return failure("TLS: " + (verified == X509_V_OK ? reason : X509_verify_cert_error_string(verified)));
         }
         char bytes[4096];
-        auto got = receive_raw(bytes, sizeof bytes, end);
-        if (!got) return std::move(got).error();
-        BIO_write(in, bytes, static_cast<int>(*got));
+        auto received = receive_raw(bytes, sizeof bytes, end);
+        if (!received) return std::move(received).error();
+        BIO_write(in, bytes, static_cast<int>(*received));
     }
 }
 
@@ -45446,15 +45465,15 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
                                                  steady::time_point end) {
     if (auto sent = send(commands, end); !sent) return sent;
     for (std::size_t next = 0; next < replies.size();) {
-        void* got = nullptr;
-        if (redisReaderGetReply(reader_.get(), &got) != REDIS_OK)
+        void* raw_reply = nullptr;
+        if (redisReaderGetReply(reader_.get(), &raw_reply) != REDIS_OK)
             return failure("not the Redis protocol: " + printable_error(reader_->errstr));
-        if (got == nullptr) {
+        if (raw_reply == nullptr) {
             if (auto received = receive(end); !received) return received;
             continue;
         }
         const std::unique_ptr<redisReply, void (*)(redisReply*)> received{
-            static_cast<redisReply*>(got), [](redisReply* gone) { freeReplyObject(gone); }};
+            static_cast<redisReply*>(raw_reply), [](redisReply* gone) { freeReplyObject(gone); }};
         reply& last = replies[next++];
         last.error.clear();
         last.numbers.clear();
@@ -45473,8 +45492,8 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
 TOLLGATE_DECL bool connection::is_sound() noexcept {
     if (tls_ != nullptr && SSL_pending(tls_.get()) != 0) return false;
     char byte = 0;
-    const auto got = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    const auto peeked = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
 TOLLGATE_DECL result<void> connection::send(std::string_view bytes, steady::time_point end) {
@@ -45516,21 +45535,21 @@ TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
         std::size_t size = 0;
         if (tls_ != nullptr) {
             ERR_clear_error();
-            const int got = SSL_read(tls_.get(), bytes, sizeof bytes);
-            if (got > 0) {
-                size = static_cast<std::size_t>(got);
-            } else if (SSL_get_error(tls_.get(), got) != SSL_ERROR_WANT_READ) {
+            const int count = SSL_read(tls_.get(), bytes, sizeof bytes);
+            if (count > 0) {
+                size = static_cast<std::size_t>(count);
+            } else if (SSL_get_error(tls_.get(), count) != SSL_ERROR_WANT_READ) {
                 return failure("TLS: " + detail::take_tls_error());
             }
         }
         if (size == 0) {
-            auto got = receive_raw(bytes, sizeof bytes, end);
-            if (!got) return std::move(got).error();
+            auto received = receive_raw(bytes, sizeof bytes, end);
+            if (!received) return std::move(received).error();
             if (tls_ != nullptr) {
-                BIO_write(SSL_get_rbio(tls_.get()), bytes, static_cast<int>(*got));
+                BIO_write(SSL_get_rbio(tls_.get()), bytes, static_cast<int>(*received));
                 continue;
             }
-            size = *got;
+            size = *received;
         }
         if (redisReaderFeed(reader_.get(), bytes, size) != REDIS_OK)
             return failure("not the Redis protocol: " + printable_error(reader_->errstr));
@@ -45541,9 +45560,9 @@ TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
 TOLLGATE_DECL result<std::size_t> connection::receive_raw(char* into, std::size_t size, steady::time_point end) {
     for (;;) {
         if (auto waited = wait(POLLIN, end, "reply"); !waited) return std::move(waited).error();
-        const auto got = ::recv(socket_, into, size, 0);
-        if (got > 0) return static_cast<std::size_t>(got);
-        if (got == 0) return failure("the server closed the connection");
+        const auto count = ::recv(socket_, into, size, 0);
+        if (count > 0) return static_cast<std::size_t>(count);
+        if (count == 0) return failure("the server closed the connection");
         if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
             return failure(std::string{"the connection broke: "} + std::strerror(errno));
     }
@@ -45642,17 +45661,17 @@ TOLLGATE_DECL window_script::window_script(std::string prefix) : prefix_{std::mo
 }
 
 TOLLGATE_DECL std::string window_script::key_of(const limit_key& key) const {
-    std::string made = prefix_;
-    if (key.kind() == limit_kind::user) return made.append("user:").append(std::to_string(key.value()));
-    made += "address:";
-    for (int shift = 60; shift >= 0; shift -= 4) made += "0123456789abcdef"[key.value() >> shift & 15];
-    return made;
+    std::string redis_key = prefix_;
+    if (key.kind() == limit_kind::user) return redis_key.append("user:").append(std::to_string(key.value()));
+    redis_key += "address:";
+    for (int shift = 60; shift >= 0; shift -= 4) redis_key += "0123456789abcdef"[key.value() >> shift & 15];
+    return redis_key;
 }
 
-TOLLGATE_DECL void window_script::append(std::string& commands, std::span<const window_request* const> requests, form how) const {
+TOLLGATE_DECL void window_script::append(std::string& commands, std::span<const window_request* const> requests, form command_form) const {
     command_writer to{commands, 3 + 4 * requests.size()};
-    to.word(how == form::by_name ? "EVALSHA" : "EVAL")
-        .word(how == form::by_name ? std::string_view{name_} : text())
+    to.word(command_form == form::by_name ? "EVALSHA" : "EVAL")
+        .word(command_form == form::by_name ? std::string_view{name_} : text())
         .number(static_cast<std::int64_t>(requests.size()));
     for (const window_request* const each : requests) to.word(key_of(each->key));
     for (const window_request* const each : requests) {
@@ -45668,10 +45687,10 @@ TOLLGATE_DECL window_result window_script::read(const window_request& request, c
     constexpr std::size_t numbers = 4;
     if ((place + 1) * numbers > received.numbers.size()) return {};
     const auto* const of_window = received.numbers.data() + place * numbers;
-    const std::int64_t granted = of_window[0], remaining = of_window[1], began = of_window[2], now = of_window[3];
+    const std::int64_t granted = of_window[0], remaining = of_window[1], window_start = of_window[2], now = of_window[3];
     if (granted == -1) return {outcome::wrong_type};
-    if (granted < 0 || granted > request.wanted || remaining < 0 || remaining > request.allowed.requests || began > now) return {};
-    return {outcome::replied, {static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), began, now}};
+    if (granted < 0 || granted > request.wanted || remaining < 0 || remaining > request.allowed.requests || window_start > now) return {};
+    return {outcome::replied, {static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), window_start, now}};
 }
 
 }  // namespace tollgate::redis
@@ -45782,7 +45801,7 @@ struct leases::table {
                now < known.leased_at + refusal_milliseconds;
     }
 
-    static std::optional<verdict> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
+    static std::optional<limit_decision> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
                                             std::int64_t now) noexcept {
         if (!can_decide(known, allowed, now)) return std::nullopt;
         const bool admitted = known.units > 0;
@@ -45790,7 +45809,7 @@ struct leases::table {
         return to_verdict(known, admitted);
     }
 
-    static verdict to_verdict(const slot& known, bool admitted) noexcept {
+    static limit_decision to_verdict(const slot& known, bool admitted) noexcept {
         return {admitted, known.requests, known.remaining + known.units,
                 from_unix_milliseconds(known.began_at + std::int64_t{known.window_seconds} * 1000)};
     }
@@ -45832,7 +45851,7 @@ TOLLGATE_DECL leases::leases(const lease_settings& settings, const siphash_key& 
 
 TOLLGATE_DECL leases::~leases() = default;
 
-TOLLGATE_DECL std::optional<verdict> leases::try_take(const limit_key& key,
+TOLLGATE_DECL std::optional<limit_decision> leases::try_take(const limit_key& key,
                                                           const tollgate::detail::bounded_quota& allowed,
                                                           std::int64_t steady_now) noexcept {
     const std::size_t index = table_->set_of(key);
@@ -45841,7 +45860,7 @@ TOLLGATE_DECL std::optional<verdict> leases::try_take(const limit_key& key,
     return known == nullptr ? std::nullopt : table::take_from(*known, allowed, steady_now);
 }
 
-TOLLGATE_DECL std::optional<verdict> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
+TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
                                                   std::int64_t steady_now, pending_request& next) noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->lock_of(index)};
@@ -45874,7 +45893,7 @@ TOLLGATE_DECL std::optional<verdict> leases::take(const limit_key& key, const to
     return std::nullopt;
 }
 
-TOLLGATE_DECL std::optional<verdict> leases::peek(const limit_key& key,
+TOLLGATE_DECL std::optional<limit_decision> leases::peek(const limit_key& key,
                                                   const tollgate::detail::bounded_quota& allowed,
                                                   std::int64_t steady_now) const noexcept {
     const std::size_t index = table_->set_of(key);
@@ -45884,12 +45903,12 @@ TOLLGATE_DECL std::optional<verdict> leases::peek(const limit_key& key,
     return table::to_verdict(*known, true);
 }
 
-TOLLGATE_DECL verdict leases::complete(const pending_request& sent, const window_reply* reply,
+TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const window_reply* reply,
                                      std::int64_t sent_at) noexcept {
     const limit_key& key = sent.request.key;
     const auto& allowed = sent.request.allowed;
     const std::size_t index = table_->set_of(key);
-    verdict decision{};
+    limit_decision decision{};
     bool is_reclaimable = false;
     {
         const std::scoped_lock held{table_->lock_of(index)};
@@ -45903,7 +45922,7 @@ TOLLGATE_DECL verdict leases::complete(const pending_request& sent, const window
         }
         const bool same = known->ends_at != 1 && known->began_at == reply->began_at_milliseconds &&
                           known->requests == allowed.requests && known->window_seconds == allowed.window_seconds;
-        const std::uint32_t kept = same ? known->units : 0;
+        const std::uint32_t units_before = same ? known->units : 0;
         const std::uint32_t remaining_before = known->remaining;
         known->began_at = reply->began_at_milliseconds;
         // Counted from before the request was sent, the window ends here no later than at the server.
@@ -45912,8 +45931,8 @@ TOLLGATE_DECL verdict leases::complete(const pending_request& sent, const window
         known->leased_at = sent_at;
         known->requests = allowed.requests;
         known->window_seconds = allowed.window_seconds;
-        known->size = reply->granted > 0 ? kept + reply->granted : 0;
-        known->units = kept + reply->granted;
+        known->size = reply->granted > 0 ? units_before + reply->granted : 0;
+        known->units = units_before + reply->granted;
         const bool admitted = known->units > 0;
         known->units -= admitted ? 1 : 0;
         known->remaining = reply->remaining;
@@ -46009,12 +46028,12 @@ struct pool::state {
                  [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
 
     void send(combiner::batch all) noexcept;
-    /// Whether the server is available; otherwise `why` says what failed.
-    bool exchange(connection& on, combiner::batch all, std::string& why);
+    /// Whether the server is available; otherwise `reason` says what failed.
+    bool exchange(connection& on, combiner::batch all, std::string& reason);
     /// The replies to commands for so many requests each. Throws `std::bad_alloc`.
     result<std::vector<redis::reply>> run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end);
-    /// What the reply says of the request at this place of its command. Sets `why` if it means that the server is unavailable.
-    window_result interpret(const window_request& request, const redis::reply& got, std::size_t place, std::string& why) const;
+    /// What the reply says of the request at this place of its command. Sets `reason` if it means that the server is unavailable.
+    window_result interpret(const window_request& request, const redis::reply& received, std::size_t place, std::string& reason) const;
 
     const server_address server;
     const std::unique_ptr<tls_authorities> authorities;
@@ -46030,20 +46049,20 @@ inline void pool::state::send(combiner::batch all) noexcept {
     try {
         auto on = shared.take(settings.response_wait_max);
         if (!on) return;
-        std::string why;
+        std::string reason;
         bool is_available = false;
         try {
-            is_available = exchange(**on, all, why);
+            is_available = exchange(**on, all, reason);
         } catch (...) {  // out of memory; the connection may have an unread reply
-            why = "out of memory";
+            reason = "out of memory";
         }
         // A failure of the server affects every caller: a broken connection, a time-out, an error such as LOADING.
-        if (!is_available) on->trip(why);
+        if (!is_available) on->trip(reason);
     } catch (...) {  // out of memory: unavailable
     }
 }
 
-inline bool pool::state::exchange(connection& on, combiner::batch all, std::string& why) {
+inline bool pool::state::exchange(connection& on, combiner::batch all, std::string& reason) {
     const auto end = steady::now() + settings.response_wait_max;
     std::vector<const window_request*> requests;  // in the order in which they are counted
     requests.reserve(2 * all.size());
@@ -46060,16 +46079,16 @@ inline bool pool::state::exchange(connection& on, combiner::batch all, std::stri
         if (replies && replies->front().error.empty()) takes_several_keys.store(false, std::memory_order_relaxed);
     }
     if (!replies) {
-        why = std::move(replies.error().cause);
+        reason = std::move(replies.error().cause);
         return false;
     }
     std::size_t at = 0;
     for (auto* const each : all) {
         if (each->request.before != nullptr) ++at;
-        each->result = interpret(*each->request.request, (*replies)[at / per_command], at % per_command, why);
+        each->result = interpret(*each->request.request, (*replies)[at / per_command], at % per_command, reason);
         ++at;
     }
-    return why.empty();
+    return reason.empty();
 }
 
 inline auto pool::state::run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end)
@@ -46078,9 +46097,9 @@ inline auto pool::state::run(connection& on, requests_of_batch requests, std::si
     constexpr std::size_t request_bytes = 256;
     std::string commands;
     commands.reserve(request_bytes * requests.size());
-    const auto append = [&](std::size_t command, window_script::form how) {
+    const auto append = [&](std::size_t command, window_script::form command_form) {
         const auto first = command * per_command;
-        script.append(commands, requests.subspan(first, (std::min)(per_command, requests.size() - first)), how);
+        script.append(commands, requests.subspan(first, (std::min)(per_command, requests.size() - first)), command_form);
     };
     for (std::size_t i = 0; i < replies.size(); ++i) append(i, window_script::form::by_name);
     if (auto exchanged = on.exchange(commands, replies, end); !exchanged) return std::move(exchanged).error();
@@ -46098,14 +46117,15 @@ inline auto pool::state::run(connection& on, requests_of_batch requests, std::si
     return replies;
 }
 
-inline window_result pool::state::interpret(const window_request& request, const redis::reply& got, std::size_t place,
-                                            std::string& why) const {
-    if (got.error.empty()) {
-        const auto read = window_script::read(request, got, place);
-        if (read.how == outcome::unavailable) why = "Redis at " + server.to_text() + ": unexpected reply to the script";
+inline window_result pool::state::interpret(const window_request& request, const redis::reply& received, std::size_t place,
+                                            std::string& reason) const {
+    if (received.error.empty()) {
+        const auto read = window_script::read(request, received, place);
+        if (read.how == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";
         return read;
     }
-    why = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(got.error)} + " (" + printable_error(got.error) + ")";
+    reason = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(received.error)} + " (" +
+             printable_error(received.error) + ")";
     return {};
 }
 
@@ -46155,17 +46175,17 @@ struct redis_limiter::state {
         return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
     }
 
-    static verdict judge(const redis::window_request& about, const redis::window_reply& reply,
+    static limit_decision judge(const redis::window_request& about, const redis::window_reply& reply,
                          bool admitted) noexcept {
         return {admitted, about.allowed.requests, reply.remaining,
                 from_unix_milliseconds(reply.began_at_milliseconds +
                                        std::int64_t{about.allowed.window_seconds} * 1000)};
     }
 
-    verdict take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    verdict take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
-    verdict peek(const limit_key& key, const quota& allowed, instant now) noexcept;
-    verdict decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    limit_decision take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
+    limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+    limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
 
     const without_redis when_down;
     window_limiter here;
@@ -46173,7 +46193,7 @@ struct redis_limiter::state {
     std::optional<redis::leases> leased;
 };
 
-inline verdict redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
     if (leased) {
         const std::int64_t at = steady_now();
@@ -46181,37 +46201,37 @@ inline verdict redis_limiter::state::take(const limit_key& key, const quota& all
         return take_leased(key, allowed, now, at);
     }
     const redis::window_request one{key, bound, 1};
-    const auto [how, reply] = pool.send(nullptr, one);
-    if (how != redis::outcome::replied) return decide_here(key, allowed, now, true);
+    const auto [outcome, reply] = pool.send(nullptr, one);
+    if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
     return judge(one, reply, reply.granted > 0);
 }
 
-inline verdict redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
+inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
                                                  std::int64_t at) noexcept {
     const detail::bounded_quota bound{allowed};
     redis::leases::pending_request next{{key, bound}};
     if (const auto decision = leased->take(key, bound, at, next)) return *decision;
     const auto back = pool.is_up() ? leased->reclaim(at) : std::nullopt;
-    const auto [how, reply] = pool.send(back ? &*back : nullptr, next.request);
-    const bool has_reply = how == redis::outcome::replied;
+    const auto [outcome, reply] = pool.send(back ? &*back : nullptr, next.request);
+    const bool has_reply = outcome == redis::outcome::replied;
     if (next.is_for_lease) {
-        const verdict decision = leased->complete(next, has_reply ? &reply : nullptr, at);
+        const limit_decision decision = leased->complete(next, has_reply ? &reply : nullptr, at);
         if (has_reply || decision.admitted) return decision;
     }
     return has_reply ? judge(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
 }
 
-inline verdict redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+inline limit_decision redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
     if (leased)
         if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
     const redis::window_request query{key, bound};
-    const auto [how, reply] = pool.send(nullptr, query);
-    if (how != redis::outcome::replied) return decide_here(key, allowed, now, false);
+    const auto [outcome, reply] = pool.send(nullptr, query);
+    if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
     return judge(query, reply, reply.remaining > 0);
 }
 
-inline verdict redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
+inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
                                                  bool counts) noexcept {
     switch (when_down) {
         case without_redis::count_here: break;
@@ -46225,7 +46245,7 @@ inline verdict redis_limiter::state::decide_here(const limit_key& key, const quo
     return counts ? here.take(key, allowed, now) : here.peek(key, allowed, now);
 }
 
-TOLLGATE_DECL redis_limiter::redis_limiter(std::unique_ptr<state> made) noexcept : state_{std::move(made)} {}
+TOLLGATE_DECL redis_limiter::redis_limiter(std::unique_ptr<state> initial) noexcept : state_{std::move(initial)} {}
 TOLLGATE_DECL redis_limiter::redis_limiter(redis_limiter&&) noexcept = default;
 TOLLGATE_DECL redis_limiter& redis_limiter::operator=(redis_limiter&&) noexcept = default;
 TOLLGATE_DECL redis_limiter::~redis_limiter() = default;
@@ -46252,20 +46272,20 @@ TOLLGATE_DECL result<void> redis_limiter::validate(std::string_view url) {
     return {};
 }
 
-TOLLGATE_DECL verdict redis_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+TOLLGATE_DECL limit_decision redis_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     return state_->take(key, allowed, now);
 }
 
-TOLLGATE_DECL verdict redis_limiter::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+TOLLGATE_DECL limit_decision redis_limiter::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
     return state_->peek(key, allowed, now);
 }
 
-TOLLGATE_DECL std::optional<verdict> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
+TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
     if (!state_->leased) return std::nullopt;
     return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::steady_now());
 }
 
-TOLLGATE_DECL std::optional<verdict> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
+TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
     if (!state_->leased) return std::nullopt;
     return state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now());
 }
