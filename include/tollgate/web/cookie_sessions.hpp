@@ -169,7 +169,7 @@ public:
 
     [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, const sign_in_attempt& attempt,
                                                  instant now, http::response& response) {
-        // Text that no login or password can be is not worth a slow hash, and must not lock anyone out.
+        // A text that cannot be a login or password does not justify a slow hash, and must not lock anyone out.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
             (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))
             return sign_in_response{};
@@ -260,14 +260,14 @@ public:
             if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
             return std::move(set).error();
         }
-        // The current session, too: someone who knows its cookie must not stay.
+        // This also ends the current session: someone else may know its cookie.
         if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) return std::move(ended).error();
         if (!cookie_.set(started->cookie, response)) return internal_error("the session cookie is malformed");
         return password_change_response{changed, {}};
     }
 
 private:
-    /// Names a session on pages. A hash of what the store finds it by, so that a page does not show that either.
+    /// Identifies a session on pages: a hash of the digest by which the store finds it, so that pages do not show the digest.
     [[nodiscard]] static std::string listed_id_of(const digest& cookie) {
         return hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
     }
@@ -382,7 +382,7 @@ inline std::string session_cookie::sign_in_url(std::string_view return_to) const
         const bool is_ours = page.starts_with("/user/") || page.ends_with("/oauth/") || page.ends_with("/oauth");
         if (!web::is_language_tag(language) || !is_ours) language = {};
     }
-    // Without a language the page redirects to the reader's.
+    // Without a language, the page redirects to the reader's.
     std::string url = root_;
     if (!language.empty()) url.append("/").append(language);
     url.append("/user/sign_in/");

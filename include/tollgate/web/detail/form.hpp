@@ -182,7 +182,7 @@ TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field
 TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
                                 const form_faults& faults, const form_texts& texts);
 
-/// The hidden fields of `to` tell it from all others of the page.
+/// The hidden fields of `to` distinguish it from all others of the page.
 TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts);
 
 /// A read-only text to copy. The button to copy it is hidden until the script of the page shows it.

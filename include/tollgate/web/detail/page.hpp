@@ -293,7 +293,7 @@ public:
         frame.documentation_url = renderer_->documentation_url();
         frame.languages = links;
         // Without TLS browsers omit Sec-Fetch-Site, and with no-referrer their Origin is `null`, so that forms of this
-        // site could not be told from those of others.
+        // site could not be distinguished from those of others.
         if (!site().secure) frame.referrer_policy = "same-origin";
         if (frame.has_secret) frame.script_url = site().script_url;
         add_page_fields(response, site(), reach, frame.has_secret);
