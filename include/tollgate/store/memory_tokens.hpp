@@ -28,9 +28,9 @@ struct memory_settings {
     std::size_t refresh_tokens_max = 100'000;
     std::size_t device_codes_max = 10'000;
     std::size_t sessions_max = 100'000;
-    /// Bytes of events, deliveries and their attempts. Of those not yet delivered, one account may have a quarter, and
-    /// so may one host. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
-    /// given up at once, on record; if these are all deliveries of the event, it is refused.
+    /// Bytes of events, deliveries and their attempts. Undelivered events of one account, and those to one host, may use
+    /// a quarter of it. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
+    /// recorded as given up at once; if these are all deliveries of the event, it is refused.
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
@@ -43,7 +43,7 @@ public:
     /// No call blocks.
     static constexpr bool blocking = false;
 
-    /// An empty store. Of the settings, those of personal and access tokens apply.
+    /// An empty store. Only the settings of personal and access tokens apply.
     TOLLGATE_DECL explicit memory_token_store(const memory_settings& settings = {});
     memory_token_store(const memory_token_store&) = delete;
     memory_token_store& operator=(const memory_token_store&) = delete;

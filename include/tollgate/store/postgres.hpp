@@ -40,7 +40,7 @@ struct postgres_settings {
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
-    /// The clock by which the store's callers tell the time: by default this machine's. Null: the store's own
+    /// The clock that the store's callers use: by default this machine's. Null: the store's own
     /// `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
     /// If the directory's users are in this database: a query for one of them, which is then read together with their

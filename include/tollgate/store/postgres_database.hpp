@@ -29,13 +29,13 @@ struct postgres_database_settings {
     /// Connections per process. Each is a process at the server, which gets no faster beyond about twice its cores, and
     /// by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
-    /// Of these, how many are for lookups with `postgres_lookup` only, so that calls that wait for something else do not
+    /// How many of these are reserved for lookups with `postgres_lookup`, so that calls that wait for something else do not
     /// delay them.
     std::size_t connections_for_lookups = 0;
     /// How long a call waits for one of them.
     milliseconds connection_wait_max{1000};
     postgres::connection_settings each{};
-    /// The clock by which callers tell the time, see `postgres::server_clock`.
+    /// The clock that callers use, see `postgres::server_clock`.
     postgres::server_clock::node_clock callers_clock = &postgres::server_clock::node_now;
 };
 

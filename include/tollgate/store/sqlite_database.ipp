@@ -30,7 +30,7 @@ public:
         : path_{path}, log_path_{resolved(path) + "-wal"}, opened_{identity_of(path_)}, opened_log_{identity_of(log_path_)} {}
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    /// Two system calls of a microsecond. True where files cannot be told apart.
+    /// Two system calls of a microsecond. True where files cannot be distinguished.
     [[nodiscard]] bool is_in_place() const noexcept {
         return (!opened_ || identity_of(path_) == opened_) && (!opened_log_ || identity_of(log_path_) == opened_log_);
     }

@@ -29,7 +29,7 @@ template <class Verb>
         error failure{error_kind::unavailable, {}, {}};
         try {
             failure = unavailable("out of memory or another resource of the process");
-        } catch (...) {  // out of memory for the text, too: the kind suffices
+        } catch (...) {  // no memory for the text either: return the kind alone
         }
         return failure;
     }

@@ -11,8 +11,8 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
     if (parties_of(created.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
     const grant_parties parties{created.application, created.user};
     const auto replaces_another = [&] {
-        const auto there = between_.find(parties);
-        return there != between_.end() && there->second.size() >= limits::access_tokens_per_grant_max;
+        const auto siblings = between_.find(parties);
+        return siblings != between_.end() && siblings->second.size() >= limits::access_tokens_per_grant_max;
     };
     while (!shares_.has_room(created.user) && !replaces_another())
         if (sweep_expired(created.created_at, 1) == 0)
@@ -65,8 +65,9 @@ TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
 TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& token) const noexcept {
     return by_digest_.with(token, [](const row* stored) -> std::optional<oauth_token> {
         if (stored == nullptr) return std::nullopt;
-        const stored_credential& is = stored->credential;
-        return oauth_token{false, is.user, *is.application, {}, scope_set::from_text(is.scopes), stored->created_at, *is.expires_at};
+        const stored_credential& credential = stored->credential;
+        return oauth_token{false, credential.user, *credential.application, {}, scope_set::from_text(credential.scopes),
+                           stored->created_at, *credential.expires_at};
     });
 }
 

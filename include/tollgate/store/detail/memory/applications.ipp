@@ -14,9 +14,9 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
     if (by_client_id_.contains(created.client_id.view()))
         return error{error_kind::conflict, "An application of this client_id exists already.", {}};
     const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
-    std::size_t there = 0;
-    for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++there;
-    if (there >= applications_per_user_max) return too_many_applications(applications_per_user_max);
+    std::size_t owned = 0;
+    for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++owned;
+    if (owned >= applications_per_user_max) return too_many_applications(applications_per_user_max);
     if (rows_.size() >= applications_max_)
         return unavailable("The memory store holds " + std::to_string(applications_max_) +
                            " applications, the maximum (memory_settings::applications_max).");

@@ -38,9 +38,9 @@ public:
     [[nodiscard]] std::optional<device_code> find(const digest& code) const {
         const auto found = find_row(code);
         if (found == rows_.end()) return std::nullopt;
-        const new_device_code& is = found->code;
-        return device_code{is.device_digest,  is.application, applications_.find(is.application)->client_id, is.scopes,
-                           is.requested_from, is.created_at,  is.expires_at,                                 found->state};
+        const new_device_code& stored = found->code;
+        return device_code{stored.device_digest,  stored.application, applications_.find(stored.application)->client_id, stored.scopes,
+                           stored.requested_from, stored.created_at,  stored.expires_at,                                 found->state};
     }
 
     bool answer(const digest& user_code, device_code_state state) noexcept {

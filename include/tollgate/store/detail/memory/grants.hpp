@@ -75,7 +75,7 @@ private:
         scope_set scopes;
         instant expires_at;
         instant ends_at;
-        // Of the last replacement, if there was one.
+        // Set by the last replacement, if there was one.
         std::optional<digest> family = {};
         digest replaced = {};
         instant replaced_at = {};

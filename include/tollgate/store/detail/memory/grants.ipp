@@ -25,8 +25,8 @@ TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& part
 }
 
 TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
-    if (const auto there = codes_.find(code.code_digest); there != codes_.end())
-        return there->second.refresh_token ? code_result::spent : code_result::waiting;
+    if (const auto existing = codes_.find(code.code_digest); existing != codes_.end())
+        return existing->second.refresh_token ? code_result::spent : code_result::waiting;
     if (applications_.find(code.application) == nullptr) return not_found();
 
     const grant_parties parties{code.application, code.user};
@@ -208,8 +208,8 @@ TOLLGATE_DECL void grants::revoke_token(application_id application, const digest
 TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) const {
     auto described = access_.describe(token);
     if (const auto found = refresh_tokens_.find(token); !described && found != refresh_tokens_.end()) {
-        const refresh_row& is = found->second;
-        described = oauth_token{true, is.parties.user, is.parties.application, {}, is.scopes, {}, is.expires_at};
+        const refresh_row& stored = found->second;
+        described = oauth_token{true, stored.parties.user, stored.parties.application, {}, stored.scopes, {}, stored.expires_at};
     }
     if (!described) return std::nullopt;
     if (const application* known = applications_.find(described->application)) described->client_id = known->client_id;

@@ -48,7 +48,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(const account_ref& account, hook_id id) noexcept;
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(hook_id id) noexcept;
-    /// Of all hooks of the account.
+    /// The sum over all hooks of the account.
     [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
     /// The hooks that an event is delivered to.
     [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;

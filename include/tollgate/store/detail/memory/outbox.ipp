@@ -21,7 +21,7 @@ inline constexpr std::size_t delivery_bytes = 512;
 /// the last one that needs it.
 inline std::size_t unsent_bytes(const event& event) noexcept { return delivery_bytes + event_bytes + event.data.size(); }
 
-// Of a deleted hook's deliveries: at most a millisecond with the lock held
+// How many deliveries of a deleted hook are removed at once: at most a millisecond with the lock held
 inline constexpr std::size_t removed_at_once_max = 1000;
 
 }  // namespace detail
@@ -101,24 +101,24 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
 }
 
 TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
-    hook_rows& its = rows_of(to);
+    hook_rows& hook_entry = rows_of(to);
     undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
-    const auto stored = rows_.emplace(id, row{.hook = to, .to = its.to, .of = event, .message_id = message_id_of(event->seed, to),
-                          .created_at = now, .kept_in = &its.waiting, .at = now}).first;
-    undo_unless_kept there{[&]() noexcept { rows_.erase(id); }};
-    its.deliveries.insert(id);
-    undo_unless_kept listed{[&]() noexcept { its.deliveries.erase(id); }};
-    its.waiting.insert({now, id});
-    there.keep();
+    const auto stored = rows_.emplace(id, row{.hook = to, .to = hook_entry.to, .of = event, .message_id = message_id_of(event->seed, to),
+                          .created_at = now, .kept_in = &hook_entry.waiting, .at = now}).first;
+    undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
+    hook_entry.deliveries.insert(id);
+    undo_unless_kept listed{[&]() noexcept { hook_entry.deliveries.erase(id); }};
+    hook_entry.waiting.insert({now, id});
+    inserted.keep();
     listed.keep();
     known.keep();
-    ++its.to->deliveries;
+    ++hook_entry.to->deliveries;
     ++event->deliveries;
     bytes_ += detail::delivery_bytes;
-    const bool due = has_share(*its.to, event->what);
+    const bool due = has_share(*hook_entry.to, event->what);
     charge(stored->second, true);
     if (due) {
-        queue_no_later_than(its, now);
+        queue_no_later_than(hook_entry, now);
     } else {
         stored->second.state = delivery_state::given_up;
         move(id, stored->second, ended_, now);

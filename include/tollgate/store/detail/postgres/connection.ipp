@@ -110,7 +110,7 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
         if (left <= 0) return waited::timed_out;
         std::array<pollfd, 2> polled{pollfd{descriptor, static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
                                      pollfd{wake_descriptor, POLLIN, 0}};
-        // While it connects, libpq tells which of the two to wait for. A socket becomes readable when connecting fails.
+        // While it connects, libpq reports which of the two to wait for. A socket becomes readable when connecting fails.
         const int ready = ::poll(polled.data(), wake_descriptor < 0 ? 1 : 2,
                                  static_cast<int>((std::min)(left, decltype(left){60'000})));
         if (ready > 0) return waited::ready;

@@ -23,7 +23,7 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<delivery_backlog> {
-        // Of the hooks that may have something due: those that are ready, and those named by an unread notice.
+        // Reads only hooks that may have due deliveries: those that are ready, and those named by an unread notice.
         auto rows = impl_->database.query(
             "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $1 AND account_id <> 0 "
             "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "

@@ -76,13 +76,13 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
                                     std::optional<instant>>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, seed, created_at, is, attempts_made, next_attempt_at] = **row;
+            auto& [id, event, seed, created_at, stored_state, attempts_made, next_attempt_at] = **row;
             found.push_back({.id = id,
                              .hook = hook,
                              .event = std::move(event),
                              .message_id = message_id_of(seed, hook),
                              .created_at = created_at,
-                             .state = is,
+                             .state = stored_state,
                              .attempts_made = static_cast<unsigned>(attempts_made),
                              .next_attempt_at = next_attempt_at});
         }

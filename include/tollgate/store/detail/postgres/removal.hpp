@@ -24,7 +24,7 @@ public:
     TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
     /// Delivered or given up by a hook, beyond the newest `rows_kept`.
     TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id hook, std::size_t rows_kept, std::size_t rows_max);
-    /// Of this hook or, without one, of any deleted hook, whose row is removed with its last delivery.
+    /// Deliveries of this hook or, without one, of any deleted hook, whose row is removed with its last delivery.
     TOLLGATE_DECL result<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
 
 private:

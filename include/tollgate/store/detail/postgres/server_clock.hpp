@@ -28,7 +28,7 @@ public:
     /// Steady clocks drift by about 50 parts per million: 3 ms in this time.
     static constexpr seconds observed_every{60};
 
-    /// `callers`: the clock by which callers tell the time; null: this clock, so that no shift is needed.
+    /// `callers`: the clock that callers use; null: this clock, so that no shift is needed.
     explicit server_clock(node_clock callers) noexcept : callers_{callers} {}
     server_clock(const server_clock&) = delete;
     server_clock& operator=(const server_clock&) = delete;

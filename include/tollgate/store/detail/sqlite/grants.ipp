@@ -116,11 +116,11 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
 
 TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
-        auto there =
+        auto existing =
             on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest)
                 .next<bool>();
-        if (!there) return std::move(there).error();
-        if (*there) return std::get<0>(**there) ? code_result::spent : code_result::waiting;
+        if (!existing) return std::move(existing).error();
+        if (*existing) return std::get<0>(**existing) ? code_result::spent : code_result::waiting;
         auto known =
             on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application).next<application_id>();
         if (!known) return std::move(known).error();

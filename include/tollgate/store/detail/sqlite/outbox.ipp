@@ -62,7 +62,7 @@ private:
         return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
     }
 
-    /// Of one host, after expired leases were ended.
+    /// The number of leases of one host, after expired leases were ended.
     result<std::size_t*> leases_in_force(const std::string& host) {
         if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
         auto counts = on_.prepare(
@@ -218,7 +218,7 @@ TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event
 
 TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::size_t rows_max) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<delivery_backlog> {
-        // Of the hooks that may have something due, so that nothing is read of the others. The oldest is the first of its hook.
+        // Reads only hooks that may have due deliveries. The oldest delivery is the first of its hook.
         auto rows = on.prepare(
             "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
             "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
@@ -237,7 +237,7 @@ TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::s
 
 TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
-        // One row more tells when the next hook is due.
+        // One more row shows when the next hook is due.
         auto rows = on.prepare(
             "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
             "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
