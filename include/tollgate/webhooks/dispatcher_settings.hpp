@@ -45,7 +45,7 @@ struct hook_dispatch_settings {
 
     /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
     std::size_t attempts_max = 2048;
-    std::size_t slow_attempts_max = 1024;  ///< of these, to hosts whose last attempt was slow
+    std::size_t slow_attempts_max = 1024;  ///< how many of these may go to hosts whose last attempt was slow
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
     std::size_t per_slow_host_max = 2;     ///< the same for a slow or unknown host
     /// Attempts that one hook gets in a minute, which begins with the first of them; what is beyond waits for the next one.
@@ -59,7 +59,7 @@ struct hook_dispatch_settings {
     /// the socket, the rest to record the result, which is more than `sqlite_store` waits for other writers
     /// (`sqlite_settings::busy_wait_max`). When a process dies, its leased deliveries are sent again when their lease has ended.
     milliseconds lease_margin = seconds{15};
-    /// How often to check what another process may have appended: in a store that can tell cheaply (`shared_outbox`),
+    /// How often to check what another process may have appended: in a store that detects it cheaply (`shared_outbox`),
     /// and in any other one. Events published through the dispatcher are sent at once.
     milliseconds poll_interval{50};
     milliseconds claim_interval = seconds{1};

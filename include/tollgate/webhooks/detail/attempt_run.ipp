@@ -196,7 +196,7 @@ TOLLGATE_DECL void attempt_run::send() {
     written_ = in_body_ = false;
     connection_->write(
         message_, [self = shared_from_this(), connection = connection_](const std::error_code& failed, std::size_t) {
-            // If writing failed, reading tells more: perhaps a response, or the reason.
+            // If writing failed, reading gives more information: perhaps a response, or the reason.
             if (!self->ended_ && connection == self->connection_ && !failed) self->written_ = true;
         });
     read();

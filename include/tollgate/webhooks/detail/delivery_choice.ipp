@@ -51,9 +51,9 @@ TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
 }
 
 /// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.
-TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& here, scheduler_time now, scheduler_actions& into) {
+TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& host, scheduler_time now, scheduler_actions& into) {
     if (minutes_.empty()) return;
-    const auto new_end = std::remove_if(here.due.begin(), here.due.end(), [&](const remembered_hook& each) {
+    const auto new_end = std::remove_if(host.due.begin(), host.due.end(), [&](const remembered_hook& each) {
         if (attempts_left(each.hook, now.steady) != 0) return false;
         const auto wait = std::chrono::ceil<milliseconds>(minutes_.find(each.hook)->second.over - now.steady);
         into.lease.push_back({each.hook, 0, 0, now.wall + wait});
@@ -61,32 +61,32 @@ TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& here, scheduler_
         --remembered_;
         return true;
     });
-    here.due.erase(new_end, here.due.end());
+    host.due.erase(new_end, host.due.end());
 }
 
 /// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
 TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now,
                                                  scheduler_actions& into) {
-    host_state& here = at.second;
-    park_limited(here, now, into);
+    host_state& host = at.second;
+    park_limited(host, now, into);
     const instant retry_at = now.wall + full_host_retry_time();
     const auto load_of = [&](const account_ref& account) -> account_load& {
-        for (account_load& each : here.accounts)
+        for (account_load& each : host.accounts)
             if (each.account == account) return each;
-        return here.accounts.emplace_back(account_load{account});
+        return host.accounts.emplace_back(account_load{account});
     };
-    for (remembered_hook& each : here.due) {
+    for (remembered_hook& each : host.due) {
         each.requested = 0;
         load_of(each.account);
     }
-    for (account_load& each : here.accounts) each.requested = 0;
-    const std::size_t free = free_slots(here);
+    for (account_load& each : host.accounts) each.requested = 0;
+    const std::size_t free = free_slots(host);
     const std::size_t slots = (std::min)(free, rows_left);
     std::size_t used = 0;
     for (; used < slots; ++used) {
         remembered_hook* best = nullptr;
         account_load* best_load = nullptr;
-        for (remembered_hook& each : here.due) {
+        for (remembered_hook& each : host.due) {
             account_load& load = load_of(each.account);
             const auto rank = [](const account_load& account, const remembered_hook& hook) {
                 return std::pair{account.in_flight + account.requested, hook.requested};
@@ -100,9 +100,9 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
         ++best->requested;
         ++best_load->requested;
     }
-    for (const remembered_hook& each : here.due) {
+    for (const remembered_hook& each : host.due) {
         if (each.requested != 0) {
-            into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
+            into.lease.push_back({each.hook, each.requested, leases_max(host), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
         } else if (each.listed_by == last_claim_ && slots == free) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
@@ -110,9 +110,9 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
             parked_some_ = true;
         }
     }
-    std::erase_if(here.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
+    std::erase_if(host.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
     rows_left -= used;
-    if (here.slow) slow_requested_ += used;
+    if (host.slow) slow_requested_ += used;
 }
 
 }  // namespace tollgate::webhooks

@@ -186,7 +186,7 @@ private:
     TOLLGATE_DECL void take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL bool remember(const due_hook& each);
     TOLLGATE_DECL void choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now, scheduler_actions& into);
-    TOLLGATE_DECL void park_limited(host_state& here, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void park_limited(host_state& host, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void count_attempt(hook_id hook);
     [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id hook, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;

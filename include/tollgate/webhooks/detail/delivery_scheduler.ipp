@@ -192,7 +192,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         judged.disable_if_failing_since.reset();
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
-        // A delivery that waited in vain for a name lookup would do so again and occupy a slot meanwhile.
+        // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.
         judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
         judged.disable_if_failing_since.reset();
     }
@@ -238,11 +238,11 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     std::size_t rows_left = rows_max();
     std::size_t visits = due_hosts_.size();
     for (auto next = due_hosts_.begin(); visits != 0; --visits) {
-        const auto here = next++;
-        hosts::value_type& at = **here;
+        const auto place = next++;
+        hosts::value_type& at = **place;
         if (at.second.due.empty()) {
             at.second.is_queued = false;
-            due_hosts_.erase(here);
+            due_hosts_.erase(place);
             continue;
         }
         if (rows_left == 0) {
@@ -251,7 +251,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
         }
         const std::size_t rows_before = rows_left;
         choose_at(at, rows_left, now, into);
-        if (rows_left != rows_before) due_hosts_.splice(due_hosts_.end(), due_hosts_, here);
+        if (rows_left != rows_before) due_hosts_.splice(due_hosts_.end(), due_hosts_, place);
     }
     into.leased_for = {now.wall, now.wall + settings_.client.attempt_timeout + settings_.lease_margin};
     if (into.lease.empty()) plan_next_claim(false, false, now);

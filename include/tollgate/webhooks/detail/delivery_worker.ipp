@@ -103,7 +103,7 @@ private:
     TOLLGATE_DECL void call_store(const scheduler_actions& actions);
     TOLLGATE_DECL void send(const std::vector<scheduler_actions::delivery_to_send>& all);
     TOLLGATE_DECL std::optional<outgoing_request> prepare(const scheduler_actions::delivery_to_send& each,
-                                                          ended_attempt& instead);
+                                                          ended_attempt& refusal);
     TOLLGATE_DECL void finish() noexcept;
     [[nodiscard]] scheduler_time now() noexcept { return {clock::now(), environment_.now()}; }
 
@@ -281,10 +281,10 @@ TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actio
         requests.reserve(all.size());
         ended_attempts refused;
         for (const auto& each : all) {
-            ended_attempts instead(1);
-            instead.front().number = each.number;
-            if (auto request = prepare(each, instead.front())) requests.push_back(*std::move(request));
-            else refused.splice(refused.end(), instead);
+            ended_attempts refusal(1);
+            refusal.front().number = each.number;
+            if (auto request = prepare(each, refusal.front())) requests.push_back(*std::move(request));
+            else refused.splice(refused.end(), refusal);
         }
         if (!requests.empty()) client_->send(std::move(requests));
         inputs_.ended.splice(inputs_.ended.end(), refused);
@@ -295,32 +295,32 @@ TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actio
 }
 
 TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
-    const scheduler_actions::delivery_to_send& each, ended_attempt& instead) {
+    const scheduler_actions::delivery_to_send& each, ended_attempt& refusal) {
     auto target = http::url::parse(each.what->target_url);
     if (!target) {
-        instead.end = attempt_end::no_address;
-        instead.why = "the target is not a URL";
+        refusal.end = attempt_end::no_address;
+        refusal.why = "the target is not a URL";
         return std::nullopt;
     }
     // Checked again, because the rule may have become stricter since the hook was created.
     if (const auto checked = environment_.check(*target); !checked) {
-        instead.end = attempt_end::refused_address;
-        instead.why = checked.error().message;
+        refusal.end = attempt_end::refused_address;
+        refusal.why = checked.error().message;
         return std::nullopt;
     }
     if (!each.what->unreadable_secret.empty()) {
         environment_.on_problem(unavailable(each.what->unreadable_secret));
-        instead.tried = false;
-        instead.why = "the signing secret cannot be read";
+        refusal.tried = false;
+        refusal.why = "the signing secret cannot be read";
         return std::nullopt;
     }
     fields_.clear();
     std::string body;
     if (const auto written = environment_.write(*each.what, environment_.now(), fields_, body); !written) {
         environment_.on_problem(written.error());
-        instead.unsendable = true;
-        instead.end = attempt_end::no_connection;
-        instead.why = "the payload format failed";
+        refusal.unsendable = true;
+        refusal.end = attempt_end::no_connection;
+        refusal.why = "the payload format failed";
         return std::nullopt;
     }
     auto fields = std::string{fields_.view()}.append("traceparent: ").append(delivery_trace::of(*each.what).traceparent());
