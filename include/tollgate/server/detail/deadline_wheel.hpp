@@ -26,7 +26,7 @@ public:
         friend deadline_wheel;
         entry* previous_ = nullptr;
         entry* next_ = nullptr;
-        std::uint64_t due_ = 0;   // the tick of the deadline
+        std::uint64_t due_ = 0;          // the tick of the deadline
         std::uint64_t examined_at_ = 0;  // the tick at which the wheel examines the entry; at most due_
     };
 
