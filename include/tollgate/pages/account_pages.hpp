@@ -300,7 +300,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
         try {
             if (refused.status == http::status::service_unavailable)
                 response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-            // There is no request to tell the language.
+            // There is no request, so the language is unknown.
             const auto pages = renderer_.in(renderer_.languages().front());
             pages.answer_message(response, refused.status,
                                  {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});

@@ -33,7 +33,7 @@ template <class Pages>
     return web::answer_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }
 
-/// Answers a request of a signed-in user, whose form, if any, is theirs.
+/// Answers a request of a signed-in user. Its form, if any, was issued to that user.
 template <class Pages>
 [[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
     const auto nonce = web::new_form_nonce(policy(pages.policies().random), context.now);
