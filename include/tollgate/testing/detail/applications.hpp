@@ -235,7 +235,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
 
     add("application: only its owner deletes it", [](auto& store) {
         const auto stored = sample_application("tgi_kept"), lost = sample_application("tgi_lost");
-        const auto kept_id = value_of(store.create_application(stored, applications_max));
+        const auto stored_id = value_of(store.create_application(stored, applications_max));
         const auto lost_id = value_of(store.create_application(lost, applications_max));
         expect(!value_of(store.delete_application(user_id{4}, lost_id)), "it is another owner's");
         expect_application_found(store, lost_id, lost);
@@ -243,11 +243,11 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect_application_unknown(store, lost.client_id);
         expect(!value_of(store.delete_application(lost.owner, lost_id)), "it is deleted once");
         expect(!value_of(store.add_client_secret(lost.owner, lost_id, sample_digest(50))), "it has no secret");
-        expect_application_found(store, kept_id, stored);
+        expect_application_found(store, stored_id, stored);
         expect(value_of(store.applications_of(stored.owner)).size() == 1, "a deleted application is not listed");
 
         const auto again = value_of(store.create_application(lost, applications_max));
-        expect(again != lost_id && again != kept_id, "the id of a deleted application is not used again");
+        expect(again != lost_id && again != stored_id, "the id of a deleted application is not used again");
         expect_application_found(store, again, lost);
     });
 
@@ -288,23 +288,23 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         to.emplace_back("application: all outlives the store", [source] {
             auto stored = sample_application("tgi_kept");
             const auto lost = sample_application("tgi_lost");
-            std::optional<application_id> kept_id, lost_id;
+            std::optional<application_id> stored_id, lost_id;
             {
                 auto instance = source->make();
                 auto& store = empty_store_of(instance);
-                kept_id = value_of(store.create_application(stored, applications_max));
+                stored_id = value_of(store.create_application(stored, applications_max));
                 lost_id = value_of(store.create_application(lost, applications_max));
                 stored.secret_digest = sample_digest(50);
-                value_of(store.add_client_secret(stored.owner, *kept_id, stored.secret_digest));
-                value_of(store.remove_older_secret(stored.owner, *kept_id));
+                value_of(store.add_client_secret(stored.owner, *stored_id, stored.secret_digest));
+                value_of(store.remove_older_secret(stored.owner, *stored_id));
                 value_of(store.delete_application(lost.owner, *lost_id));
             }
             auto again = source->reopen();
             auto& store = store_of(again);
-            expect_application_found(store, *kept_id, stored);
+            expect_application_found(store, *stored_id, stored);
             expect_application_unknown(store, lost.client_id);
             const auto next = value_of(store.create_application(lost, applications_max));
-            expect(next != *kept_id && next != *lost_id, "ids are never used again, not even by the next process");
+            expect(next != *stored_id && next != *lost_id, "ids are never used again, not even by the next process");
         });
 }
 

@@ -118,7 +118,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     add("personal token: a revoked one is not found", [](auto& store) {
         const auto stored = sample_personal_token("tgu_kept");
         const auto lost = sample_personal_token("tgu_lost");
-        const auto kept_id = value_of(store.create_personal_token(stored, tokens_max));
+        const auto stored_id = value_of(store.create_personal_token(stored, tokens_max));
         const auto lost_id = value_of(store.create_personal_token(lost, tokens_max));
         expect_token_found(store, lost);
         expect(value_of(store.revoke_personal_token(lost_id)), "revoking a token says that there was one");
@@ -126,7 +126,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect_token_found(store, stored);
         const auto listed = value_of(store.personal_tokens_of(stored.user));
         expect(listed.size() == 1, "a revoked token is not listed");
-        expect_token_listed(listed[0], kept_id, stored);
+        expect_token_listed(listed[0], stored_id, stored);
     });
 
     add("personal token: revoking what is not there is false", [](auto& store) {
@@ -338,11 +338,11 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         to.emplace_back("personal token: all outlives the store", [source] {
             const auto stored = sample_personal_token("tgu_kept");
             const auto lost = sample_personal_token("tgu_lost");
-            std::optional<token_id> kept_id, lost_id;
+            std::optional<token_id> stored_id, lost_id;
             {
                 auto instance = source->make();
                 auto& store = empty_store_of(instance);
-                kept_id = value_of(store.create_personal_token(stored, tokens_max));
+                stored_id = value_of(store.create_personal_token(stored, tokens_max));
                 lost_id = value_of(store.create_personal_token(lost, tokens_max));
                 value_of(store.revoke_personal_token(*lost_id));
             }
@@ -350,9 +350,9 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             auto& store = store_of(again);
             expect_token_found(store, stored);
             expect_token_unknown(store, lost.username);
-            expect_token_listed(value_of(store.personal_tokens_of(stored.user)).at(0), *kept_id, stored);
+            expect_token_listed(value_of(store.personal_tokens_of(stored.user)).at(0), *stored_id, stored);
             const auto next = value_of(store.create_personal_token(sample_personal_token("tgu_next"), tokens_max));
-            expect(next != *kept_id && next != *lost_id, "ids are never used again, not even by the next process");
+            expect(next != *stored_id && next != *lost_id, "ids are never used again, not even by the next process");
         });
 }
 

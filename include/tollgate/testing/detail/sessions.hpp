@@ -163,12 +163,12 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             const auto listed = value_of(store.sessions_of(user_id{7}));
             expect(listed.size() == order.size(), "all of the user's sessions are listed, and no others");
             for (std::size_t i = 0; i < order.size(); ++i) {
-                const stored_session& is = listed[i];
+                const stored_session& session = listed[i];
                 const stored_session& should_be = sessions[order[i]];
-                expect(is.cookie_digest == should_be.cookie_digest, "sessions are listed by their last use");
-                expect(is.user == should_be.user && is.login == should_be.login && is.created_at == should_be.created_at &&
-                           is.last_seen_at == should_be.last_seen_at && is.signed_in_from == should_be.signed_in_from &&
-                           is.user_agent == should_be.user_agent,
+                expect(session.cookie_digest == should_be.cookie_digest, "sessions are listed by their last use");
+                expect(session.user == should_be.user && session.login == should_be.login && session.created_at == should_be.created_at &&
+                           session.last_seen_at == should_be.last_seen_at && session.signed_in_from == should_be.signed_in_from &&
+                           session.user_agent == should_be.user_agent,
                        "a listed session has all that was stored");
             }
         };
