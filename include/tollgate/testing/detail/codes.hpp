@@ -124,7 +124,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const std::string one(43, 'a'), other = std::string(42, 'a') + "A";
         struct row {
             std::optional<std::string> challenge, shown;
-            redemption_result wanted;
+            redemption_result expected;
         };
         std::uint64_t seed = 0;
         for (const row& each : {row{{}, {}, redeemed}, row{{}, one, verifier_mismatch}, row{one, {}, verifier_mismatch},
@@ -134,8 +134,8 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect_code(store, code, code_result::created);
             auto shown = sample_redemption(seed, application);
             shown.code_challenge = each.shown;
-            expect_redemption(store, shown, each.wanted);
-            if (each.wanted == redeemed) continue;
+            expect_redemption(store, shown, each.expected);
+            if (each.expected == redeemed) continue;
             expect_no_access(store, seed);
             shown.code_challenge = each.challenge;
             expect_redemption(store, shown, redeemed);  // it was still good

@@ -65,7 +65,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
 
         struct row {
             const char* scopes;
-            refresh_result wanted;
+            refresh_result expected;
         };
         std::uint64_t access = 10;
         for (const row& each : {row{"sitesmaker:read", refreshed}, row{"user:balance", refreshed},
@@ -75,7 +75,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             auto shown = sample_refresh(1, ++access, application);
             shown.narrowed = sample_scopes(each.scopes);
             const auto actual = value_of(store.refresh_access_token(shown));
-            expect(actual.result == each.wanted, "a scope that the token does not have is too wide");
+            expect(actual.result == each.expected, "a scope that the token does not have is too wide");
             if (actual.result == too_wide) {
                 expect_no_access(store, access);
                 continue;
