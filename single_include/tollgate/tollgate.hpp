@@ -8462,7 +8462,7 @@ public:
 
     [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, const sign_in_attempt& attempt,
                                                  instant now, http::response& response) {
-        // Text that no login or password can be is not worth a slow hash, and must not lock anyone out.
+        // A text that cannot be a login or password does not justify a slow hash, and must not lock anyone out.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
             (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))
             return sign_in_response{};
@@ -8553,14 +8553,14 @@ public:
             if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
             return std::move(set).error();
         }
-        // The current session, too: someone who knows its cookie must not stay.
+        // This also ends the current session: someone else may know its cookie.
         if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) return std::move(ended).error();
         if (!cookie_.set(started->cookie, response)) return internal_error("the session cookie is malformed");
         return password_change_response{changed, {}};
     }
 
 private:
-    /// Names a session on pages. A hash of what the store finds it by, so that a page does not show that either.
+    /// Identifies a session on pages: a hash of the digest by which the store finds it, so that pages do not show the digest.
     [[nodiscard]] static std::string listed_id_of(const digest& cookie) {
         return hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
     }
@@ -8675,7 +8675,7 @@ inline std::string session_cookie::sign_in_url(std::string_view return_to) const
         const bool is_ours = page.starts_with("/user/") || page.ends_with("/oauth/") || page.ends_with("/oauth");
         if (!web::is_language_tag(language) || !is_ours) language = {};
     }
-    // Without a language the page redirects to the reader's.
+    // Without a language, the page redirects to the reader's.
     std::string url = root_;
     if (!language.empty()) url.append("/").append(language);
     url.append("/user/sign_in/");
@@ -9783,7 +9783,7 @@ struct hook_dispatch_settings {
 
     /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
     std::size_t attempts_max = 2048;
-    std::size_t slow_attempts_max = 1024;  ///< of these, to hosts whose last attempt was slow
+    std::size_t slow_attempts_max = 1024;  ///< how many of these may go to hosts whose last attempt was slow
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
     std::size_t per_slow_host_max = 2;     ///< the same for a slow or unknown host
     /// Attempts that one hook gets in a minute, which begins with the first of them; what is beyond waits for the next one.
@@ -9797,7 +9797,7 @@ struct hook_dispatch_settings {
     /// the socket, the rest to record the result, which is more than `sqlite_store` waits for other writers
     /// (`sqlite_settings::busy_wait_max`). When a process dies, its leased deliveries are sent again when their lease has ended.
     milliseconds lease_margin = seconds{15};
-    /// How often to check what another process may have appended: in a store that can tell cheaply (`shared_outbox`),
+    /// How often to check what another process may have appended: in a store that detects it cheaply (`shared_outbox`),
     /// and in any other one. Events published through the dispatcher are sent at once.
     milliseconds poll_interval{50};
     milliseconds claim_interval = seconds{1};
@@ -10257,7 +10257,7 @@ TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field
 TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
                                 const form_faults& faults, const form_texts& texts);
 
-/// The hidden fields of `to` tell it from all others of the page.
+/// The hidden fields of `to` distinguish it from all others of the page.
 TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts);
 
 /// A read-only text to copy. The button to copy it is hidden until the script of the page shows it.
@@ -10548,7 +10548,7 @@ public:
         frame.documentation_url = renderer_->documentation_url();
         frame.languages = links;
         // Without TLS browsers omit Sec-Fetch-Site, and with no-referrer their Origin is `null`, so that forms of this
-        // site could not be told from those of others.
+        // site could not be distinguished from those of others.
         if (!site().secure) frame.referrer_policy = "same-origin";
         if (frame.has_secret) frame.script_url = site().script_url;
         add_page_fields(response, site(), reach, frame.has_secret);
@@ -13991,7 +13991,7 @@ template <class Pages>
     return web::answer_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }
 
-/// Answers a request of a signed-in user, whose form, if any, is theirs.
+/// Answers a request of a signed-in user. Its form, if any, was issued to that user.
 template <class Pages>
 [[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
     const auto nonce = web::new_form_nonce(policy(pages.policies().random), context.now);
@@ -14301,7 +14301,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
         try {
             if (refused.status == http::status::service_unavailable)
                 response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-            // There is no request to tell the language.
+            // There is no request, so the language is unknown.
             const auto pages = renderer_.in(renderer_.languages().front());
             pages.answer_message(response, refused.status,
                                  {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
@@ -15109,9 +15109,9 @@ public:
     [[nodiscard]] std::optional<device_code> find(const digest& code) const {
         const auto found = find_row(code);
         if (found == rows_.end()) return std::nullopt;
-        const new_device_code& is = found->code;
-        return device_code{is.device_digest,  is.application, applications_.find(is.application)->client_id, is.scopes,
-                           is.requested_from, is.created_at,  is.expires_at,                                 found->state};
+        const new_device_code& stored = found->code;
+        return device_code{stored.device_digest,  stored.application, applications_.find(stored.application)->client_id, stored.scopes,
+                           stored.requested_from, stored.created_at,  stored.expires_at,                                 found->state};
     }
 
     bool answer(const digest& user_code, device_code_state state) noexcept {
@@ -15650,7 +15650,7 @@ private:
         scope_set scopes;
         instant expires_at;
         instant ends_at;
-        // Of the last replacement, if there was one.
+        // Set by the last replacement, if there was one.
         std::optional<digest> family = {};
         digest replaced = {};
         instant replaced_at = {};
@@ -15729,7 +15729,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(const account_ref& account, hook_id id) noexcept;
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL kept_hook* find(hook_id id) noexcept;
-    /// Of all hooks of the account.
+    /// The sum over all hooks of the account.
     [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
     /// The hooks that an event is delivered to.
     [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;
@@ -15957,7 +15957,7 @@ template <class Verb>
         error failure{error_kind::unavailable, {}, {}};
         try {
             failure = unavailable("out of memory or another resource of the process");
-        } catch (...) {  // out of memory for the text, too: the kind suffices
+        } catch (...) {  // no memory for the text either: return the kind alone
         }
         return failure;
     }
@@ -16079,9 +16079,9 @@ struct memory_settings {
     std::size_t refresh_tokens_max = 100'000;
     std::size_t device_codes_max = 10'000;
     std::size_t sessions_max = 100'000;
-    /// Bytes of events, deliveries and their attempts. Of those not yet delivered, one account may have a quarter, and
-    /// so may one host. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
-    /// given up at once, on record; if these are all deliveries of the event, it is refused.
+    /// Bytes of events, deliveries and their attempts. Undelivered events of one account, and those to one host, may use
+    /// a quarter of it. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
+    /// recorded as given up at once; if these are all deliveries of the event, it is refused.
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
@@ -16094,7 +16094,7 @@ public:
     /// No call blocks.
     static constexpr bool blocking = false;
 
-    /// An empty store. Of the settings, those of personal and access tokens apply.
+    /// An empty store. Only the settings of personal and access tokens apply.
     TOLLGATE_DECL explicit memory_token_store(const memory_settings& settings = {});
     memory_token_store(const memory_token_store&) = delete;
     memory_token_store& operator=(const memory_token_store&) = delete;
@@ -17632,7 +17632,7 @@ public:
     connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept
         : connections_max_{connections_max}, per_address_max_{per_address_max} {}
 
-    /// Each admission but `dropped` is returned with `release` when the connection ends. Never throws: without memory
+    /// Each admission except `dropped` is returned with `release` when the connection ends. Never throws: without memory
     /// to count, the result is `dropped`.
     [[nodiscard]] TOLLGATE_DECL admission admit(const ip_address& from) noexcept;
     TOLLGATE_DECL void release(const ip_address& from, admission admitted) noexcept;
@@ -17861,7 +17861,7 @@ public:
         friend deadline_wheel;
         entry* previous_ = nullptr;
         entry* next_ = nullptr;
-        std::uint64_t due_ = 0;   // the tick of the deadline
+        std::uint64_t due_ = 0;          // the tick of the deadline
         std::uint64_t examined_at_ = 0;  // the tick at which the wheel examines the entry; at most due_
     };
 
@@ -28553,9 +28553,9 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
     if (by_client_id_.contains(created.client_id.view()))
         return error{error_kind::conflict, "An application of this client_id exists already.", {}};
     const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
-    std::size_t there = 0;
-    for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++there;
-    if (there >= applications_per_user_max) return too_many_applications(applications_per_user_max);
+    std::size_t owned = 0;
+    for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++owned;
+    if (owned >= applications_per_user_max) return too_many_applications(applications_per_user_max);
     if (rows_.size() >= applications_max_)
         return unavailable("The memory store holds " + std::to_string(applications_max_) +
                            " applications, the maximum (memory_settings::applications_max).");
@@ -28642,8 +28642,8 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
     if (parties_of(created.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
     const grant_parties parties{created.application, created.user};
     const auto replaces_another = [&] {
-        const auto there = between_.find(parties);
-        return there != between_.end() && there->second.size() >= limits::access_tokens_per_grant_max;
+        const auto siblings = between_.find(parties);
+        return siblings != between_.end() && siblings->second.size() >= limits::access_tokens_per_grant_max;
     };
     while (!shares_.has_room(created.user) && !replaces_another())
         if (sweep_expired(created.created_at, 1) == 0)
@@ -28696,8 +28696,9 @@ TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
 TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& token) const noexcept {
     return by_digest_.with(token, [](const row* stored) -> std::optional<oauth_token> {
         if (stored == nullptr) return std::nullopt;
-        const stored_credential& is = stored->credential;
-        return oauth_token{false, is.user, *is.application, {}, scope_set::from_text(is.scopes), stored->created_at, *is.expires_at};
+        const stored_credential& credential = stored->credential;
+        return oauth_token{false, credential.user, *credential.application, {}, scope_set::from_text(credential.scopes),
+                           stored->created_at, *credential.expires_at};
     });
 }
 
@@ -28763,8 +28764,8 @@ TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& part
 }
 
 TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
-    if (const auto there = codes_.find(code.code_digest); there != codes_.end())
-        return there->second.refresh_token ? code_result::spent : code_result::waiting;
+    if (const auto existing = codes_.find(code.code_digest); existing != codes_.end())
+        return existing->second.refresh_token ? code_result::spent : code_result::waiting;
     if (applications_.find(code.application) == nullptr) return not_found();
 
     const grant_parties parties{code.application, code.user};
@@ -28946,8 +28947,8 @@ TOLLGATE_DECL void grants::revoke_token(application_id application, const digest
 TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) const {
     auto described = access_.describe(token);
     if (const auto found = refresh_tokens_.find(token); !described && found != refresh_tokens_.end()) {
-        const refresh_row& is = found->second;
-        described = oauth_token{true, is.parties.user, is.parties.application, {}, is.scopes, {}, is.expires_at};
+        const refresh_row& stored = found->second;
+        described = oauth_token{true, stored.parties.user, stored.parties.application, {}, stored.scopes, {}, stored.expires_at};
     }
     if (!described) return std::nullopt;
     if (const application* known = applications_.find(described->application)) described->client_id = known->client_id;
@@ -29190,7 +29191,7 @@ inline constexpr std::size_t delivery_bytes = 512;
 /// the last one that needs it.
 inline std::size_t unsent_bytes(const event& event) noexcept { return delivery_bytes + event_bytes + event.data.size(); }
 
-// Of a deleted hook's deliveries: at most a millisecond with the lock held
+// How many deliveries of a deleted hook are removed at once: at most a millisecond with the lock held
 inline constexpr std::size_t removed_at_once_max = 1000;
 
 }  // namespace detail
@@ -29270,24 +29271,24 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
 }
 
 TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
-    hook_rows& its = rows_of(to);
+    hook_rows& hook_entry = rows_of(to);
     undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
-    const auto stored = rows_.emplace(id, row{.hook = to, .to = its.to, .of = event, .message_id = message_id_of(event->seed, to),
-                          .created_at = now, .kept_in = &its.waiting, .at = now}).first;
-    undo_unless_kept there{[&]() noexcept { rows_.erase(id); }};
-    its.deliveries.insert(id);
-    undo_unless_kept listed{[&]() noexcept { its.deliveries.erase(id); }};
-    its.waiting.insert({now, id});
-    there.keep();
+    const auto stored = rows_.emplace(id, row{.hook = to, .to = hook_entry.to, .of = event, .message_id = message_id_of(event->seed, to),
+                          .created_at = now, .kept_in = &hook_entry.waiting, .at = now}).first;
+    undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
+    hook_entry.deliveries.insert(id);
+    undo_unless_kept listed{[&]() noexcept { hook_entry.deliveries.erase(id); }};
+    hook_entry.waiting.insert({now, id});
+    inserted.keep();
     listed.keep();
     known.keep();
-    ++its.to->deliveries;
+    ++hook_entry.to->deliveries;
     ++event->deliveries;
     bytes_ += detail::delivery_bytes;
-    const bool due = has_share(*its.to, event->what);
+    const bool due = has_share(*hook_entry.to, event->what);
     charge(stored->second, true);
     if (due) {
-        queue_no_later_than(its, now);
+        queue_no_later_than(hook_entry, now);
     } else {
         stored->second.state = delivery_state::given_up;
         move(id, stored->second, ended_, now);
@@ -33978,7 +33979,7 @@ public:
                                                     const lease_time& lease) noexcept = 0;
     virtual result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept = 0;
     virtual result<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
-    /// Whether the store can tell cheaply that something was appended, and whether that may have happened since the
+    /// Whether the store can detect cheaply that something was appended, and whether that may have happened since the
     /// last listing.
     virtual bool tells_changes() noexcept = 0;
     virtual bool may_have_changed() noexcept = 0;
@@ -34363,7 +34364,7 @@ private:
     TOLLGATE_DECL void take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL bool remember(const due_hook& each);
     TOLLGATE_DECL void choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now, scheduler_actions& into);
-    TOLLGATE_DECL void park_limited(host_state& here, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void park_limited(host_state& host, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void count_attempt(hook_id hook);
     [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id hook, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
@@ -34698,7 +34699,7 @@ private:
     TOLLGATE_DECL void call_store(const scheduler_actions& actions);
     TOLLGATE_DECL void send(const std::vector<scheduler_actions::delivery_to_send>& all);
     TOLLGATE_DECL std::optional<outgoing_request> prepare(const scheduler_actions::delivery_to_send& each,
-                                                          ended_attempt& instead);
+                                                          ended_attempt& refusal);
     TOLLGATE_DECL void finish() noexcept;
     [[nodiscard]] scheduler_time now() noexcept { return {clock::now(), environment_.now()}; }
 
@@ -34876,10 +34877,10 @@ TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actio
         requests.reserve(all.size());
         ended_attempts refused;
         for (const auto& each : all) {
-            ended_attempts instead(1);
-            instead.front().number = each.number;
-            if (auto request = prepare(each, instead.front())) requests.push_back(*std::move(request));
-            else refused.splice(refused.end(), instead);
+            ended_attempts refusal(1);
+            refusal.front().number = each.number;
+            if (auto request = prepare(each, refusal.front())) requests.push_back(*std::move(request));
+            else refused.splice(refused.end(), refusal);
         }
         if (!requests.empty()) client_->send(std::move(requests));
         inputs_.ended.splice(inputs_.ended.end(), refused);
@@ -34890,32 +34891,32 @@ TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actio
 }
 
 TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
-    const scheduler_actions::delivery_to_send& each, ended_attempt& instead) {
+    const scheduler_actions::delivery_to_send& each, ended_attempt& refusal) {
     auto target = http::url::parse(each.what->target_url);
     if (!target) {
-        instead.end = attempt_end::no_address;
-        instead.why = "the target is not a URL";
+        refusal.end = attempt_end::no_address;
+        refusal.why = "the target is not a URL";
         return std::nullopt;
     }
     // Checked again, because the rule may have become stricter since the hook was created.
     if (const auto checked = environment_.check(*target); !checked) {
-        instead.end = attempt_end::refused_address;
-        instead.why = checked.error().message;
+        refusal.end = attempt_end::refused_address;
+        refusal.why = checked.error().message;
         return std::nullopt;
     }
     if (!each.what->unreadable_secret.empty()) {
         environment_.on_problem(unavailable(each.what->unreadable_secret));
-        instead.tried = false;
-        instead.why = "the signing secret cannot be read";
+        refusal.tried = false;
+        refusal.why = "the signing secret cannot be read";
         return std::nullopt;
     }
     fields_.clear();
     std::string body;
     if (const auto written = environment_.write(*each.what, environment_.now(), fields_, body); !written) {
         environment_.on_problem(written.error());
-        instead.unsendable = true;
-        instead.end = attempt_end::no_connection;
-        instead.why = "the payload format failed";
+        refusal.unsendable = true;
+        refusal.end = attempt_end::no_connection;
+        refusal.why = "the payload format failed";
         return std::nullopt;
     }
     auto fields = std::string{fields_.view()}.append("traceparent: ").append(delivery_trace::of(*each.what).traceparent());
@@ -35011,9 +35012,9 @@ TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
 }
 
 /// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.
-TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& here, scheduler_time now, scheduler_actions& into) {
+TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& host, scheduler_time now, scheduler_actions& into) {
     if (minutes_.empty()) return;
-    const auto new_end = std::remove_if(here.due.begin(), here.due.end(), [&](const remembered_hook& each) {
+    const auto new_end = std::remove_if(host.due.begin(), host.due.end(), [&](const remembered_hook& each) {
         if (attempts_left(each.hook, now.steady) != 0) return false;
         const auto wait = std::chrono::ceil<milliseconds>(minutes_.find(each.hook)->second.over - now.steady);
         into.lease.push_back({each.hook, 0, 0, now.wall + wait});
@@ -35021,32 +35022,32 @@ TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& here, scheduler_
         --remembered_;
         return true;
     });
-    here.due.erase(new_end, here.due.end());
+    host.due.erase(new_end, host.due.end());
 }
 
 /// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
 TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now,
                                                  scheduler_actions& into) {
-    host_state& here = at.second;
-    park_limited(here, now, into);
+    host_state& host = at.second;
+    park_limited(host, now, into);
     const instant retry_at = now.wall + full_host_retry_time();
     const auto load_of = [&](const account_ref& account) -> account_load& {
-        for (account_load& each : here.accounts)
+        for (account_load& each : host.accounts)
             if (each.account == account) return each;
-        return here.accounts.emplace_back(account_load{account});
+        return host.accounts.emplace_back(account_load{account});
     };
-    for (remembered_hook& each : here.due) {
+    for (remembered_hook& each : host.due) {
         each.requested = 0;
         load_of(each.account);
     }
-    for (account_load& each : here.accounts) each.requested = 0;
-    const std::size_t free = free_slots(here);
+    for (account_load& each : host.accounts) each.requested = 0;
+    const std::size_t free = free_slots(host);
     const std::size_t slots = (std::min)(free, rows_left);
     std::size_t used = 0;
     for (; used < slots; ++used) {
         remembered_hook* best = nullptr;
         account_load* best_load = nullptr;
-        for (remembered_hook& each : here.due) {
+        for (remembered_hook& each : host.due) {
             account_load& load = load_of(each.account);
             const auto rank = [](const account_load& account, const remembered_hook& hook) {
                 return std::pair{account.in_flight + account.requested, hook.requested};
@@ -35060,9 +35061,9 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
         ++best->requested;
         ++best_load->requested;
     }
-    for (const remembered_hook& each : here.due) {
+    for (const remembered_hook& each : host.due) {
         if (each.requested != 0) {
-            into.lease.push_back({each.hook, each.requested, leases_max(here), retry_at});
+            into.lease.push_back({each.hook, each.requested, leases_max(host), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
         } else if (each.listed_by == last_claim_ && slots == free) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
@@ -35070,9 +35071,9 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
             parked_some_ = true;
         }
     }
-    std::erase_if(here.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
+    std::erase_if(host.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
     rows_left -= used;
-    if (here.slow) slow_requested_ += used;
+    if (host.slow) slow_requested_ += used;
 }
 
 }  // namespace tollgate::webhooks
@@ -35263,7 +35264,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         judged.disable_if_failing_since.reset();
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
-        // A delivery that waited in vain for a name lookup would do so again and occupy a slot meanwhile.
+        // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.
         judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
         judged.disable_if_failing_since.reset();
     }
@@ -35309,11 +35310,11 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     std::size_t rows_left = rows_max();
     std::size_t visits = due_hosts_.size();
     for (auto next = due_hosts_.begin(); visits != 0; --visits) {
-        const auto here = next++;
-        hosts::value_type& at = **here;
+        const auto place = next++;
+        hosts::value_type& at = **place;
         if (at.second.due.empty()) {
             at.second.is_queued = false;
-            due_hosts_.erase(here);
+            due_hosts_.erase(place);
             continue;
         }
         if (rows_left == 0) {
@@ -35322,7 +35323,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
         }
         const std::size_t rows_before = rows_left;
         choose_at(at, rows_left, now, into);
-        if (rows_left != rows_before) due_hosts_.splice(due_hosts_.end(), due_hosts_, here);
+        if (rows_left != rows_before) due_hosts_.splice(due_hosts_.end(), due_hosts_, place);
     }
     into.leased_for = {now.wall, now.wall + settings_.client.attempt_timeout + settings_.lease_margin};
     if (into.lease.empty()) plan_next_claim(false, false, now);
@@ -35940,7 +35941,7 @@ TOLLGATE_DECL void attempt_run::send() {
     written_ = in_body_ = false;
     connection_->write(
         message_, [self = shared_from_this(), connection = connection_](const std::error_code& failed, std::size_t) {
-            // If writing failed, reading tells more: perhaps a response, or the reason.
+            // If writing failed, reading gives more information: perhaps a response, or the reason.
             if (!self->ended_ && connection == self->connection_ && !failed) self->written_ = true;
         });
     read();
@@ -37328,13 +37329,13 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
                                  std::optional<instant>>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, message_id, created_at, is, attempts_made, next_attempt_at] = **row;
+            auto& [id, event, message_id, created_at, stored_state, attempts_made, next_attempt_at] = **row;
             found.push_back({.id = id,
                              .hook = hook,
                              .event = std::move(event),
                              .message_id = message_id,
                              .created_at = created_at,
-                             .state = is,
+                             .state = stored_state,
                              .attempts_made = static_cast<unsigned>(attempts_made),
                              .next_attempt_at = next_attempt_at});
         }
@@ -37635,11 +37636,11 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
 
 TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
-        auto there =
+        auto existing =
             on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest)
                 .next<bool>();
-        if (!there) return std::move(there).error();
-        if (*there) return std::get<0>(**there) ? code_result::spent : code_result::waiting;
+        if (!existing) return std::move(existing).error();
+        if (*existing) return std::get<0>(**existing) ? code_result::spent : code_result::waiting;
         auto known =
             on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application).next<application_id>();
         if (!known) return std::move(known).error();
@@ -38034,7 +38035,7 @@ private:
         return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
     }
 
-    /// Of one host, after expired leases were ended.
+    /// The number of leases of one host, after expired leases were ended.
     result<std::size_t*> leases_in_force(const std::string& host) {
         if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
         auto counts = on_.prepare(
@@ -38190,7 +38191,7 @@ TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event
 
 TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::size_t rows_max) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<delivery_backlog> {
-        // Of the hooks that may have something due, so that nothing is read of the others. The oldest is the first of its hook.
+        // Reads only hooks that may have due deliveries. The oldest delivery is the first of its hook.
         auto rows = on.prepare(
             "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
             "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
@@ -38209,7 +38210,7 @@ TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::s
 
 TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
-        // One row more tells when the next hook is due.
+        // One more row shows when the next hook is due.
         auto rows = on.prepare(
             "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
             "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
@@ -39173,7 +39174,7 @@ public:
         : path_{path}, log_path_{resolved(path) + "-wal"}, opened_{identity_of(path_)}, opened_log_{identity_of(log_path_)} {}
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    /// Two system calls of a microsecond. True where files cannot be told apart.
+    /// Two system calls of a microsecond. True where files cannot be distinguished.
     [[nodiscard]] bool is_in_place() const noexcept {
         return (!opened_ || identity_of(path_) == opened_) && (!opened_log_ || identity_of(log_path_) == opened_log_);
     }
@@ -39728,7 +39729,7 @@ public:
     /// Steady clocks drift by about 50 parts per million: 3 ms in this time.
     static constexpr seconds observed_every{60};
 
-    /// `callers`: the clock by which callers tell the time; null: this clock, so that no shift is needed.
+    /// `callers`: the clock that callers use; null: this clock, so that no shift is needed.
     explicit server_clock(node_clock callers) noexcept : callers_{callers} {}
     server_clock(const server_clock&) = delete;
     server_clock& operator=(const server_clock&) = delete;
@@ -39780,7 +39781,7 @@ struct postgres_settings {
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
-    /// The clock by which the store's callers tell the time: by default this machine's. Null: the store's own
+    /// The clock that the store's callers use: by default this machine's. Null: the store's own
     /// `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
     /// If the directory's users are in this database: a query for one of them, which is then read together with their
@@ -40578,13 +40579,13 @@ struct postgres_database_settings {
     /// Connections per process. Each is a process at the server, which gets no faster beyond about twice its cores, and
     /// by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
-    /// Of these, how many are for lookups with `postgres_lookup` only, so that calls that wait for something else do not
+    /// How many of these are reserved for lookups with `postgres_lookup`, so that calls that wait for something else do not
     /// delay them.
     std::size_t connections_for_lookups = 0;
     /// How long a call waits for one of them.
     milliseconds connection_wait_max{1000};
     postgres::connection_settings each{};
-    /// The clock by which callers tell the time, see `postgres::server_clock`.
+    /// The clock that callers use, see `postgres::server_clock`.
     postgres::server_clock::node_clock callers_clock = &postgres::server_clock::node_now;
 };
 
@@ -41332,7 +41333,7 @@ public:
     TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
     /// Delivered or given up by a hook, beyond the newest `rows_kept`.
     TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id hook, std::size_t rows_kept, std::size_t rows_max);
-    /// Of this hook or, without one, of any deleted hook, whose row is removed with its last delivery.
+    /// Deliveries of this hook or, without one, of any deleted hook, whose row is removed with its last delivery.
     TOLLGATE_DECL result<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
 
 private:
@@ -42213,7 +42214,7 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<delivery_backlog> {
-        // Of the hooks that may have something due: those that are ready, and those named by an unread notice.
+        // Reads only hooks that may have due deliveries: those that are ready, and those named by an unread notice.
         auto rows = impl_->database.query(
             "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $1 AND account_id <> 0 "
             "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
@@ -42465,13 +42466,13 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
                                     std::optional<instant>>();
             if (!row) return std::move(row).error();
             if (!*row) return found;
-            auto& [id, event, seed, created_at, is, attempts_made, next_attempt_at] = **row;
+            auto& [id, event, seed, created_at, stored_state, attempts_made, next_attempt_at] = **row;
             found.push_back({.id = id,
                              .hook = hook,
                              .event = std::move(event),
                              .message_id = message_id_of(seed, hook),
                              .created_at = created_at,
-                             .state = is,
+                             .state = stored_state,
                              .attempts_made = static_cast<unsigned>(attempts_made),
                              .next_attempt_at = next_attempt_at});
         }
@@ -43643,7 +43644,7 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
         if (left <= 0) return waited::timed_out;
         std::array<pollfd, 2> polled{pollfd{descriptor, static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
                                      pollfd{wake_descriptor, POLLIN, 0}};
-        // While it connects, libpq tells which of the two to wait for. A socket becomes readable when connecting fails.
+        // While it connects, libpq reports which of the two to wait for. A socket becomes readable when connecting fails.
         const int ready = ::poll(polled.data(), wake_descriptor < 0 ? 1 : 2,
                                  static_cast<int>((std::min)(left, decltype(left){60'000})));
         if (ready > 0) return waited::ready;
