@@ -36,11 +36,11 @@ TEST_CASE("a site's address comes from auth_url") {
                             row{"http://127.0.0.1:8080/a/b", "/a/b", "http://127.0.0.1:8080", false},
                             row{"http://[::1]:8080", "", "http://[::1]:8080", false}}) {
         CAPTURE(each.url);
-        const auto site = page_site::make(each.url, "");
-        REQUIRE(site);
-        CHECK(site->root == each.root);
-        CHECK(site->origin == each.origin);
-        CHECK(site->secure == each.secure);
+        const auto opened = page_site::make(each.url, "");
+        REQUIRE(opened);
+        CHECK(opened->root == each.root);
+        CHECK(opened->origin == each.origin);
+        CHECK(opened->secure == each.secure);
     }
     for (const auto* url : {"", "shop.example", "/account", "ftp://shop.example", "https://shop.example/?a",
                             "https://shop.example/#a", "https://ann@shop.example"})
