@@ -6,6 +6,7 @@ import json
 import math
 import pathlib
 import re
+import sqlite3
 import subprocess
 import threading
 import urllib.parse
@@ -151,12 +152,13 @@ class AdminListener(Case):
                        'tollgate_affected_requests{kind="limited",network="127.0.0.0/24"}': 1}
             self.assertEqual(limited, affected())
             self.assertNotIn(server.demo["login"], report(server))
-            # Without its file, the store refuses writes.
+            # While another process has the write lock of its file, the store refuses writes.
             server.run("user", "quota", "--user", str(user), "--per-day", "100")
-            (server.data / "tollgate.db").rename(server.data / "moved.db")
-            hook = {"event": "site.created", "target_url": "https://example.com/"}
-            path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
-            self.assertEqual(503, server.request("POST", path, body=hook, token=server.demo_token).status)
+            with contextlib.closing(sqlite3.connect(server.data / "tollgate.db", isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                hook = {"event": "site.created", "target_url": "https://example.com/"}
+                path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
+                self.assertEqual(503, server.request("POST", path, body=hook, token=server.demo_token).status)
             self.assertEqual({**limited, f'tollgate_affected_requests{{kind="failed",user="{user}"}}': 1}, affected())
 
     def test_readiness_names_what_fails(self):
