@@ -41,12 +41,9 @@ function(tollgate_add_test name)
         "PYTHONDONTWRITEBYTECODE=1")
     set(test_name "${TOLLGATE_TEST_PREFIX}${name}")
     add_test(NAME "${test_name}" COMMAND ${test_COMMAND} COMMAND_EXPAND_LISTS)
+    # Those that need several cores are started first: at the end they would run one by one.
     set_tests_properties("${test_name}" PROPERTIES COST ${test_PROCESSORS}
         TIMEOUT ${test_TIMEOUT} PROCESSORS ${test_PROCESSORS} LABELS "${test_LABELS}" ENVIRONMENT "${environment}")
-    if(test_PROCESSORS GREATER 1)
-        # From the start, one at a time: the tests beside it wait more than they compute.
-        set_tests_properties("${test_name}" PROPERTIES RESOURCE_LOCK cores)
-    endif()
 endfunction()
 
 # tollgate_add_script_test(NAME SCRIPT [ARGUMENTS word...] [as above]): a Python script, run from the project's root.
