@@ -7584,12 +7584,12 @@ struct judgement {
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
-    limit_decision limit{};                 ///< of the caller or of the client's address, whichever the request counts against
+    limit_decision limit{};  ///< of the caller or of the client's address, whichever the request counts against
     route_match route;
     std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
     std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
-    const char* route_path = nullptr;        ///< where the path was when `route` was found; captures are views of it
+    const char* route_path = nullptr;  ///< where the path was when `route` was found; captures are views of it
 };
 // Not in the class: `judgement()` would first fill all of it, 1.6 kB, with zeros.
 inline judgement::judgement() noexcept = default;
@@ -7676,7 +7676,7 @@ template <rate_limiter Limiter>
     return count_in(limiter, window_of(quotas, state), thread, state);
 }
 
-/// Whether the response reports the first limit_decision rather than the second: a refusal first, of two refusals the one that ends
+/// Whether the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
 /// later, so that waiting for it is enough; otherwise the one with fewer requests left.
 [[nodiscard]] constexpr bool is_tighter(const limit_decision& first, const limit_decision& second) noexcept {
     if (first.admitted != second.admitted) return !first.admitted;
@@ -10812,7 +10812,7 @@ struct request_context {
     ip_address client;  ///< behind trusted proxies, the one they name
     endpoint which = endpoint::none;
     std::optional<limit_decision> window;  ///< of the client's address, if something was counted
-    std::optional<caller> who;      ///< the signed-in user, on a page
+    std::optional<caller> user;  ///< the signed-in user, on a page
 };
 
 }  // namespace tollgate::oauth
@@ -11180,7 +11180,7 @@ private:
         const auto found = sessions.session_of(request, context.now);
         if (!found) return answer_error_page(found.error(), response);
         if (*found) {
-            context.who = caller{(*found)->user, {}, credential_kind::other, {}};
+            context.user = caller{(*found)->user, {}, credential_kind::other, {}};
             return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.why), response);
         }
         // Forms of this site carry valid parameters only.
@@ -11231,7 +11231,7 @@ private:
             answer_error_page(found.error(), call.response);
             return std::nullopt;
         }
-        if (*found) call.context.who = caller{(*found)->user, {}, credential_kind::other, {}};
+        if (*found) call.context.user = caller{(*found)->user, {}, credential_kind::other, {}};
         return std::move(*found);
     }
 
@@ -11344,7 +11344,7 @@ private:
 
         const auto user = outcome->session->user;
         report(call, activity_kind::signed_in, user, {});
-        call.context.who = caller{user, {}, credential_kind::other, {}};
+        call.context.user = caller{user, {}, credential_kind::other, {}};
         issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
@@ -11896,7 +11896,7 @@ struct device_page {
         const auto found = sessions.session_of(request, context.now);
         if (!found) return answer_error(found.error(), response);
         if (!*found) return redirect_to_sign_in(sent, request, response);
-        context.who = caller{(*found)->user, {}, credential_kind::other, {}};
+        context.user = caller{(*found)->user, {}, credential_kind::other, {}};
         const device_call call{request, sent, **found, context, context.now, response, pages.translate(request.target.path)};
         if (request.method != http::method::post) return show_form(call, {});
         handle_form(call);
@@ -12365,7 +12365,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
                                            : limiter.peek(key, settings_.anonymous_quota, context.now));
     if (context.which != oauth::endpoint::none && !is_page(request, context))
         http::add_cors_fields(settings_.cors_origins, request, response);
-    observed(request, context).finish(policies_, response, context.who ? &*context.who : nullptr);
+    observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
@@ -12597,7 +12597,7 @@ struct request_state {
     ip_address client;
     const web::page_language* language = nullptr;  ///< of the response
     std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
-    std::optional<caller> who{};     ///< the signed-in user, for the observer
+    std::optional<caller> user{};  ///< the signed-in user, for the observer
     bool admitted = false;           ///< counted, and its session is known
     std::optional<session> signed_in{};  ///< empty on the sign-in page
 };
@@ -12607,7 +12607,7 @@ struct page_context {
     page which;
     const web::page_language& language;
     const http::request& request;
-    const session& who;
+    const tollgate::session& session;
     std::string_view form_token;     ///< for the forms of the response
     std::string_view posted_token;   ///< the form token of `form`; empty if nothing was posted
     const http::form_fields& form;   ///< what was posted, with a valid form token; empty otherwise
@@ -12652,7 +12652,7 @@ void answer_page(const Pages& pages, http::response& response, const page_contex
     }
     frame.navigation = links;
     frame.path = path;
-    frame.login = context.who.login;
+    frame.login = context.session.login;
     frame.sign_out_url = sign_out_url;
     frame.form_token = context.form_token;
     localized.answer(response, frame, std::forward<Write>(write));
@@ -12680,7 +12680,7 @@ public:
     [[nodiscard]] const ip_address& client() const noexcept { return context_.client; }
     [[nodiscard]] http::response& response() const noexcept { return response_; }
     [[nodiscard]] instant now() const noexcept { return context_.now; }
-    [[nodiscard]] const session& who() const noexcept { return context_.who; }
+    [[nodiscard]] const tollgate::session& session() const noexcept { return context_.session; }
     [[nodiscard]] const http::form_fields& form() const noexcept { return context_.form; }
     [[nodiscard]] const http::form_fields& query() const noexcept { return context_.query; }
 
@@ -12691,7 +12691,7 @@ public:
 
     /// Tells the observer what the user did.
     void report(activity_kind kind, std::string subject) const {
-        report_activity(policy(pages_.policies().observer), {kind, who().user, std::move(subject), context_.client, now()});
+        report_activity(policy(pages_.policies().observer), {kind, session().user, std::move(subject), context_.client, now()});
     }
 
     /// Responds with this page; 422 if there are faults.
@@ -12719,7 +12719,7 @@ public:
 
     /// Counts an action of this user that has a bound of its own. False: too many; answered with a 429.
     [[nodiscard]] bool admit(std::string_view action, const quota& allowed) const {
-        const auto window = pages_.limiter().take(limit_key::of(who().user).in(action), allowed, now());
+        const auto window = pages_.limiter().take(limit_key::of(session().user).in(action), allowed, now());
         if (window.admitted) return true;
         response_.add("Retry-After", pipeline::seconds_until(window.resets_at, now()));
         pages_.renderer().in(context_.language).answer_status(response_, http::status::too_many_requests);
@@ -12739,7 +12739,7 @@ public:
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
         if (!random().fill(nonce)) return internal_error("the random source failed");
-        const auto sealed = web::seal(who(), text, nonce, now());
+        const auto sealed = web::seal(session(), text, nonce, now());
         if (!sealed) return internal_error("a new secret could not be sealed");
         claimed_.clear();  // the form stays used
         return web::answer_see_other(response_, pages_.renderer().site(),
@@ -12748,7 +12748,7 @@ public:
     /// What the query asks to be shown, the first time; empty otherwise.
     [[nodiscard]] std::optional<std::string> open_secret() {
         const auto sealed = query().value_of(shown_name);
-        auto text = web::open_sealed(who(), sealed, now());
+        auto text = web::open_sealed(session(), sealed, now());
         // HEAD shows nothing.
         if (!text || context_.request.method != http::method::get || !pages_.used().claim(sealed)) return std::nullopt;
         return text;
@@ -12811,7 +12811,7 @@ TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, st
 /// What was done to the user's account, if the directory keeps it.
 template <class Call>
 [[nodiscard]] result<void> show_activities(Call& call) {
-    const auto activities = call.users().activity_of(call.who().user, activities_shown_max);
+    const auto activities = call.users().activity_of(call.session().user, activities_shown_max);
     if (!activities) return activities.error();
     call.page(call.texts().activity.title, {},
               [&](html_writer& html) { write_activities(html, call.view(), *activities); });
@@ -12958,7 +12958,7 @@ template <class Call>
 [[nodiscard]] result<application> find_own_application(Call& call, std::string_view id) {
     const auto which = application_id::parse(id);
     if (!which) return not_found();
-    auto applications = call.store().applications_of(call.who().user);
+    auto applications = call.store().applications_of(call.session().user);
     if (!applications) return std::move(applications).error();
     for (application& each : *applications)
         if (each.id == *which) return std::move(each);
@@ -12982,7 +12982,7 @@ template <class Call>
         if (!application) return application.error();
         return show_edit(call, *application, application_form::of(*application), faults);
     }
-    const auto applications = call.store().applications_of(call.who().user);
+    const auto applications = call.store().applications_of(call.session().user);
     if (!applications) return applications.error();
     call.page(call.texts().applications.title, faults,
               [&](html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
@@ -13005,7 +13005,7 @@ template <class Call>
 [[nodiscard]] result<void> create_application(Call& call) {
     const application_texts& texts = call.texts().applications;
     const auto typed = application_form::read(call.form());
-    auto request = typed.wanted_by(call.who().user);
+    auto request = typed.wanted_by(call.session().user);
     auto faults = typed.faults(request, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
     if (!call.claim_form()) return {};
@@ -13027,7 +13027,7 @@ template <class Call>
     if (!application) return application.error();
     auto typed = application_form::read(call.form());
     typed.type = to_text(application->type);
-    auto request = typed.wanted_by(call.who().user);
+    auto request = typed.wanted_by(call.session().user);
     request.type = application->type;
     if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, *application, typed, faults);
     const auto updated = update_application(call.store(), application->id, std::move(request), typed.acts_for_owner);
@@ -13046,7 +13046,7 @@ template <class Call>
     if (!call.claim_form()) return {};
     const auto secret = new_client_secret(call.random());
     if (!secret) return internal_error("the random source failed");
-    const auto added = call.store().add_client_secret(call.who().user, application->id, digest_of(*secret));
+    const auto added = call.store().add_client_secret(call.session().user, application->id, digest_of(*secret));
     if (!added) return added.error();
     if (!*added) return not_found();
     call.report(activity_kind::client_secret_replaced, application->name);
@@ -13057,7 +13057,7 @@ template <class Call>
 [[nodiscard]] result<void> remove_older_secret(Call& call) {
     const auto application = find_own_application(call, call.form().value_of("application"));
     if (!application) return application.error();
-    const auto removed = call.store().remove_older_secret(call.who().user, application->id);
+    const auto removed = call.store().remove_older_secret(call.session().user, application->id);
     if (!removed) return removed.error();
     if (!*removed) return not_found();
     call.report(activity_kind::client_secret_removed, application->name);
@@ -13074,7 +13074,7 @@ template <class Call>
         faults.add({}, fill_in(call.texts().applications.wrong_name, application->name));
         return show_applications(call, {}, faults);
     }
-    const auto deleted = call.store().delete_application(call.who().user, application->id);
+    const auto deleted = call.store().delete_application(call.session().user, application->id);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
     call.report(activity_kind::application_deleted, application->name);
@@ -13103,7 +13103,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
 /// The list of authorized applications.
 template <class Call>
 [[nodiscard]] result<void> show_authorizations(Call& call) {
-    const auto grants = call.store().grants_of(call.who().user);
+    const auto grants = call.store().grants_of(call.session().user);
     if (!grants) return grants.error();
     call.page(call.texts().authorizations.title, {},
               [&](html_writer& html) { write_authorizations(html, call.view(), *grants); });
@@ -13116,12 +13116,12 @@ template <class Call>
     const auto action = call.form().value_of(action_name);
     const auto which = application_id::parse(call.form().value_of("application"));
     if ((!action.empty() && action != "revoke") || !which) return not_found();
-    const auto grants = call.store().grants_of(call.who().user);
+    const auto grants = call.store().grants_of(call.session().user);
     if (!grants) return grants.error();
     const auto found =
         std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
     if (found == grants->end()) return not_found();
-    const auto revoked = call.store().revoke_grant(call.who().user, *which);
+    const auto revoked = call.store().revoke_grant(call.session().user, *which);
     if (!revoked) return revoked.error();
     if (!*revoked) return not_found();
     call.report(activity_kind::access_revoked, found->application_name);
@@ -13162,7 +13162,7 @@ TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, cons
 template <class Call>
 [[nodiscard]] result<void> read_accounts(Call& call, account_overview& into) {
     for (const service& at : call.settings().services.services()) {
-        auto accounts = call.users().accounts_of(call.who().user, at.name.view());
+        auto accounts = call.users().accounts_of(call.session().user, at.name.view());
         if (!accounts) return std::move(accounts).error();
         into.accounts_count += accounts->size();
         for (account& each : *accounts)
@@ -13173,14 +13173,14 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> read_access(Call& call, account_overview& into) {
-    auto tokens = call.store().personal_tokens_of(call.who().user);
+    auto tokens = call.store().personal_tokens_of(call.session().user);
     if (!tokens) return std::move(tokens).error();
     for (personal_token& each : *tokens)
         if (!each.expires_at || call.now() < *each.expires_at) {
             into.access.push_back({std::move(each.description), true, each.last_used_at});
             ++into.tokens_count;
         }
-    auto grants = call.store().grants_of(call.who().user);
+    auto grants = call.store().grants_of(call.session().user);
     if (!grants) return std::move(grants).error();
     into.grants_count = grants->size();
     for (grant& each : *grants) into.access.push_back({std::move(each.application_name), false, each.last_used_at});
@@ -13193,7 +13193,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> show_overview(Call& call) {
-    const auto owned = call.users().balance_of(call.who().user);
+    const auto owned = call.users().balance_of(call.session().user);
     if (!owned) return owned.error();
     account_overview shown{.owned = *owned};
     if (auto read = read_accounts(call, shown); !read) return read;
@@ -13201,7 +13201,7 @@ template <class Call>
     if constexpr (shows_activity<Call>) {
         // The rest of the page is useful without them, and their own page reports the failure.
         shown.keeps_activities = true;
-        if (auto activities = call.users().activity_of(call.who().user, overview_activities_max))
+        if (auto activities = call.users().activity_of(call.session().user, overview_activities_max))
             shown.activities = *std::move(activities);
     }
     call.page(call.texts().overview.title, {}, [&](html_writer& html) { write_overview(html, call.view(), shown); });
@@ -13245,9 +13245,9 @@ template <class Call>
     using sessions = std::remove_reference_t<decltype(call.sessions())>;
     security_view shown{.lists_sessions = session_manager<sessions>,
                         .changes_password = password_changer<sessions>,
-                        .login = call.who().login};
+                        .login = call.session().login};
     if constexpr (session_manager<sessions>) {
-        auto listed = call.sessions().sessions_of(call.request(), call.who(), call.now());
+        auto listed = call.sessions().sessions_of(call.request(), call.session(), call.now());
         if (!listed) return std::move(listed).error();
         shown.sessions = *std::move(listed);
     }
@@ -13258,7 +13258,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> end_session(Call& call) {
-    const auto ended = call.sessions().end_session(call.who(), call.form().value_of("session"));
+    const auto ended = call.sessions().end_session(call.session(), call.form().value_of("session"));
     if (!ended) return ended.error();
     if (!*ended) return not_found();
     call.report(activity_kind::session_ended, {});
@@ -13267,7 +13267,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> end_other_sessions(Call& call) {
-    if (auto ended = call.sessions().end_other_sessions(call.request(), call.who()); !ended) return ended;
+    if (auto ended = call.sessions().end_other_sessions(call.request(), call.session()); !ended) return ended;
     call.report(activity_kind::other_sessions_ended, {});
     return call.redirect_to({}, others_ended_done);
 }
@@ -13279,7 +13279,7 @@ template <class Call>
     auto faults = faults_of(call.form(), call.texts());
     if (!faults.empty()) return show_security(call, faults);
     const password_change change{call.form().value_of("current_password"), call.form().value_of("new_password"), call.client()};
-    const auto done = call.sessions().change_password(call.request(), call.who(), change, call.now(), call.response());
+    const auto done = call.sessions().change_password(call.request(), call.session(), change, call.now(), call.response());
     if (!done) return done.error();
     switch (done->result) {
         case changed: break;
@@ -13446,7 +13446,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
 /// The list, and the form of a new token.
 template <class Call>
 [[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {}, const web::form_faults& faults = {}) {
-    const auto tokens = call.store().personal_tokens_of(call.who().user);
+    const auto tokens = call.store().personal_tokens_of(call.session().user);
     if (!tokens) return tokens.error();
     call.page(call.texts().tokens.title, faults,
               [&](html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
@@ -13470,7 +13470,7 @@ template <class Call>
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
     if (!call.claim_form()) return {};
-    const personal_token_request request{call.who().user, typed.description, typed.chosen(), typed.expires_at(call.now())};
+    const personal_token_request request{call.session().user, typed.description, typed.chosen(), typed.expires_at(call.now())};
     const auto issued = issue_personal_token(call.store(), request, call.now(), call.random(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().tokens.too_many);
@@ -13487,7 +13487,7 @@ template <class Call>
     const auto which = token_id::parse(call.form().value_of("token"));
     if (!which) return not_found();
     if (!call.claim_form()) return {};
-    const auto renewed = renew_personal_token(call.store(), call.who().user, *which, call.now(), call.random());
+    const auto renewed = renew_personal_token(call.store(), call.session().user, *which, call.now(), call.random());
     if (!renewed) return renewed.error();
     if (!*renewed) return not_found();
     call.report(activity_kind::token_renewed, (*renewed)->description);
@@ -13499,7 +13499,7 @@ template <class Call>
 [[nodiscard]] result<void> revoke_token(Call& call) {
     const auto which = token_id::parse(call.form().value_of("token"));
     if (!which) return not_found();
-    const auto tokens = call.store().personal_tokens_of(call.who().user);
+    const auto tokens = call.store().personal_tokens_of(call.session().user);
     if (!tokens) return tokens.error();
     const auto found = std::find_if(tokens->begin(), tokens->end(),
                                     [&](const personal_token& each) { return each.id == *which; });
@@ -13547,7 +13547,7 @@ template <class Call>
     const auto account = parse_account(fields.value_of(account_name));
     const auto which = hook_id::parse(fields.value_of(hook_name));
     if (!account || !which || call.settings().services.find(account->service) == nullptr) return not_found();
-    if (const auto allowed = require_account(call.users(), call.who().user, *account); !allowed) return allowed.error();
+    if (const auto allowed = require_account(call.users(), call.session().user, *account); !allowed) return allowed.error();
     return named_hook{*account, *which};
 }
 
@@ -13800,7 +13800,7 @@ template <class Call>
 [[nodiscard]] result<hook_list> list_accounts(Call& call) {
     hook_list list{.has_deliveries = stores_deliveries<Call>};
     for (const service& at : call.settings().services.services()) {
-        auto accounts = call.users().accounts_of(call.who().user, at.name.view());
+        auto accounts = call.users().accounts_of(call.session().user, at.name.view());
         if (!accounts) return std::move(accounts).error();
         for (account& each : *accounts) list.accounts.push_back({{at.name, each.id}, std::move(each.name)});
     }
@@ -13984,7 +13984,7 @@ template <class Pages>
         const auto url = localized.url(path);
         const auto& texts = localized.texts();
         localized.answer(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
-                         [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.who.login}); });
+                         [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
         return {};
     }
     if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
@@ -13995,9 +13995,9 @@ template <class Pages>
 template <class Pages>
 [[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
     const auto nonce = web::new_form_nonce(policy(pages.policies().random), context.now);
-    if (!nonce || context.who.secret.empty())
+    if (!nonce || context.session.secret.empty())
         return internal_error("the session has no secret, or the random source failed");
-    const auto token = web::make_form_token(form_binding_of(context.who), *nonce);
+    const auto token = web::make_form_token(form_binding_of(context.session), *nonce);
     context.form_token = token;
     page_call<Pages> call{pages, context, response};
     const bool posted = context.request.method == http::method::post;
@@ -14269,7 +14269,7 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::respon
     if constexpr (fits) {
         try {
             if (answer(request, response, state) == http::handle_step::needs_body) return http::handle_step::needs_body;
-            observed(request, state).finish(policies_, response, state.who ? &*state.who : nullptr);
+            observed(request, state).finish(policies_, response, state.user ? &*state.user : nullptr);
         } catch (const std::exception& thrown) {
             answer_exception(thrown.what(), request, response, state);
         } catch (...) {
@@ -14410,7 +14410,7 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
         auto found = sessions_.session_of(request, state.start.at);
         if (!found) return std::move(found).error();
         state.signed_in = *std::move(found);
-        if (state.signed_in) state.who = caller{state.signed_in->user, {}, credential_kind::other, {}};
+        if (state.signed_in) state.user = caller{state.signed_in->user, {}, credential_kind::other, {}};
     }
     const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
     const auto window = limiter_.take(key, settings_.requests, state.start.at);

@@ -315,7 +315,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
                                            : limiter.peek(key, settings_.anonymous_quota, context.now));
     if (context.which != oauth::endpoint::none && !is_page(request, context))
         http::add_cors_fields(settings_.cors_origins, request, response);
-    observed(request, context).finish(policies_, response, context.who ? &*context.who : nullptr);
+    observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>

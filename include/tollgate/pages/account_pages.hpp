@@ -268,7 +268,7 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::respon
     if constexpr (fits) {
         try {
             if (answer(request, response, state) == http::handle_step::needs_body) return http::handle_step::needs_body;
-            observed(request, state).finish(policies_, response, state.who ? &*state.who : nullptr);
+            observed(request, state).finish(policies_, response, state.user ? &*state.user : nullptr);
         } catch (const std::exception& thrown) {
             answer_exception(thrown.what(), request, response, state);
         } catch (...) {
@@ -409,7 +409,7 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
         auto found = sessions_.session_of(request, state.start.at);
         if (!found) return std::move(found).error();
         state.signed_in = *std::move(found);
-        if (state.signed_in) state.who = caller{state.signed_in->user, {}, credential_kind::other, {}};
+        if (state.signed_in) state.user = caller{state.signed_in->user, {}, credential_kind::other, {}};
     }
     const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
     const auto window = limiter_.take(key, settings_.requests, state.start.at);

@@ -69,7 +69,7 @@ private:
         const auto found = sessions.session_of(request, context.now);
         if (!found) return answer_error_page(found.error(), response);
         if (*found) {
-            context.who = caller{(*found)->user, {}, credential_kind::other, {}};
+            context.user = caller{(*found)->user, {}, credential_kind::other, {}};
             return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.why), response);
         }
         // Forms of this site carry valid parameters only.
@@ -120,7 +120,7 @@ private:
             answer_error_page(found.error(), call.response);
             return std::nullopt;
         }
-        if (*found) call.context.who = caller{(*found)->user, {}, credential_kind::other, {}};
+        if (*found) call.context.user = caller{(*found)->user, {}, credential_kind::other, {}};
         return std::move(*found);
     }
 
@@ -233,7 +233,7 @@ private:
 
         const auto user = outcome->session->user;
         report(call, activity_kind::signed_in, user, {});
-        call.context.who = caller{user, {}, credential_kind::other, {}};
+        call.context.user = caller{user, {}, credential_kind::other, {}};
         issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 

@@ -70,7 +70,7 @@ struct device_page {
         const auto found = sessions.session_of(request, context.now);
         if (!found) return answer_error(found.error(), response);
         if (!*found) return redirect_to_sign_in(sent, request, response);
-        context.who = caller{(*found)->user, {}, credential_kind::other, {}};
+        context.user = caller{(*found)->user, {}, credential_kind::other, {}};
         const device_call call{request, sent, **found, context, context.now, response, pages.translate(request.target.path)};
         if (request.method != http::method::post) return show_form(call, {});
         handle_form(call);

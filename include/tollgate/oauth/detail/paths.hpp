@@ -88,7 +88,7 @@ struct request_context {
     ip_address client;  ///< behind trusted proxies, the one they name
     endpoint which = endpoint::none;
     std::optional<limit_decision> window;  ///< of the client's address, if something was counted
-    std::optional<caller> who;      ///< the signed-in user, on a page
+    std::optional<caller> user;  ///< the signed-in user, on a page
 };
 
 }  // namespace tollgate::oauth

@@ -50,7 +50,7 @@ template <class Call>
 [[nodiscard]] result<application> find_own_application(Call& call, std::string_view id) {
     const auto which = application_id::parse(id);
     if (!which) return not_found();
-    auto applications = call.store().applications_of(call.who().user);
+    auto applications = call.store().applications_of(call.session().user);
     if (!applications) return std::move(applications).error();
     for (application& each : *applications)
         if (each.id == *which) return std::move(each);
@@ -74,7 +74,7 @@ template <class Call>
         if (!application) return application.error();
         return show_edit(call, *application, application_form::of(*application), faults);
     }
-    const auto applications = call.store().applications_of(call.who().user);
+    const auto applications = call.store().applications_of(call.session().user);
     if (!applications) return applications.error();
     call.page(call.texts().applications.title, faults,
               [&](html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
@@ -97,7 +97,7 @@ template <class Call>
 [[nodiscard]] result<void> create_application(Call& call) {
     const application_texts& texts = call.texts().applications;
     const auto typed = application_form::read(call.form());
-    auto request = typed.wanted_by(call.who().user);
+    auto request = typed.wanted_by(call.session().user);
     auto faults = typed.faults(request, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
     if (!call.claim_form()) return {};
@@ -119,7 +119,7 @@ template <class Call>
     if (!application) return application.error();
     auto typed = application_form::read(call.form());
     typed.type = to_text(application->type);
-    auto request = typed.wanted_by(call.who().user);
+    auto request = typed.wanted_by(call.session().user);
     request.type = application->type;
     if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, *application, typed, faults);
     const auto updated = update_application(call.store(), application->id, std::move(request), typed.acts_for_owner);
@@ -138,7 +138,7 @@ template <class Call>
     if (!call.claim_form()) return {};
     const auto secret = new_client_secret(call.random());
     if (!secret) return internal_error("the random source failed");
-    const auto added = call.store().add_client_secret(call.who().user, application->id, digest_of(*secret));
+    const auto added = call.store().add_client_secret(call.session().user, application->id, digest_of(*secret));
     if (!added) return added.error();
     if (!*added) return not_found();
     call.report(activity_kind::client_secret_replaced, application->name);
@@ -149,7 +149,7 @@ template <class Call>
 [[nodiscard]] result<void> remove_older_secret(Call& call) {
     const auto application = find_own_application(call, call.form().value_of("application"));
     if (!application) return application.error();
-    const auto removed = call.store().remove_older_secret(call.who().user, application->id);
+    const auto removed = call.store().remove_older_secret(call.session().user, application->id);
     if (!removed) return removed.error();
     if (!*removed) return not_found();
     call.report(activity_kind::client_secret_removed, application->name);
@@ -166,7 +166,7 @@ template <class Call>
         faults.add({}, fill_in(call.texts().applications.wrong_name, application->name));
         return show_applications(call, {}, faults);
     }
-    const auto deleted = call.store().delete_application(call.who().user, application->id);
+    const auto deleted = call.store().delete_application(call.session().user, application->id);
     if (!deleted) return deleted.error();
     if (!*deleted) return not_found();
     call.report(activity_kind::application_deleted, application->name);

@@ -16,7 +16,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
 /// The list of authorized applications.
 template <class Call>
 [[nodiscard]] result<void> show_authorizations(Call& call) {
-    const auto grants = call.store().grants_of(call.who().user);
+    const auto grants = call.store().grants_of(call.session().user);
     if (!grants) return grants.error();
     call.page(call.texts().authorizations.title, {},
               [&](html_writer& html) { write_authorizations(html, call.view(), *grants); });
@@ -29,12 +29,12 @@ template <class Call>
     const auto action = call.form().value_of(action_name);
     const auto which = application_id::parse(call.form().value_of("application"));
     if ((!action.empty() && action != "revoke") || !which) return not_found();
-    const auto grants = call.store().grants_of(call.who().user);
+    const auto grants = call.store().grants_of(call.session().user);
     if (!grants) return grants.error();
     const auto found =
         std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
     if (found == grants->end()) return not_found();
-    const auto revoked = call.store().revoke_grant(call.who().user, *which);
+    const auto revoked = call.store().revoke_grant(call.session().user, *which);
     if (!revoked) return revoked.error();
     if (!*revoked) return not_found();
     call.report(activity_kind::access_revoked, found->application_name);

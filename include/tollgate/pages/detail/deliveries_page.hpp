@@ -46,7 +46,7 @@ template <class Call>
     const auto account = parse_account(fields.value_of(account_name));
     const auto which = hook_id::parse(fields.value_of(hook_name));
     if (!account || !which || call.settings().services.find(account->service) == nullptr) return not_found();
-    if (const auto allowed = require_account(call.users(), call.who().user, *account); !allowed) return allowed.error();
+    if (const auto allowed = require_account(call.users(), call.session().user, *account); !allowed) return allowed.error();
     return named_hook{*account, *which};
 }
 

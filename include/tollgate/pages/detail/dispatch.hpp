@@ -26,7 +26,7 @@ template <class Pages>
         const auto url = localized.url(path);
         const auto& texts = localized.texts();
         localized.answer(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
-                         [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.who.login}); });
+                         [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
         return {};
     }
     if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
@@ -37,9 +37,9 @@ template <class Pages>
 template <class Pages>
 [[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
     const auto nonce = web::new_form_nonce(policy(pages.policies().random), context.now);
-    if (!nonce || context.who.secret.empty())
+    if (!nonce || context.session.secret.empty())
         return internal_error("the session has no secret, or the random source failed");
-    const auto token = web::make_form_token(form_binding_of(context.who), *nonce);
+    const auto token = web::make_form_token(form_binding_of(context.session), *nonce);
     context.form_token = token;
     page_call<Pages> call{pages, context, response};
     const bool posted = context.request.method == http::method::post;

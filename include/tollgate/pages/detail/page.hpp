@@ -120,7 +120,7 @@ struct request_state {
     ip_address client;
     const web::page_language* language = nullptr;  ///< of the response
     std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
-    std::optional<caller> who{};     ///< the signed-in user, for the observer
+    std::optional<caller> user{};  ///< the signed-in user, for the observer
     bool admitted = false;           ///< counted, and its session is known
     std::optional<session> signed_in{};  ///< empty on the sign-in page
 };
@@ -130,7 +130,7 @@ struct page_context {
     page which;
     const web::page_language& language;
     const http::request& request;
-    const session& who;
+    const tollgate::session& session;
     std::string_view form_token;     ///< for the forms of the response
     std::string_view posted_token;   ///< the form token of `form`; empty if nothing was posted
     const http::form_fields& form;   ///< what was posted, with a valid form token; empty otherwise
@@ -175,7 +175,7 @@ void answer_page(const Pages& pages, http::response& response, const page_contex
     }
     frame.navigation = links;
     frame.path = path;
-    frame.login = context.who.login;
+    frame.login = context.session.login;
     frame.sign_out_url = sign_out_url;
     frame.form_token = context.form_token;
     localized.answer(response, frame, std::forward<Write>(write));
@@ -203,7 +203,7 @@ public:
     [[nodiscard]] const ip_address& client() const noexcept { return context_.client; }
     [[nodiscard]] http::response& response() const noexcept { return response_; }
     [[nodiscard]] instant now() const noexcept { return context_.now; }
-    [[nodiscard]] const session& who() const noexcept { return context_.who; }
+    [[nodiscard]] const tollgate::session& session() const noexcept { return context_.session; }
     [[nodiscard]] const http::form_fields& form() const noexcept { return context_.form; }
     [[nodiscard]] const http::form_fields& query() const noexcept { return context_.query; }
 
@@ -214,7 +214,7 @@ public:
 
     /// Tells the observer what the user did.
     void report(activity_kind kind, std::string subject) const {
-        report_activity(policy(pages_.policies().observer), {kind, who().user, std::move(subject), context_.client, now()});
+        report_activity(policy(pages_.policies().observer), {kind, session().user, std::move(subject), context_.client, now()});
     }
 
     /// Responds with this page; 422 if there are faults.
@@ -242,7 +242,7 @@ public:
 
     /// Counts an action of this user that has a bound of its own. False: too many; answered with a 429.
     [[nodiscard]] bool admit(std::string_view action, const quota& allowed) const {
-        const auto window = pages_.limiter().take(limit_key::of(who().user).in(action), allowed, now());
+        const auto window = pages_.limiter().take(limit_key::of(session().user).in(action), allowed, now());
         if (window.admitted) return true;
         response_.add("Retry-After", pipeline::seconds_until(window.resets_at, now()));
         pages_.renderer().in(context_.language).answer_status(response_, http::status::too_many_requests);
@@ -262,7 +262,7 @@ public:
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
         if (!random().fill(nonce)) return internal_error("the random source failed");
-        const auto sealed = web::seal(who(), text, nonce, now());
+        const auto sealed = web::seal(session(), text, nonce, now());
         if (!sealed) return internal_error("a new secret could not be sealed");
         claimed_.clear();  // the form stays used
         return web::answer_see_other(response_, pages_.renderer().site(),
@@ -271,7 +271,7 @@ public:
     /// What the query asks to be shown, the first time; empty otherwise.
     [[nodiscard]] std::optional<std::string> open_secret() {
         const auto sealed = query().value_of(shown_name);
-        auto text = web::open_sealed(who(), sealed, now());
+        auto text = web::open_sealed(session(), sealed, now());
         // HEAD shows nothing.
         if (!text || context_.request.method != http::method::get || !pages_.used().claim(sealed)) return std::nullopt;
         return text;

@@ -48,9 +48,9 @@ template <class Call>
     using sessions = std::remove_reference_t<decltype(call.sessions())>;
     security_view shown{.lists_sessions = session_manager<sessions>,
                         .changes_password = password_changer<sessions>,
-                        .login = call.who().login};
+                        .login = call.session().login};
     if constexpr (session_manager<sessions>) {
-        auto listed = call.sessions().sessions_of(call.request(), call.who(), call.now());
+        auto listed = call.sessions().sessions_of(call.request(), call.session(), call.now());
         if (!listed) return std::move(listed).error();
         shown.sessions = *std::move(listed);
     }
@@ -61,7 +61,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> end_session(Call& call) {
-    const auto ended = call.sessions().end_session(call.who(), call.form().value_of("session"));
+    const auto ended = call.sessions().end_session(call.session(), call.form().value_of("session"));
     if (!ended) return ended.error();
     if (!*ended) return not_found();
     call.report(activity_kind::session_ended, {});
@@ -70,7 +70,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> end_other_sessions(Call& call) {
-    if (auto ended = call.sessions().end_other_sessions(call.request(), call.who()); !ended) return ended;
+    if (auto ended = call.sessions().end_other_sessions(call.request(), call.session()); !ended) return ended;
     call.report(activity_kind::other_sessions_ended, {});
     return call.redirect_to({}, others_ended_done);
 }
@@ -82,7 +82,7 @@ template <class Call>
     auto faults = faults_of(call.form(), call.texts());
     if (!faults.empty()) return show_security(call, faults);
     const password_change change{call.form().value_of("current_password"), call.form().value_of("new_password"), call.client()};
-    const auto done = call.sessions().change_password(call.request(), call.who(), change, call.now(), call.response());
+    const auto done = call.sessions().change_password(call.request(), call.session(), change, call.now(), call.response());
     if (!done) return done.error();
     switch (done->result) {
         case changed: break;

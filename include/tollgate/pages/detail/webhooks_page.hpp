@@ -73,7 +73,7 @@ template <class Call>
 [[nodiscard]] result<hook_list> list_accounts(Call& call) {
     hook_list list{.has_deliveries = stores_deliveries<Call>};
     for (const service& at : call.settings().services.services()) {
-        auto accounts = call.users().accounts_of(call.who().user, at.name.view());
+        auto accounts = call.users().accounts_of(call.session().user, at.name.view());
         if (!accounts) return std::move(accounts).error();
         for (account& each : *accounts) list.accounts.push_back({{at.name, each.id}, std::move(each.name)});
     }

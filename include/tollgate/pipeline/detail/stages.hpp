@@ -46,12 +46,12 @@ struct judgement {
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
-    limit_decision limit{};                 ///< of the caller or of the client's address, whichever the request counts against
+    limit_decision limit{};  ///< of the caller or of the client's address, whichever the request counts against
     route_match route;
     std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
     std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
-    const char* route_path = nullptr;        ///< where the path was when `route` was found; captures are views of it
+    const char* route_path = nullptr;  ///< where the path was when `route` was found; captures are views of it
 };
 // Not in the class: `judgement()` would first fill all of it, 1.6 kB, with zeros.
 inline judgement::judgement() noexcept = default;
@@ -138,7 +138,7 @@ template <rate_limiter Limiter>
     return count_in(limiter, window_of(quotas, state), thread, state);
 }
 
-/// Whether the response reports the first limit_decision rather than the second: a refusal first, of two refusals the one that ends
+/// Whether the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
 /// later, so that waiting for it is enough; otherwise the one with fewer requests left.
 [[nodiscard]] constexpr bool is_tighter(const limit_decision& first, const limit_decision& second) noexcept {
     if (first.admitted != second.admitted) return !first.admitted;
