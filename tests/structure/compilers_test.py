@@ -14,8 +14,8 @@ CODE = "#include <tollgate/tollgate.hpp>\n#include <tollgate/testing/store_suite
 WARNINGS = [*toolchain.WARNINGS, "-Wsign-conversion", "-Wnull-dereference", "-Wnon-virtual-dtor", "-Wold-style-cast"]
 OF_GCC = ["-Wuseless-cast"]
 
-# GCC with C++20 compiles everything else.
 SUPPORTED = [
+    ("g++", ["-std=c++20", *OF_GCC]),
     ("g++", ["-std=c++23", *OF_GCC]),
     ("clang++-16", ["-std=c++20"]),
     ("clang++-16", ["-std=c++20", "-stdlib=libc++"]),

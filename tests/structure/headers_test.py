@@ -38,7 +38,7 @@ def included(name, cache):
 def main():
     arguments = toolchain.parser(__doc__).parse_args()
     compiler = toolchain.Compiler(arguments.compiler, arguments.includes)
-    # Each file of impl/ is a unit of the library's compiled form, or generated from those that are.
+    # impl/ is generated, and compiled alone as the library's compiled form.
     names = [path.relative_to(BASE).as_posix() for path in sources.files(BASE, ".hpp") if "impl" not in path.parts]
     options = ["-DTOLLGATE_SEPARATE_COMPILATION", *toolchain.WARNINGS]
 

@@ -6,9 +6,6 @@ import os
 import pathlib
 import subprocess
 
-# Below the tests that run at the same time and answer requests.
-os.nice(10)
-
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wpedantic", "-Werror"]
 # As -I or -isystem it would move to another position of the compiler's search path.
 IMPLICIT = "/usr/include"
