@@ -221,7 +221,7 @@ void declare_revoke_token(declared_command& declared) {
 void declare_register_app(declared_command& declared) {
     const auto& user = declared.text("--user", "ID", "Id of the user.");
     const auto& name = declared.text("--name", "NAME", "Name that users see on the consent page.");
-    const auto& website = declared.text("--website", "URL", "Website where users learn more.");
+    const auto& website = declared.text("--website", "URL", "Website where users can learn more.");
     const auto& description = declared.text("--description", "TEXT", "What the application does.", "");
     const auto& redirect_urls = declared.list("--redirect-url", "URL", "URL to which users return; may be repeated.");
     const auto& is_public =
@@ -287,7 +287,7 @@ void declare_emit_event(declared_command& declared, const tollgate::service_cata
     const auto& service = declared.text("--service", "SERVICE", "Service of the account.");
     const auto& account = declared.text("--account", "ID", "Id of the account whose webhooks receive the event.");
     const auto& event = declared.text("--event", "EVENT", "Name of the event: site.published, item.created, ...");
-    declared.payload("One JSON value of any kind: the payload's data. (Deprecated: JSON as --data.)");
+    declared.payload("The event's data: any JSON value. (Deprecated: JSON as --data.)");
     declared.makes([&] { return read_emit_event(service, account, event, declared.json_payload(), services); });
 }
 

@@ -421,9 +421,9 @@ inline void metrics::impl::write_backends(metrics_writer& to) const {
     family([&](const backend_statistics& statistics) { return in_seconds(statistics.busy); });
     to.counter("tollgate_backend_wait_seconds_total", "Time waited for a connection.");
     family([&](const backend_statistics& statistics) { return in_seconds(statistics.waited); });
-    to.counter("tollgate_cache_hits_total", "Look-ups that were answered without a call.");
+    to.counter("tollgate_cache_hits_total", "Lookups that were answered without a call.");
     family([](const backend_statistics& statistics) { return statistics.cache_hits; });
-    to.counter("tollgate_cache_misses_total", "Look-ups that the cache could not answer.");
+    to.counter("tollgate_cache_misses_total", "Lookups that the cache could not answer.");
     family([](const backend_statistics& statistics) { return statistics.cache_misses; });
 }
 

@@ -86,8 +86,8 @@ struct token_texts {
     std::string_view used_from = "from {}";  ///< a network
     std::string_view renew = "New secret";
     std::string_view renew_warning =
-        "The current secret of \"{}\" will stop working immediately. The username stays. If the token expires, its time "
-        "begins anew.";
+        "The current secret of \"{}\" will stop working immediately. The username stays the same. If the token has an "
+        "expiry date, the period starts again.";
     std::string_view renew_button = "Generate a new secret";
     std::string_view made_title = "Your new token";
     std::string_view made_about = "Use the username and the secret with HTTP Basic authentication.";
@@ -116,10 +116,10 @@ struct application_texts {
     std::string_view description = "Description";
     std::string_view redirect_url = "Redirect URLs";
     std::string_view redirect_url_hint =
-        "Where users return after their decision, one URL a line. Without any, each request must contain a redirect_uri "
-        "on the website above.";
+        "Where users return after their decision, one URL per line. If you enter none, each request must contain a "
+        "redirect_uri on the website above.";
     std::string_view redirect_url_bad =
-        "Enter absolute URLs without a #fragment, such as https://example.com/callback, one a line.";
+        "Enter absolute URLs without a #fragment, such as https://example.com/callback, one per line.";
     std::string_view too_many_redirect_urls = "Enter at most 20 URLs.";
     std::string_view type = "Client type";
     std::string_view type_hint =
@@ -141,12 +141,12 @@ struct application_texts {
     std::string_view back = "Back to applications";
     std::string_view renew = "New secret";
     std::string_view renew_warning =
-        "The current secret of {} stays valid beside the new one, until you remove it. Configure the new one first.";
+        "The current secret of {} stays valid until you remove it. Switch your application to the new one first.";
     std::string_view renew_again_warning =
-        "The current secret of {} stays valid beside the new one. The secret before it stops working immediately.";
+        "The current secret of {} stays valid as well. The previous secret will stop working immediately.";
     std::string_view renew_button = "Generate a new secret";
     std::string_view remove_secret = "Remove old secret";
-    std::string_view remove_secret_warning = "The secret that {} had before its current one will stop working immediately.";
+    std::string_view remove_secret_warning = "The old secret of {} will stop working immediately.";
     std::string_view remove_secret_button = "Remove the old secret";
     std::string_view secret_removed = "The old secret was removed.";
     std::string_view users = "Users";
@@ -157,7 +157,7 @@ struct application_texts {
     std::string_view own_access = "Access to your own account";
     std::string_view own_access_hint =
         "With its client ID and secret, the application can then get tokens for your accounts without asking anyone "
-        "(client credentials grant). Removing this revokes them.";
+        "(client credentials grant). If you remove this, those tokens are revoked.";
     std::string_view acts_for_owner = "Allow access to my own account";
     std::string_view type_name = "Type {} to confirm";
     std::string_view wrong_name = "{} has users. To delete it, type its name.";
@@ -165,7 +165,7 @@ struct application_texts {
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
     std::string_view remove_button = "Delete this application";
-    std::string_view removed = "The application and all its access were deleted.";
+    std::string_view removed = "The application was deleted, and all its access was revoked.";
 };
 
 /// The page of authorized applications.
@@ -193,7 +193,7 @@ struct activity_texts {
     std::string_view title = "Recent activity";
     std::string_view about =
         "What was done to your account. If you do not recognize an entry, change your password and revoke your tokens.";
-    std::string_view none = "Nothing was recorded yet.";
+    std::string_view none = "Nothing has been recorded yet.";
     std::string_view what = "Activity";
     std::string_view when = "Time";
     std::string_view where = "From";
@@ -246,7 +246,7 @@ struct overview_texts {
     std::string_view member = "Member";
     std::string_view webhooks = "Webhooks";
     std::string_view more_accounts = "and {} more";
-    std::string_view access = "What has access";
+    std::string_view access = "Access to your account";
     std::string_view no_access = "No token or application has access to your account.";
     std::string_view token = "Personal token";
     std::string_view application = "Application";
@@ -280,8 +280,8 @@ struct security_texts {
     std::string_view about = "Where you are signed in, and your password.";
     std::string_view sessions = "Sessions";
     std::string_view sessions_about =
-        "You are signed in on these browsers. Sign out of those that you do not use or do not recognize; in the latter case change "
-        "your password, too.";
+        "You are signed in on these browsers. Sign out of sessions that you do not use or do not recognize. If you do not "
+        "recognize one, change your password, too.";
     std::string_view browser = "Browser";
     std::string_view unknown_browser = "Unknown browser";
     std::string_view browser_on = "{} on {}";  ///< a browser, an operating system
@@ -333,8 +333,8 @@ struct error_texts {
     message_texts not_found{"Page not found", "The address may be mistyped, or the page no longer exists."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts submitted{"Already submitted",
-                           "This form was submitted before, and its change was made then. A new secret is shown only "
-                           "once: if you did not see it, create another one."};
+                           "This form was already submitted, and its change was made. A new secret is shown only once: "
+                           "if you did not see it, create another one."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
     message_texts media_type{"Unsupported media type",
                              "This page accepts only HTML form data without a content encoding. Nothing was changed."};

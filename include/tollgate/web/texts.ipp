@@ -28,7 +28,7 @@ TOLLGATE_DECL page_texts german_texts() {
                            "Die Adresse enthält möglicherweise einen Tippfehler, oder die Seite existiert nicht mehr."},
              .method = {"Methode nicht erlaubt", "Diese Seite unterstützt die HTTP-Methode der Anfrage nicht."},
              .submitted = {"Bereits gesendet",
-                          "Dieses Formular wurde schon gesendet, und seine Änderung wurde dabei vorgenommen. Ein neues "
+                          "Dieses Formular wurde bereits gesendet, und die Änderung wurde vorgenommen. Ein neues "
                           "Secret wird nur einmal angezeigt: Wenn Sie es nicht gesehen haben, erstellen Sie ein weiteres."},
              .too_large = {"Anfrage zu groß", "Das gesendete Formular ist zu groß. Es wurde nichts geändert."},
              .media_type = {"Medientyp nicht unterstützt",
@@ -435,8 +435,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .title = "Sicherheit",
              .about = "Wo Sie angemeldet sind, und Ihr Passwort.",
              .sessions = "Sitzungen",
-             .sessions_about = "In diesen Browsern sind Sie angemeldet. Melden Sie die ab, die Sie nicht verwenden oder nicht "
-                               "kennen; ändern Sie im letzteren Fall auch Ihr Passwort.",
+             .sessions_about = "In diesen Browsern sind Sie angemeldet. Beenden Sie Sitzungen, die Sie nicht verwenden oder nicht "
+                               "kennen. Wenn Sie eine nicht kennen, ändern Sie auch Ihr Passwort.",
              .browser = "Browser",
              .unknown_browser = "Unbekannter Browser",
              .browser_on = "{} auf {}",

@@ -35,7 +35,7 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
 <link rel="stylesheet" href="{}/style.css">
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">Skip to content</a>
 )",
               title, root_);
     html_.add(R"(<header><div><a class="name" href="{}/">Account API</a> <span class="address">{}</span></div></header>
@@ -114,13 +114,13 @@ TOLLGATE_DECL void page_writer::write_requests() {
     html_.add(R"(<h1>Requests</h1>
 <p class="lead">Requests and responses are JSON over HTTP/1.1.</p>
 <h2 id="address">Base URL</h2>
-<p>All URLs begin with <code>{}</code>. The last part is the version. New members can be added to a version at any time:
-ignore members that you do not know.</p>
+<p>All URLs begin with <code>{}</code>. The last part is the version. A version may get new members at any time: ignore
+members that you do not know.</p>
 <p>Paths must match exactly. A trailing slash, an empty segment or a percent-encoded character leads to a
 <strong>404</strong>.</p>
 <h2 id="user-agent">User-Agent</h2>
 <p>Every request must have a <code>User-Agent</code> field that names your program; please include contact
-information. A request with no or an empty User-Agent gets a <strong>403</strong>.</p>
+information. A request without a User-Agent, or with an empty one, gets a <strong>403</strong>.</p>
 <pre tabindex="0"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
 )",
               settings_.base_url);

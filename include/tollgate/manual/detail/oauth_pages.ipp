@@ -194,7 +194,7 @@ passwords.</p>
 </dl>
 <h2 id="register">Register the application</h2>
 <p>Go to your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
-required; redirect URLs are recommended. You get a client id and a client secret. The secret is shown once; keep it on a
+required; redirect URLs are recommended. You get a client ID and a client secret. The secret is shown once; keep it on a
 server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
 secret, the old one stays valid until you remove it.</p>
 )",

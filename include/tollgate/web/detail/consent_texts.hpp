@@ -43,18 +43,18 @@ struct consent_texts {
     std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
 
     message_texts missing_client{"Missing client_id",
-                                 "The link that led here does not say which application it belongs to. Go back to the "
+                                 "The link that you followed does not name an application. Go back to the "
                                  "application, and contact its developer if this happens again."};
     message_texts unknown_client{
         "Unknown application",
-        "The link that led here does not belong to a registered application. No access was granted."};
+        "The link that you followed does not belong to a registered application. No access was granted."};
     message_texts unregistered_redirect{
         "Redirect URL not registered",
         "The redirect_uri of this request is not registered for the application. The link may be wrong, or an attempt "
         "to deceive you. No access was granted."};
     message_texts missing_redirect{
         "Missing redirect_uri",
-        "The application has not registered exactly one redirect URL, so each request must contain a redirect_uri. No "
+        "The application does not have exactly one registered redirect URL, so each request must contain a redirect_uri. No "
         "access was granted."};
     message_texts answered{
         "This request was already answered",
