@@ -38,7 +38,7 @@ struct application_request {
 enum class field_error : std::uint8_t {
     malformed,
     too_many,   ///< more redirect URLs than `limits::redirect_urls_max`
-    insecure,   ///< http to another host than a loopback address
+    insecure,   ///< http to a host that is not a loopback address
     not_ascii,  ///< an international domain name that is not in its ASCII form, or other characters beyond ASCII
 };
 
@@ -53,7 +53,7 @@ struct field_fault {
 namespace detail {
 
 /// What is wrong with a URL of an application; empty if nothing is. http is allowed for programs on the user's machine
-/// only (RFC 9700 section 2.6): elsewhere a code could be read on its way.
+/// only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
 [[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text) {
     if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
         return field_error::not_ascii;
@@ -117,7 +117,7 @@ struct registered_application {
     secret_text client_secret;  ///< empty for a public client
 };
 
-/// A client secret, also for replacing one; empty if the random source fails.
+/// A new client secret, for a new application or as a replacement; empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
     std::array<std::byte, 32> bytes;

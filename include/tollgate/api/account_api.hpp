@@ -104,8 +104,9 @@ public:
     static constexpr bool blocking =
         http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
-    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, for two routes with the same
-    /// method and path, and for a route that needs a scope which no service declares, or webhooks where the store has none.
+    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, for two routes with the
+    /// same method and path, and for a route that needs a scope that no service declares, or webhooks if the store has
+    /// none.
     account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table);
 
     /// The same with the default policies.

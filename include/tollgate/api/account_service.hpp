@@ -33,24 +33,24 @@ struct account_service_settings {
     quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
     quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one
 
-    /// Proxies that name their clients; of other peers the field is ignored.
+    /// Proxies that name their clients; the field is ignored if another peer sends it.
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
     /// The hosts that requests may name; others get 421. Default: any.
     http::allowed_hosts allowed_hosts = {};
 
-    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; none: no other
-    /// origin. Pages are never open to other origins.
+    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; empty: no
+    /// other origin. Pages are never open to other origins.
     std::vector<std::string> cors_origins = {"*"};
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 
-    /// The page that Error objects and OpenAPI link to. Where it ends in a slash, the topic of the error follows it: `errors/`.
-    /// Empty: the built-in documentation, `{auth_url}/docs/`.
+    /// The page that Error objects and OpenAPI link to. If it ends in a slash, the topic of the error is appended:
+    /// `errors/`. Empty: the built-in documentation, `{auth_url}/docs/`.
     std::string documentation_url = {};
     api_license license = {};  ///< of your API, for OpenAPI
 
-    /// Settings of OAuth and the pages alone. What they have in common with the fields above is taken from those.
+    /// Settings of OAuth and the pages alone. Fields that also exist above take their values from there.
     oauth_settings oauth = {};
     page_settings pages = {};
 };

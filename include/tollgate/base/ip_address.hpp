@@ -83,15 +83,15 @@ namespace detail {
     return ip_address::from_bytes(bytes);
 }
 
-/// The first address of the /24 of an IPv4 address, of the /48 of another.
+/// The first address of an IPv4 address's /24, or of an IPv6 address's /48.
 [[nodiscard]] constexpr ip_address without_host(const ip_address& client) noexcept {
     return first_of_network(client, client.is_v4() ? 15 : 6);
 }
 
 }  // namespace detail
 
-/// What users are shown as the origin of a sign-in or of a token's use: the /24 of an IPv4 address, the /48 of another, such as
-/// `203.0.113.0/24`.
+/// The network that users see as the origin of a sign-in or of a token's use: the /24 of an IPv4 address, or the /48 of
+/// an IPv6 address, such as `203.0.113.0/24`.
 [[nodiscard]] inline std::string network_of(const ip_address& client) {
     return detail::without_host(client).to_text() + (client.is_v4() ? "/24" : "/48");
 }

@@ -11,7 +11,7 @@
 
 namespace tollgate::inline v0 {
 
-/// Stores webhooks. Every verb is one atomic intent; its effect is as durable as the store when it returns.
+/// Stores webhooks. Every verb is atomic; its effect is as durable as the store when it returns.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown.

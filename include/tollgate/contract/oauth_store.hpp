@@ -16,8 +16,8 @@ namespace tollgate::inline v0 {
 /// Stores OAuth applications.
 ///
 /// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is one atomic intent; its
-/// effect is as durable as the store when it returns.
+/// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
+/// durable as the store when it returns.
 template <class S>
 concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
                                      application_id id, const digest& secret, const application_change& changed,

@@ -34,7 +34,7 @@ struct request_context {
     std::string_view route;
     ip_address client;                   ///< behind trusted proxies, the one they name
     instant at;                          ///< when its head had arrived
-    std::chrono::nanoseconds duration{};  ///< from then until now, waits for the body, a worker and the store included
+    std::chrono::nanoseconds duration{};  ///< from then until now, including waits for the body, a worker and the store
 };
 
 /// One request and its response, for logs and metrics. Views: valid during the call. The request's Authorization field and query

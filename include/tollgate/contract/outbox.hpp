@@ -31,10 +31,10 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 /// delivery, and the bound of leases per host that a request names. A delivery's host is scheme, host and port of its
 /// hook's target (`delivery_host`).
 ///
-/// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps. Of
-/// a hook's delivered and given up deliveries a store keeps at least the newest `limits::ended_deliveries_per_hook_max`.
-/// A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host fills it,
-/// it may give up an event's deliveries to that host at once, on record, while the others are due.
+/// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps.
+/// A store keeps at least the newest `limits::ended_deliveries_per_hook_max` delivered and given up deliveries of a
+/// hook. A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host
+/// fills it, it may give up an event's deliveries to that host at once, on record, while the others are due.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `examples/own_store`, the shortest one. An adapter is correct if it
 /// passes `tollgate/testing/store_suite.hpp`.
@@ -57,8 +57,8 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // a disabled hook's deliveries are held. A hook that still has a due delivery is due again now, behind all others, or,
     // if the bound of its host kept that delivery back, at `full_host_retry_at`.
     { s.lease(requests, lease) } -> std::same_as<result<std::vector<due_delivery>>>;
-    // Ends leases; one status each, in their order, all of them in one step (a commit costs more than a row). Each attempt
-    // is recorded, also if it is too late, unless the delivery is gone. `not_attempted` only ends the lease.
+    // Ends leases; one status each, in their order, all of them in one step (a commit costs more than a row). Each
+    // attempt is recorded, even if it is too late, unless the delivery is gone. `not_attempted` only ends the lease.
     //
     // A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does
     // a failure whose predecessor is earlier than its `disable_if_failing_since`. A disabled hook holds its deliveries:
@@ -67,8 +67,8 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // The hook's deliveries, newest first, at most `rows_max`; none if the hook is not the account's. With `which`, only
     // those older than that one, whether it still exists or not; with `state`, only those in that state.
     { s.deliveries_of(account, hook, rows_max, which, state) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
-    // The hook's attempts, the last completed first, at most `rows_max`; with `which`, only those of that delivery. Of one
-    // delivery at least the last `limits::attempts_per_delivery_max` are kept.
+    // The hook's attempts, the last completed first, at most `rows_max`; with `which`, only those of that delivery. At
+    // least the last `limits::attempts_per_delivery_max` of one delivery are kept.
     { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
     // Whether the account has such a delivery. In any state, it becomes due now and its retry plan starts over. If it is
     // being sent, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by
@@ -89,15 +89,15 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
 /// An outbox that other processes may append to. A worker compares the number several times a second, and looks for due
 /// hooks when it has changed or is unknown.
 ///
-/// Optional: without it a worker looks at a low rate.
+/// Optional: without it, a worker looks less often.
 template <class S>
 concept shared_outbox = outbox<S> && requires(const S& s) {
-    // A different number after anything was appended; it may also change for other reasons. None when it cannot be
-    // determined now. Never blocks, and costs next to nothing.
+    // A different number after anything was appended; it may also change for other reasons. Empty if it cannot be
+    // determined now. Never blocks, and costs almost nothing.
     { s.changes_seen() } noexcept -> std::same_as<std::optional<std::uint64_t>>;
 };
 
-/// An outbox that says how much is due, for monitoring.
+/// An outbox that reports how much is due, for monitoring.
 ///
 /// Optional. Exemplars: `memory_store`, `sqlite_store`, `postgres_store`.
 template <class S>

@@ -35,7 +35,8 @@ struct checked_password {
 /// Checks a login and its password. Only the built-in sign-in page needs it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
-/// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); never throws.
+/// Errors: an `error` if the password could not be checked, including unavailable if too many checks are running;
+/// never throws.
 ///
 /// A source that also has `check_password(const sign_in_attempt&)` is called with that instead, so that it can share
 /// its capacity fairly between clients. If it has `result<bool> is_active(user_id)`, that is called for the user of each
@@ -46,8 +47,8 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
-/// A password source that says which password it compared. Optional: with it a sign-in with the old password that is being
-/// checked during a change leaves no session, and of two changes at once the second is refused.
+/// A password source that says which password it compared. Optional: with it, a sign-in with the old password that
+/// overlaps with a change leaves no session, and of two simultaneous changes the second is refused.
 ///
 /// Exemplar:
 ///
@@ -79,8 +80,8 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
 ///     };
 template <class P>
 concept versioned_password_source = password_source<P> && requires(P& p, const sign_in_attempt& attempt, std::string_view login) {
-    // As check_password(login, password), with the version of the password that was right: a text that every change
-    // replaces, for instance the hash. It is neither stored nor shown.
+    // Like check_password(login, password), but also returns the version of the password that was right: a text that
+    // every change replaces, for instance the hash. It is neither stored nor shown.
     { p.check_password(attempt) } -> std::same_as<result<std::optional<checked_password>>>;
     // The version of this login's password now; empty if there is no such user.
     { p.password_version(login) } -> std::same_as<result<std::string>>;
@@ -160,7 +161,7 @@ concept sign_in_source = session_source<S> && requires(S& s, const http::request
 template <class S>
 concept session_manager = session_source<S> && requires(S& s, const http::request& request, const session& session, std::string_view id,
                                                         instant now) {
-    // The sessions of this user, the last used first; one of them is that of the request.
+    // The sessions of this user, most recently used first, including the request's.
     { s.sessions_of(request, session, now) } -> std::same_as<result<std::vector<listed_session>>>;
     // Ends the session of this user that `listed_session::id` names; whether there was one.
     { s.end_session(session, id) } -> std::same_as<result<bool>>;
@@ -186,11 +187,11 @@ struct password_change_response {
     seconds retry_after{};  ///< if throttled: the time to wait; at least 1
 };
 
-/// A session source that changes passwords. Optional: with it `account_pages` has a form for it. `cookie_sessions` is one if its
-/// passwords are a `password_store`.
+/// A session source that changes passwords. Optional: with it, `account_pages` has a form for this. `cookie_sessions`
+/// is one if its passwords are a `password_store`.
 ///
-/// Thread rule and errors: as for `session_source`. Blocking: it computes slow password hashes, so it is called on a worker
-/// thread, whatever `blocking` says.
+/// Thread rule and errors: as for `session_source`. Blocking: it computes slow password hashes, so it is called on a
+/// worker thread even if `blocking` is false.
 template <class S>
 concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& session,
                                                          const password_change& change, instant now,
@@ -221,7 +222,8 @@ concept session_store = requires(S& s, const stored_session& session, const dige
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
     // Whether there was one. It is invalid as soon as this returns.
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
-    // The user's sessions, the last used first; none if there is no such user. Those that are over are listed until a sweep.
+    // The user's sessions, most recently used first; none if there is no such user. Expired ones are listed until a
+    // sweep.
     { s.sessions_of(user) } -> std::same_as<result<std::vector<stored_session>>>;
     // Ends all sessions of one user except `except`, for instance after a password change.
     { s.end_sessions_of(user, except) } -> std::same_as<result<void>>;

@@ -22,8 +22,9 @@ concept time_source = requires(const C& c) {
     { c.now() } noexcept -> std::same_as<instant>;
 };
 
-/// A reading of the clock for durations, which are a difference of two: `clock.steady_now()` if the clock has that member, which
-/// returns std::chrono::nanoseconds, is noexcept and never goes backwards; otherwise `now()`, to the millisecond.
+/// Reads the clock to measure a duration, the difference of two readings: `clock.steady_now()` if the clock has that
+/// member (it returns std::chrono::nanoseconds, is noexcept and never goes backwards), otherwise `now()`, to the
+/// millisecond.
 template <time_source C>
 [[nodiscard]] std::chrono::nanoseconds steady_now(const C& clock) noexcept {
     if constexpr (requires { { clock.steady_now() } noexcept -> std::same_as<std::chrono::nanoseconds>; })

@@ -41,8 +41,8 @@ concept credential_cache = credential_source<S> && requires(const S& s, std::str
     { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
 };
 
-/// Stores personal tokens and access tokens. Every verb is one atomic intent; its effect is as durable as the store
-/// when it returns.
+/// Stores personal tokens and access tokens. Every verb is atomic; its effect is as durable as the store when it
+/// returns.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>

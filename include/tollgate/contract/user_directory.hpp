@@ -31,11 +31,12 @@ namespace tollgate::inline v0 {
 /// Optional parts: `account_checker`, `quota_cache`, `balance_cache`, `activity_source`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
-    // The user's balance, in the currency of their settings. Called on requests for it whose credential does not include it.
+    // The user's balance, in the currency of their settings. Called for a balance request whose credential does not
+    // include the balance.
     { d.balance_of(user) } -> std::same_as<result<balance>>;
     // The user's accounts at one service, in a stable order; empty if there are none or the service is unknown.
     { d.accounts_of(user, service) } -> std::same_as<result<std::vector<account>>>;
-    // The user's own rate limit; empty for the default. Called on every request whose credential does not include it,
+    // The user's own rate limit; empty for the default. Called for every request whose credential does not include it,
     // so it should be quick and not allocate. A changed value applies at once.
     { d.quota_of(user) } -> std::same_as<result<std::optional<quota>>>;
 };
@@ -58,7 +59,7 @@ concept balance_cache = user_directory<D> && requires(const D& d, user_id user) 
     { d.cached_balance_of(user) } noexcept -> std::same_as<lookup<balance>>;
 };
 
-/// A directory that looks up one account at less cost than all of a user. Optional.
+/// A directory that can look up one account more cheaply than all accounts of a user. Optional.
 ///
 /// Thread rule, blocking and errors: as those of `user_directory`.
 template <class D>

@@ -25,7 +25,7 @@ namespace tollgate::inline v0 {
 enum class without_redis : std::uint8_t {
     count_here,  ///< each node counts by itself, in a `window_limiter`: N nodes admit up to N times the quota
     admit,       ///< all are admitted and nothing is counted
-    refuse,      ///< all are refused with 429 and a reset in one second; a limiter has no other refusal
+    refuse,      ///< all are refused with 429 and a reset in one second, a limiter's only way to refuse
 };
 
 /// Settings of a `redis_limiter`.
@@ -53,15 +53,15 @@ struct redis_limiter_settings {
     std::function<void(bool up, std::string_view reason)> on_state{};
 };
 
-/// Counts in Redis, so that any number of nodes share one exact window, as that of `window_limiter`: it starts with a
+/// Counts in Redis, so that any number of nodes share one exact window, like that of `window_limiter`: it starts with a
 /// key's first request at any node.
 ///
-/// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly the quota.
-/// Requests that arrive while a round trip is under way share the next one, and its command, unless the server refuses several
-/// keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units are counted before they are
-/// used, so never more than the quota is admitted; fewer may be: a node that stops, or gets no more requests, keeps up to
-/// `lease - 1` units of a key. A node leases at most an eighth of what remains, so the last units of a window are available to every
-/// node, and it returns unused units with its other requests.
+/// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
+/// the quota. Requests that arrive while a round trip is in progress share the next one, and its command, unless the
+/// server refuses several keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units
+/// are counted before they are used, so never more than the quota is admitted; fewer may be: a node that stops, or gets
+/// no more requests, keeps up to `lease - 1` units of a key. A node leases at most an eighth of what remains, so the
+/// last units of a window are available to every node, and it returns unused units with its other requests.
 ///
 /// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
 /// every node. Windows expire by themselves.
@@ -70,8 +70,8 @@ struct redis_limiter_settings {
 /// gone. (`window_limiter` may still have it, and reopens it under a longer quota.)
 ///
 /// **Without Redis** nothing fails and nothing waits: the first request that fails marks Redis unavailable, further
-/// requests are decided by `when_down`, and one at a time probes: after 100 ms at first, at most every 2 s later. A key
-/// that holds a value of another type (WRONGTYPE) is decided by `when_down` on its own.
+/// requests are decided by `when_down`, and one at a time probes: after 100 ms at first, at most every 2 s later. If a
+/// key holds a value of another type (WRONGTYPE), `when_down` decides for that key alone.
 ///
 /// Redis 5 or later, with `maxmemory-policy noeviction`: an evicted key is a window that starts again.
 ///

@@ -99,8 +99,8 @@ struct due_hook {
 /// A page of due hooks.
 struct due_hook_page {
     std::vector<due_hook> hooks{};
-    /// When `due_hooks` may list a hook that is not in this page, if nothing is written before: not later than `now` when
-    /// there are more at once, none when nothing waits.
+    /// When `due_hooks` may list a hook that is not in this page, if nothing is written before: not later than `now` if
+    /// more hooks are due now, empty if nothing waits.
     std::optional<instant> next_at{};
 };
 
@@ -146,8 +146,8 @@ struct due_delivery {
     std::string secret;
     std::vector<std::string> previous_secrets{};  ///< still valid, so they sign too; most recently replaced first
     unsigned attempts_made = 0;  ///< before this one, since it was created or last resent
-    /// Why the secret cannot be read, for the operator, if it cannot: its key is missing, for example. Such a delivery is not
-    /// sent until it can.
+    /// If the secret cannot be read, the reason for the operator, such as a missing key. Such a delivery is not sent
+    /// until the secret can be read.
     std::string unreadable_secret{};
 };
 
@@ -167,8 +167,8 @@ struct attempt_result {
     delivery_outcome outcome = delivery_outcome::given_up;
     instant retry_at{};  ///< only for `retry` and `not_attempted`
     /// If this attempt failed and the hook has been failing since this time or longer, the hook is disabled. A failure
-    /// whose predecessor was made before this time starts a new series: the pause in between says nothing about the
-    /// hook.
+    /// whose predecessor was made before this time starts a new series: the pause in between does not mean that the
+    /// hook was failing.
     std::optional<instant> disable_if_failing_since{};
 };
 

@@ -157,8 +157,8 @@ private:
         }
     }
 
-    /// Whether a request is refused regardless of its body. A form for a page: it is from another site, of another type, or one
-    /// too many. A client's request: its Authorization field cannot be right.
+    /// Whether a request is refused regardless of its body. A form for a page is refused if it is from another site, of
+    /// another type, or one too many; a client's request, if its Authorization field cannot be valid.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint endpoint) const {
         const bool is_form = endpoint == oauth::endpoint::authorization || endpoint == oauth::endpoint::one_page ||
                              endpoint == oauth::endpoint::device_page;

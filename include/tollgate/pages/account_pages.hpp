@@ -41,7 +41,7 @@ struct page_settings {
     service_catalog services = {};  ///< their scopes, accounts and events
     std::string documentation_url = {};  ///< of the API, which each page links to; empty: none
 
-    /// Proxies that name their clients; of other peers the field is ignored.
+    /// Proxies that name their clients; the field is ignored if another peer sends it.
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
 

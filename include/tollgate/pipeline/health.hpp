@@ -54,13 +54,13 @@ public:
     /// Stops.
     TOLLGATE_DECL ~health();
 
-    /// Adds a check. What it refers to outlives this.
+    /// Adds a check. Everything that it refers to must outlive this object.
     TOLLGATE_DECL void add(std::string name, check function);
 
-    /// Runs the checks from now on. An error means that a thread could not be started. It starts once.
+    /// Runs the checks from now on. An error means that a thread could not be started. Can be called once.
     TOLLGATE_DECL result<void> start();
 
-    /// Runs no further check, and waits for those under way. Calling it again is harmless.
+    /// Runs no further checks, and waits for those in progress. Calling it again is harmless.
     TOLLGATE_DECL void stop() noexcept;
 
     /// The names of the checks that fail, in the order in which they were added. Never waits.

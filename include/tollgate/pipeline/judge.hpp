@@ -19,10 +19,11 @@ namespace tollgate::inline v0::pipeline {
 
 /// Judges the requests of one API, and writes their responses. Refers to members of the API.
 ///
-/// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the thread
-/// that read the request as long as it need not wait. Where it must wait for a store, the directory or the limiter, it names which
-/// (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues at that stage; nothing is done twice.
-/// The worker waits for nothing else: a stage that must wait for another one returns `needs_worker` again.
+/// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the
+/// thread that read the request as long as it does not have to wait. If it must wait for a store, the directory or the
+/// limiter, it names which (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues
+/// at that stage; nothing is done twice. The worker waits for nothing else: a stage that must wait for another one
+/// returns `needs_worker` again.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_settings& settings;

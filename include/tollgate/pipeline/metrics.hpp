@@ -60,13 +60,13 @@ private:
 ///     counts.watch_server(server);
 ///     http::site operators{http::mounted("/metrics", counts)};
 ///
-/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic additions to
-/// memory that a thread shares with few others: no lock, no allocation but at the first request of a route. At most 96 pairs of
-/// route and method are counted separately; further ones share one with the route `other`.
+/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic
+/// additions to memory that a thread shares with few others: no lock, and no allocation except at the first request of
+/// a route. At most 96 pairs of route and method are counted separately; further ones share one with the route `other`.
 ///
-/// Requests that failed (5xx), were limited (429) or took longer than 250 ms also count for their caller, in a table of fixed size
-/// behind a lock: `tollgate_affected_requests` names the users who had most of them, by their ids, or the networks (/24, /48) of
-/// clients that were not authenticated. No other request touches that table.
+/// Requests that failed (5xx), were limited (429) or took longer than 250 ms also count for their caller, in a table of
+/// fixed size behind a lock: `tollgate_affected_requests` names the users with the most of them, by their ids, or the
+/// networks (/24, /48) of clients that were not authenticated. No other request touches that table.
 ///
 /// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which come before.
 class metrics {

@@ -59,8 +59,9 @@ struct path_parameter<"hook"> {
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
 };
 
-/// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a `const std::optional<type>&`, empty if
-/// the request has no such parameter. Text that `parse` refuses is a 422 that names the parameter; it gets the text decoded.
+/// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a
+/// `const std::optional<type>&`, empty if the request has no such parameter. `parse` gets the decoded text; text that
+/// it refuses is a 422 that names the parameter.
 ///
 /// A name without a specialization is text. For another type:
 ///
@@ -322,13 +323,13 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// Query parameters follow the path, `on_get<"/{service}/invoices?{year}&{page}">`, and their arguments follow those of the path, each as
 /// a `const std::optional<type>&` of the type that `query_parameter` gives it. Others in the request are ignored.
 ///
-/// Where the directory or the store blocks, endpoints run on workers, of which those of one kind can only take up a part: reads of
-/// the store for GET and writes for others, unless the endpoint has a `static constexpr http::work_kind work` that says what it
-/// waits for. One with `work_kind::users` runs on the I/O thread if the directory never blocks. An endpoint that calls
-/// `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that asks neither may declare
-/// `static constexpr bool blocking = false`; one that can respond from a cache may have a member
-/// `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread, and returns false, with
-/// nothing written, if it has to wait.
+/// If the directory or the store blocks, endpoints run on workers, which are bounded by kind of work: reads of the
+/// store for GET and writes for other methods, unless the endpoint has a `static constexpr http::work_kind work` that
+/// says what it waits for. One with `work_kind::users` runs on the I/O thread if the directory never blocks. An
+/// endpoint that calls `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that uses neither the
+/// directory nor the store may declare `static constexpr bool blocking = false`; one that can respond from a cache may
+/// have a member `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread,
+/// and returns false, with nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
 [[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);
@@ -386,12 +387,12 @@ private:
 
 namespace pipeline {
 
-/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which tables that
-/// are added up may have.
+/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which a sum
+/// of tables may have.
 [[nodiscard]] TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table);
 
-/// Throws std::invalid_argument for a route that could never succeed: it needs a scope that no service declares, or webhooks where the
-/// store has none.
+/// Throws std::invalid_argument for a route that could never succeed: it needs a scope that no service declares, or
+/// webhooks although the store has none.
 TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks);
 
 }  // namespace pipeline

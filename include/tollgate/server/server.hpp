@@ -60,7 +60,7 @@ public:
     /// nothing stays open then. Starting a server that was stopped before is an error, too.
     TOLLGATE_DECL result<void> start();
 
-    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, also if it
+    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it
     /// was stopped before it was started; 1 if it could not start, after printing the reason to stderr. To handle the
     /// error yourself, call `start` and `wait`.
     TOLLGATE_DECL int run();
@@ -68,10 +68,10 @@ public:
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();
 
-    /// Accepts nothing more and closes idle connections at once. Requests in progress are answered with `Connection:
-    /// close`; after `deadline` the remaining connections are closed and requests waiting for a worker are dropped.
-    /// Returns when everything has ended and the port is free. Only running calls of a blocking handler can make it
-    /// take longer than `deadline`.
+    /// Accepts nothing more and closes idle connections at once. Requests in progress are answered with
+    /// `Connection: close`; after `deadline` the remaining connections are closed and requests waiting for a worker are
+    /// dropped. Returns when everything has ended and the port is free. Only running calls of a blocking handler can
+    /// make it take longer than `deadline`.
     ///
     /// Called by a handler, or on a thread that runs the server's `io_context`, it returns at once and stops in the
     /// background. If nothing runs the executor, it gives up at the deadline. May be called again, for instance with an

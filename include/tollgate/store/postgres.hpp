@@ -55,7 +55,7 @@ struct postgres_settings {
     /// Credentials of each kind to cache, so that requests need no query; 0: none. One takes 1.2 kB, allocated on first
     /// use.
     std::size_t cached_credentials_max = 0;
-    /// How long one is returned without news of it.
+    /// How long a cached credential is used, if no change of it is announced.
     milliseconds cached_for{30'000};
     /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
     /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
@@ -82,7 +82,7 @@ private:
 static_assert(time_source<postgres_clock>);
 
 /// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. A
-/// verb's effect is as durable as the server's commits when it returns (also if the server's default is
+/// verb's effect is as durable as the server's commits when it returns (even if the server's default is
 /// synchronous_commit=off).
 ///
 /// Tables are named `tollgate_...`, are created in the first schema of the connection's search_path, and may share a

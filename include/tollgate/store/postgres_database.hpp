@@ -188,8 +188,8 @@ private:
 ///         return read_user(found);  // reads the next row: result<std::optional<std::pair<user_id, result<user_row>>>>
 ///     });
 ///
-/// With `ANY ($1)` PostgreSQL would plan the statement again for each batch of few keys, which costs several times as much as to
-/// look them up; it does not look into the sub-select.
+/// With `ANY ($1)`, PostgreSQL would plan the statement again for each batch of few keys, which costs several times as
+/// much as the lookup; its planner does not evaluate the sub-select.
 ///
 /// Without a row, the result is empty. If the statement fails, all calls of the batch return its error; an error of one row
 /// is returned for its key only. All calls pass the same statement and reader. Thread rule: any thread. Blocking.

@@ -50,7 +50,7 @@ struct sqlite_settings {
     std::optional<secret_keys> hook_secret_keys{};
 };
 
-/// The store on SQLite: one file and its log, durable when a verb returns, also against kill -9 and power failures. Any
+/// The store on SQLite: one file and its log. When a verb returns, its effect survives kill -9 and power failures. Any
 /// number of processes may use the file at the same time and see each other's changes at once.
 ///
 /// A new file is readable and writable by its owner only. Tables are named `tollgate_...` and brought up to date when

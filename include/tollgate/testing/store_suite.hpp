@@ -20,7 +20,7 @@
 /// The conformance tests that the library's stores pass, for authors of adapters: an adapter is correct if it passes
 /// them.
 ///
-/// They need no test framework. Without one:
+/// They need no test framework:
 ///
 ///     using namespace tollgate::testing;
 ///     const bool right = run<contracts::token_store, contracts::hook_store>(
@@ -33,7 +33,7 @@
 /// missing or wrong. All others that it satisfies are tested as well. The report begins with one entry for each contract, found or
 /// not; a store that has some members of a contract, but does not satisfy it, fails.
 ///
-/// With one, such as Catch2:
+/// With a test framework, such as Catch2:
 ///
 ///     for (const auto& each : tollgate::testing::cases(make, reopen))
 ///         DYNAMIC_SECTION(each.name()) {

@@ -55,12 +55,12 @@ struct page_frame {
 
 /// How pages look, and what they say.
 ///
-/// A theme that also has `std::string icon() const`, an SVG document, gives the site another icon than the default one: it is
-/// served at `page_frame::icon_url` and at `/favicon.ico`. Called once, when a handler is constructed.
+/// A theme that also has `std::string icon() const`, an SVG document, replaces the site's default icon. It is served at
+/// `page_frame::icon_url` and at `/favicon.ico`. Called once, when a handler is constructed.
 ///
-/// Thread rule: callable from many threads at once. Nothing here blocks. Pages load nothing from other hosts: the
-/// content security policy is not the theme's, and allows images and the style sheet of this site alone, and the script at
-/// `page_frame::script_url` on the pages that have one, which work without it.
+/// Thread rule: callable from many threads at once. Nothing here blocks. Pages load nothing from other hosts: a theme
+/// does not control the content security policy, which allows only images and the style sheet of this site, and the
+/// script at `page_frame::script_url` on the pages that have one. These pages also work without it.
 ///
 /// Exemplar:
 ///
@@ -90,7 +90,7 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
     // CSS of all pages. Called once, when a handler is constructed.
     { t.style_sheet() } -> std::same_as<std::string>;
     // Everything before a page's content: the start of the document, its head and the page header. The content is flow
-    // content of HTML and belongs into a `<main>`.
+    // content of HTML and belongs in a `<main>`.
     t.begin_page(html, frame);
     // Everything after it.
     t.end_page(html, frame);

@@ -48,9 +48,10 @@ struct hook_dispatch_settings {
     std::size_t slow_attempts_max = 1024;  ///< how many of these may go to hosts whose last attempt was slow
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
     std::size_t per_slow_host_max = 2;     ///< the same for a slow or unknown host
-    /// Attempts that one hook gets in a minute, which begins with the first of them; what is beyond waits for the next one.
-    /// 0: no bound, the default, because a bound also delays receivers that keep up. `per_host_max` already limits how much a
-    /// receiver gets at once, and one that wants less responds with 429 or 503 and `Retry-After`.
+    /// Attempts that one hook gets in a minute, which begins with the first of them; further attempts wait for the next
+    /// minute. 0: no bound, the default, because a bound also delays receivers that keep up. `per_host_max` already
+    /// limits how much a receiver gets at once, and a receiver that wants less responds with 429 or 503 and
+    /// `Retry-After`.
     std::size_t per_hook_minute_max = 0;
     std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of the data of all deliveries in flight
     std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early

@@ -33,7 +33,7 @@ namespace tollgate::inline v0 {
 /// each attempt. Store and policies must outlive it.
 ///
 /// It has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
-/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, also in several processes, may work
+/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, even in several processes, may work
 /// on one store. Everything but construction and destruction may be called from any thread at any time; a policy that
 /// it calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>

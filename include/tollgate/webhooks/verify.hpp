@@ -20,8 +20,8 @@ struct webhook_headers {
     [[nodiscard]] static TOLLGATE_DECL webhook_headers from(const http::field_lines& fields) noexcept;
 };
 
-/// How far the receiver's clock may differ from the sender's, and how long a webhook may be under way. Older ones could
-/// be replayed.
+/// How far the receiver's clock may differ from the sender's, and how long a webhook may be in transit. Older ones
+/// could be replayed.
 inline constexpr seconds webhook_tolerance{300};
 
 /// Verifies that a webhook was signed with `secret` (`whsec_...`), by any one of its signatures, and that its timestamp
