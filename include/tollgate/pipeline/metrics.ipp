@@ -383,8 +383,8 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
 
 inline void metrics::impl::write_affected(metrics_writer& to) {
     to.gauge("tollgate_affected_requests",
-             "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, of the callers who "
-             "had most of them, since each entered a table of 16.");
+             "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, by the callers with "
+             "the most of them; each is counted from when it entered a table of 16.");
     affected.each(std::chrono::steady_clock::now(),
                   [&](pipeline::effect effect, const pipeline::affected_caller& caller, std::uint64_t count) {
         if (caller.user) to.sample(count, {{"kind", to_text(effect)}, {"user", std::to_string(caller.user->value())}});

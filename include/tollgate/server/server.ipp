@@ -91,7 +91,7 @@ TOLLGATE_DECL std::uint16_t server::port() const {
 TOLLGATE_DECL result<void> server::core::start() {
     {
         const std::lock_guard hold{mutex_};
-        if (state_ != state::fresh) return unavailable("a server can be started once, and not after it was stopped");
+        if (state_ != state::fresh) return unavailable("a server can be started only once, and not after it has been stopped");
         state_ = state::starting;
     }
     result<void> opened;
