@@ -140,7 +140,7 @@ TOLLGATE_DECL delivery_worker::impl::~impl() {
 
 TOLLGATE_DECL result<void> delivery_worker::impl::start() {
     const std::lock_guard hold{mutex_};
-    if (state_ != state::fresh) return unavailable("A dispatcher can be started once, and not after it was stopped.");
+    if (state_ != state::fresh) return unavailable("A dispatcher can be started only once, and not after it has been stopped.");
     try {
         asio::any_io_executor executor = executor_;
         if (!executor) {
