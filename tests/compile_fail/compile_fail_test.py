@@ -11,7 +11,8 @@ lines
 
 describe `-DTOLLGATE_MISFIT=2`, and the first lines of the compiler's output must name the member.
 
-Files that begin with the same includes share a precompiled header, without bodies of functions.
+Two precompiled headers, without bodies of functions, have what the files include: one for files that include nothing above
+CORE, a large one for all others.
 """
 
 import collections
@@ -25,7 +26,8 @@ import toolchain  # noqa: E402
 
 EXPECT = re.compile(r"// expect: (.+)")
 MISFIT = re.compile(r"^// misfit (\d+) names (\w+): (.+)$", re.MULTILINE)
-INCLUDES = re.compile(r"(?://.*\n)*((?:#include <.*>\n)+)")
+INCLUDE = re.compile(r"^#include <tollgate/(\w+)/.*>\n", re.MULTILINE)
+CORE = {"http", "pipeline", "policy"}
 FIRST_LINES = 20  # fewer than a screen shows
 
 
@@ -62,11 +64,11 @@ def judge_misfit(compiler, options, path, code, number, member, expected):
     return None
 
 
-def judge_all(compiler, includes, paths, scratch):
-    options, output = compiler.precompile(includes, scratch, "-DTOLLGATE_SEPARATE_COMPILATION")
-    if not options:
-        return [f"{', '.join(path.name for path in paths)}: their includes do not compile:\n{output}"]
-    return [judge(compiler, options, path) for path in paths]
+def precompile(compiler, paths, directory):
+    """The options with which the files at `paths` compile, or None, and the compiler's output."""
+    directory.mkdir()
+    includes = {found.group(0) for path in paths for found in INCLUDE.finditer(path.read_text(encoding="utf-8"))}
+    return compiler.precompile("".join(sorted(includes)), directory, "-DTOLLGATE_SEPARATE_COMPILATION")
 
 
 def main():
@@ -74,13 +76,18 @@ def main():
     compiler = toolchain.Compiler(arguments.compiler, arguments.includes)
     groups = collections.defaultdict(list)
     for path in arguments.arguments:
-        groups[INCLUDES.match(path.read_text(encoding="utf-8")).group(1)].append(path)
+        groups[set(INCLUDE.findall(path.read_text(encoding="utf-8"))) <= CORE].append(path)
 
-    def judge_group(group):
-        with tempfile.TemporaryDirectory() as scratch:
-            return judge_all(compiler, *group, pathlib.Path(scratch))
+    with tempfile.TemporaryDirectory() as scratch:
+        def precompile_group(group):
+            is_core, paths = group
+            return precompile(compiler, paths, pathlib.Path(scratch) / ("core" if is_core else "all"))
 
-    findings = [each for group in toolchain.in_parallel(arguments.jobs, judge_group, groups.items()) for each in group if each]
+        precompiled = dict(zip(groups, toolchain.in_parallel(arguments.jobs, precompile_group, groups.items())))
+        findings = [output for options, output in precompiled.values() if not options]
+        if not findings:
+            work = [(precompiled[is_core][0], path) for is_core, paths in groups.items() for path in paths]
+            findings = list(filter(None, toolchain.in_parallel(arguments.jobs, lambda each: judge(compiler, *each), work)))
     print("\n".join(findings) if findings else f"{len(arguments.arguments)} misfits are refused")
     sys.exit(1 if findings or not groups else 0)
 
