@@ -71,12 +71,12 @@ public:
         auto users = at_.users();
         auto store = at_.store();
         find_user(users, arguments.user);
-        if (arguments.what == change::disable || arguments.what == change::enable || arguments.what == change::remove)
-            expect(users.set_disabled(arguments.user, arguments.what != change::enable), "cannot change the user");
+        if (arguments.kind == change::disable || arguments.kind == change::enable || arguments.kind == change::remove)
+            expect(users.set_disabled(arguments.user, arguments.kind != change::enable), "cannot change the user");
         // After being enabled again, users must sign in again.
-        if (arguments.what != change::enable) expect(store.end_sessions_of(arguments.user), "cannot end the sessions");
-        if (arguments.what == change::remove) remove(users, store, arguments.user);
-        record(users, store, kind_of(arguments.what), arguments.user);
+        if (arguments.kind != change::enable) expect(store.end_sessions_of(arguments.user), "cannot end the sessions");
+        if (arguments.kind == change::remove) remove(users, store, arguments.user);
+        record(users, store, kind_of(arguments.kind), arguments.user);
         return {{"id", arguments.user.value()}};
     }
 
@@ -271,14 +271,14 @@ public:
     }
 
     nlohmann::ordered_json operator()(const emit_event& arguments) const {
-        auto happened = arguments.happened;
-        expect_account(happened.account);
+        auto event = arguments.event;
+        expect_account(event.account);
         auto store = at_.store();
-        happened.at = at_.now(store);
+        event.at = at_.now(store);
         // A running server notices the new deliveries by itself; otherwise they are sent when a server starts.
         const auto deliveries =
-            expect(tollgate::publish(store, reference_services(), happened, happened.at), "cannot report the event");
-        record_of(happened.account, store, activity_kind::event_reported, happened.name);
+            expect(tollgate::publish(store, reference_services(), event, event.at), "cannot report the event");
+        record_of(event.account, store, activity_kind::event_reported, event.name);
         return {{"deliveries", deliveries}};
     }
 

@@ -146,7 +146,7 @@ emit_event read_emit_event(const std::string& service, const std::string& accoun
                        .name = name,
                        .data = data,
                        .at = tollgate::system_clock{}.now()}};
-    if (const auto good = tollgate::check_event(parsed.happened, services); !good)
+    if (const auto good = tollgate::check_event(parsed.event, services); !good)
         throw usage_error{good.error().message.starts_with("data ")
                               ? std::string{data_flag} + good.error().message.substr(4)
                               : "--" + good.error().message};
@@ -391,8 +391,8 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     if (!parse(app, count, texts)) return std::nullopt;
     const auto chosen = std::find_if(commands.begin(), commands.end(), [](const auto& each) { return each.chosen(); });
     auto invoked = chosen->read();
-    const bool needs_no_store = std::holds_alternative<serve>(invoked.what) || std::holds_alternative<check>(invoked.what);
-    if (!needs_no_store && invoked.with.store_location().kind == location::kind::memory)
+    const bool needs_no_store = std::holds_alternative<serve>(invoked.command) || std::holds_alternative<check>(invoked.command);
+    if (!needs_no_store && invoked.settings.store_location().kind == location::kind::memory)
         throw usage_error{"--store: 'memory:' exists only in the serving process; other commands cannot use it."};
     return invoked;
 }

@@ -35,7 +35,7 @@ struct list_users {
 };
 
 struct change_user {
-    enum class change { disable, enable, remove, sign_out } what;
+    enum class change { disable, enable, remove, sign_out } kind;
     tollgate::user_id user;
 };
 
@@ -100,7 +100,7 @@ struct resend_delivery {
 };
 
 struct emit_event {
-    tollgate::event happened;  ///< `at` is approximate; the time of the store replaces it
+    tollgate::event event;  ///< `at` is approximate; the time of the store replaces it
 };
 
 /// The newest first, at most so many.
@@ -120,8 +120,8 @@ using command = std::variant<serve, add_user, list_users, change_user, set_passw
                              list_deliveries, resend_delivery, emit_event, list_audit, check, migrate>;
 
 struct invocation {
-    settings with;
-    command what;
+    reference::settings settings;
+    reference::command command;
 };
 
 /// The command of the command line and its configuration file; none after `--help` or `--version`, whose

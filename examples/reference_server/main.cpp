@@ -21,8 +21,8 @@ int main(int count, char** texts) {
         const auto services = reference::reference_services();
         const auto command = reference::read_command_line(count, texts, services);
         if (!command) return EXIT_SUCCESS;
-        if (std::holds_alternative<reference::serve>(command->what)) reference::run_server(command->with, services);
-        else reference::print_line(reference::administer(command->what, command->with));
+        if (std::holds_alternative<reference::serve>(command->command)) reference::run_server(command->settings, services);
+        else reference::print_line(reference::administer(command->command, command->settings));
         return EXIT_SUCCESS;
     } catch (const reference::failure& failure) {
         reference::complain(failure.what());
