@@ -36,19 +36,19 @@ class delivery_tables {
 public:
     explicit delivery_tables(std::map<hook_id, hook_row>& hooks) : hooks_{hooks} {}
 
-    std::size_t append_event(const event& happened, const message_seed& seed, instant now) {
-        const auto stored = std::make_shared<const event>(happened);
+    std::size_t append_event(const event& reported, const message_seed& seed, instant now) {
+        const auto stored = std::make_shared<const event>(reported);
         std::size_t count = 0;
         for (const auto& [id, to] : hooks_) {
-            if (to.hook.account != happened.account || to.hook.event != happened.name || to.disabled) continue;
+            if (to.hook.account != reported.account || to.hook.event != reported.name || to.disabled) continue;
             deliveries_.emplace(++last_delivery_, delivery_row{id, stored, message_id_of(seed, id), now, now});
             ++count;
         }
         return count;
     }
 
-    void append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now) {
-        const auto stored = std::make_shared<const event>(happened);
+    void append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
+        const auto stored = std::make_shared<const event>(reported);
         deliveries_.emplace(++last_delivery_, delivery_row{to, stored, message_id_of(seed, to), now, now});
     }
 
@@ -109,7 +109,7 @@ public:
         for (auto each = deliveries_.rbegin(); each != deliveries_.rend() && found.size() < rows_max; ++each) {
             const auto& [id, row] = *each;
             if (row.hook != hook || (before && id >= before->value()) || (state && row.state != *state)) continue;
-            found.push_back({delivery_id{id}, hook, row.what->name, row.message_id, row.created_at, row.state,
+            found.push_back({delivery_id{id}, hook, row.event->name, row.message_id, row.created_at, row.state,
                              row.attempts_made,
                              row.state == delivery_state::waiting ? std::optional{row.at} : std::nullopt});
         }
@@ -121,7 +121,7 @@ public:
         for (auto each = attempts_.rbegin(); each != attempts_.rend() && found.size() < rows_max; ++each) {
             const auto& row = deliveries_.at(each->first.value());
             if (row.hook != hook || (delivery && *delivery != each->first)) continue;
-            found.push_back({each->first, row.what->name, row.message_id, each->second});
+            found.push_back({each->first, row.event->name, row.message_id, each->second});
         }
         return found;
     }
@@ -185,7 +185,7 @@ public:
 private:
     struct delivery_row {
         hook_id hook;
-        std::shared_ptr<const event> what;
+        std::shared_ptr<const tollgate::event> event;
         public_id message_id;
         instant created_at;
         instant at;  // the time at which it is due, its lease ends, or it ended
@@ -236,7 +236,7 @@ private:
         return count;
     }
     static due_delivery describe(std::int64_t id, const delivery_row& row, const hook_row& to, instant now) {
-        due_delivery described{.lease = {delivery_id{id}, row.lease_number}, .hook = row.hook, .what = row.what,
+        due_delivery described{.lease = {delivery_id{id}, row.lease_number}, .hook = row.hook, .event = row.event,
                                .message_id = row.message_id, .type = to.hook.type, .target_url = to.hook.target_url,
                                .secret = to.hook.secret, .attempts_made = row.attempts_made};
         for (const auto& each : to.old_secrets)
@@ -274,9 +274,9 @@ private:
         if (ended.outcome == delivered) {
             to.failing_since.reset();
         } else if (!to.failing_since || (bound && to.last_failure_at < *bound)) {
-            to.failing_since = to.last_failure_at = ended.made.at;
+            to.failing_since = to.last_failure_at = ended.attempt.at;
         } else {
-            to.last_failure_at = std::max(to.last_failure_at, ended.made.at);
+            to.last_failure_at = std::max(to.last_failure_at, ended.attempt.at);
         }
         const bool failing = bound && to.failing_since && *to.failing_since <= *bound;
         if (to.disabled || (ended.outcome != gone && !failing)) return completion::done;
@@ -289,7 +289,7 @@ private:
     // [/complete]
 
     void record(const attempt_result& ended) {
-        attempts_.emplace_back(ended.lease.delivery, ended.made);
+        attempts_.emplace_back(ended.lease.delivery, ended.attempt);
         const auto is_of_it = [&](const auto& each) { return each.first == ended.lease.delivery; };
         if (std::count_if(attempts_.begin(), attempts_.end(), is_of_it) >
             static_cast<std::ptrdiff_t>(limits::attempts_per_delivery_max))

@@ -74,8 +74,8 @@ public:
     result<bool> delete_hook(const account_ref& account, hook_id id);
 
     // outbox
-    result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now);
-    result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now);
+    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now);
+    result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now);
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max);
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);

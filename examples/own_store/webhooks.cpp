@@ -73,17 +73,17 @@ result<bool> table_store::delete_hook(const account_ref& account, hook_id id) {
     return true;
 }
 
-result<std::size_t> table_store::append_event(const event& happened, const message_seed& seed, instant now) {
+result<std::size_t> table_store::append_event(const event& reported, const message_seed& seed, instant now) {
     const std::lock_guard transaction{mutex_};
-    return deliveries_.append_event(happened, seed, now);
+    return deliveries_.append_event(reported, seed, now);
 }
 
-result<bool> table_store::append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now) {
+result<bool> table_store::append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
     const std::lock_guard transaction{mutex_};
-    const hook_row* const found = find_hook(happened.account, to);
+    const hook_row* const found = find_hook(reported.account, to);
     if (found == nullptr) return false;
     if (found->disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
-    deliveries_.append_event_to(to, happened, seed, now);
+    deliveries_.append_event_to(to, reported, seed, now);
     return true;
 }
 

@@ -80,12 +80,12 @@ void publish_site(shop_database& shop, const service_catalog& services, int site
     shop.run("UPDATE sites SET published = 1 WHERE id = " + std::to_string(site));
 
     const instant now = system_clock{}.now();
-    const event happened{.account = corner_shop,
+    const event reported{.account = corner_shop,
                          .name = "site.published",
                          .data = "{\"site\": " + std::to_string(site) + "}",
                          .at = now};
     sqlite_own_transaction outbox{shop.get()};
-    if (const auto deliveries = publish(outbox, services, happened, now); !deliveries)
+    if (const auto deliveries = publish(outbox, services, reported, now); !deliveries)
         throw std::runtime_error{deliveries.error().message};  // the site is not published either
 
     if (outcome == ending::changes_its_mind) return;
@@ -151,8 +151,8 @@ void run(const std::string& path) {
     const lease_request request{.hook = page->hooks[0].hook, .deliveries_max = 10, .host_leases_max = 10, .full_host_retry_at = now};
     const auto due = store.lease({&request, 1}, {.now = now, .until = now + seconds{30}});
     expect(due && due->size() == 1, "one delivery is due");
-    expect((*due)[0].what->data == "{\"site\": 1}", "for the site that is published");
-    std::cout << "published, and reported: " << (*due)[0].what->data << '\n';
+    expect((*due)[0].event->data == "{\"site\": 1}", "for the site that is published");
+    std::cout << "published, and reported: " << (*due)[0].event->data << '\n';
 }
 
 int main() {

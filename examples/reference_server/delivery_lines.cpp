@@ -27,15 +27,15 @@ std::string words_of(const attempt& attempt) {
 }
 
 std::string next_step(const delivery_record& record) {
-    if (record.result == completion::hook_disabled) return "the webhook is disabled";
-    if (record.attempt.outcome == delivery_outcome::retry)
-        return "again at " + std::string{to_iso8601(record.attempt.retry_at).view()};
+    if (record.completion == completion::hook_disabled) return "the webhook is disabled";
+    if (record.result.outcome == delivery_outcome::retry)
+        return "again at " + std::string{to_iso8601(record.result.retry_at).view()};
     return "given up";
 }
 
 }  // namespace
 
-std::string failure_kind(const delivery_record& record) { return "webhook " + words_of(record.attempt.made); }
+std::string failure_kind(const delivery_record& record) { return "webhook " + words_of(record.result.attempt); }
 
 std::string delivery_line(const delivery_record& record, log_form form) {
     const auto url = http::url::parse(record.delivery.target_url);
@@ -51,18 +51,18 @@ std::string delivery_line(const delivery_record& record, log_form form) {
         json.member("webhook_id").string(std::string_view{record.delivery.message_id});
         json.member("host").string(host);
         json.member("attempt").integer(record.delivery.attempts_made + 1);
-        json.member("duration_ms").integer(record.attempt.made.duration.count());
-        json.member("failure").string(words_of(record.attempt.made));
+        json.member("duration_ms").integer(record.result.attempt.duration.count());
+        json.member("failure").string(words_of(record.result.attempt));
         json.member("cause").string(reason);
         json.member("then").string(next_step(record));
         json.member("trace_id").string(record.trace_id);
         json.end_object();
     } else {
         line.append(time).append(" webhook ").append(std::to_string(record.delivery.hook.value())).append(" to ").append(host);
-        line.append(": ").append(words_of(record.attempt.made));
+        line.append(": ").append(words_of(record.result.attempt));
         if (!reason.empty()) line.append(" (").append(reason).append(")");
         line.append(", attempt ").append(std::to_string(record.delivery.attempts_made + 1)).append(" in ");
-        line.append(std::to_string(record.attempt.made.duration.count())).append("ms, ").append(next_step(record));
+        line.append(std::to_string(record.result.attempt.duration.count())).append("ms, ").append(next_step(record));
         line.append(" webhook-id=").append(std::string_view{record.delivery.message_id});
         line.append(" trace=").append(record.trace_id);
     }

@@ -60,8 +60,8 @@ private:
 struct delivery_log : no_observer {
     void on_problem(const problem_record& record) const noexcept { std::cerr << record.error.cause << '\n'; }
     void on_attempt(const delivery_record& record) const noexcept {
-        if (record.attempt.outcome == delivery_outcome::delivered) return;
-        std::cerr << record.delivery.message_id.view() << " was not delivered: " << record.attempt.made.status << ' ' << record.reason
+        if (record.result.outcome == delivery_outcome::delivered) return;
+        std::cerr << record.delivery.message_id.view() << " was not delivered: " << record.result.attempt.status << ' ' << record.reason
                   << ", trace " << record.trace_id << '\n';
     }
 };

@@ -74,8 +74,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                     same->redirect == request->redirect && same->code_challenge == request->code_challenge,
                 "a form has the parameters of the request");
     } else if (const auto* no = std::get_if<oauth::redirect_failure>(&judged)) {
-        require(no->why.description.find_first_of("\"\\") == std::string::npos, "descriptions have RFC 6749's characters only");
-        check_url(oauth::failure_url({no->redirect, no->state, issuer}, no->why), no->state, "error");
+        require(no->failure.description.find_first_of("\"\\") == std::string::npos, "descriptions have RFC 6749's characters only");
+        check_url(oauth::failure_url({no->redirect, no->state, issuer}, no->failure), no->state, "error");
     }
     return 0;
 }

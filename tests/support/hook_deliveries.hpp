@@ -39,7 +39,7 @@ struct told_worker {
         std::vector<attempt_result> ended;
         for (const due_delivery& each : *leased)
             ended.push_back({.lease = each.lease,
-                             .made = result,
+                             .attempt = result,
                              .outcome = outcome,
                              .retry_at = now + seconds{300},
                              .disable_if_failing_since = disable_if_failing_since});

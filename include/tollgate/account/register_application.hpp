@@ -46,7 +46,7 @@ enum class field_error : std::uint8_t {
 struct field_fault {
     std::string_view field;  ///< `name`, `website`, `description` or `redirect_url`
     std::string message;     ///< a sentence that begins with the field's name
-    field_error what = field_error::malformed;
+    field_error kind = field_error::malformed;
     std::size_t index = 0;  ///< which of several redirect URLs
 };
 

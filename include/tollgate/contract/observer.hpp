@@ -86,8 +86,8 @@ concept observer = requires(const O& o, const request_record& request, const ref
 /// target may hold one.
 struct delivery_record {
     const due_delivery& delivery;
-    const attempt_result& attempt;
-    completion result;  ///< what `outbox::complete` returned
+    const attempt_result& result;
+    tollgate::completion completion;  ///< what `outbox::complete` returned
     /// Why it failed, for the operator: the system's message, or what is wrong with the certificate; may be empty.
     std::string_view reason;
     /// The trace and span that the attempt's `traceparent` named. All attempts of a delivery are in one trace.
@@ -103,7 +103,7 @@ struct delivery_record {
 ///     struct delivery_counter : no_observer {
 ///         std::atomic<std::uint64_t>* delivered;
 ///         void on_attempt(const delivery_record& record) const noexcept {
-///             if (record.attempt.outcome == delivery_outcome::delivered) ++*delivered;
+///             if (record.result.outcome == delivery_outcome::delivered) ++*delivered;
 ///         }
 ///     };
 template <class O>

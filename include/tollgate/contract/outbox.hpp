@@ -18,10 +18,10 @@ namespace tollgate::inline v0 {
 /// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
 /// durable as the store when it returns.
 template <class S>
-concept event_sink = requires(S& s, const event& happened, const message_seed& seed, instant now) {
+concept event_sink = requires(S& s, const event& reported, const message_seed& seed, instant now) {
     // One delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none.
     // Returns how many are due. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
-    { s.append_event(happened, seed, now) } -> std::same_as<result<std::size_t>>;
+    { s.append_event(reported, seed, now) } -> std::same_as<result<std::size_t>>;
 };
 
 /// Keeps deliveries until they arrive, and their history afterwards.
@@ -42,11 +42,11 @@ template <class S>
 concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,
                                            std::span<const attempt_result> ended, const account_ref& account,
                                            hook_id hook, delivery_id delivery, instant now, instant ended_before, instant since,
-                                           std::size_t rows_max, std::optional<delivery_id> which, const event& happened,
+                                           std::size_t rows_max, std::optional<delivery_id> which, const event& reported,
                                            const message_seed& seed, std::optional<delivery_state> state) {
     // One delivery of this event, due now, for this hook alone, whatever its event: a test, for example. Whether the event's
     // account has such a hook. error_kind::conflict if it is disabled.
-    { s.append_event_to(hook, happened, seed, now) } -> std::same_as<result<bool>>;
+    { s.append_event_to(hook, reported, seed, now) } -> std::same_as<result<bool>>;
     // Hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due: a delivery whose
     // time has come, or whose lease has ended. A hook may be listed too early, but a `lease` call that finds nothing due
     // ends that.

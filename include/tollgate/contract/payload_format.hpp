@@ -17,7 +17,7 @@ namespace tollgate::inline v0 {
 ///
 ///     struct data_alone {
 ///         result<void> write(const due_delivery& sent, instant, http::field_block& fields, std::string& body) const {
-///             body = sent.what->data;
+///             body = sent.event->data;
 ///             fields.add("Content-Type", "application/json");
 ///             return {};
 ///         }

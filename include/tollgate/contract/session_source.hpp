@@ -70,10 +70,10 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
 ///             const std::scoped_lock held{mutex};
 ///             return login == "ann" ? std::to_string(changes) : std::string{};
 ///         }
-///         result<void> set_password(const checked_password& current, std::string_view wanted) {
+///         result<void> set_password(const checked_password& current, std::string_view new_password) {
 ///             const std::scoped_lock held{mutex};
 ///             if (current.version != std::to_string(changes)) return error{error_kind::conflict, "The password was changed.", {}};
-///             password = wanted;
+///             password = new_password;
 ///             ++changes;
 ///             return {};
 ///         }
@@ -172,8 +172,8 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
 /// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
 struct password_change {
     std::string_view current;
-    std::string_view wanted;  ///< at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes
-    ip_address client;        ///< behind trusted proxies, the one they name
+    std::string_view new_password;  ///< at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes
+    ip_address client;              ///< behind trusted proxies, the one they name
 };
 
 /// The result of a password change.

@@ -39,7 +39,7 @@ struct refusal {
 ///
 ///     struct hello {
 ///         void handle(const http::request&, http::response& response) noexcept { response.body() = "hello"; }
-///         void handle(const http::refusal& why, http::response& response) noexcept { response.set_status(why.status); }
+///         void handle(const http::refusal& refusal, http::response& response) noexcept { response.set_status(refusal.status); }
 ///     };
 template <class H>
 concept handler = requires(H& h, const request& whole, const refusal& refused, response& response) {

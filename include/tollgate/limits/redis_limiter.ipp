@@ -150,7 +150,7 @@ TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
-    return state_->pool.send(nullptr, query).how != redis::outcome::unavailable;
+    return state_->pool.send(nullptr, query).outcome != redis::outcome::unavailable;
 }
 
 TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->pool.statistics(); }

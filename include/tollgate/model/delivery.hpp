@@ -86,7 +86,7 @@ struct recorded_attempt {
     delivery_id delivery;
     std::string event;
     public_id message_id;
-    attempt made;
+    tollgate::attempt attempt;
 };
 
 /// A hook that may have a delivery to send.
@@ -139,7 +139,7 @@ struct delivery_lease {
 struct due_delivery {
     delivery_lease lease;
     hook_id hook;
-    std::shared_ptr<const event> what;  ///< never null; deliveries of one event may share it
+    std::shared_ptr<const tollgate::event> event;  ///< never null; deliveries of one event may share it
     public_id message_id;
     std::string type;  ///< the payload format's name
     std::string target_url;
@@ -163,7 +163,7 @@ enum class delivery_outcome : std::uint8_t {
 /// The result of one leased delivery.
 struct attempt_result {
     delivery_lease lease;
-    attempt made;
+    tollgate::attempt attempt;
     delivery_outcome outcome = delivery_outcome::given_up;
     instant retry_at{};  ///< only for `retry` and `not_attempted`
     /// If this attempt failed and the hook has been failing since this time or longer, the hook is disabled. A failure

@@ -139,7 +139,7 @@ private:
 
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request,
                                                              const oauth::request_context& context) noexcept {
-        return {context.start, request, context.client, oauth::route_of(context.which)};
+        return {context.start, request, context.client, oauth::route_of(context.endpoint)};
     }
 
     [[nodiscard]] static bool needs_no_store(oauth::endpoint endpoint) noexcept {
@@ -175,9 +175,9 @@ private:
 
     /// Whether the response is a page, which carries no limit fields.
     [[nodiscard]] bool is_page(const http::request& request, const oauth::request_context& context) const noexcept {
-        return context.which == oauth::endpoint::authorization || context.which == oauth::endpoint::one_page ||
-               context.which == oauth::endpoint::device_page ||
-               (context.which == oauth::endpoint::none && paths_.is_page_path(request.target.path));
+        return context.endpoint == oauth::endpoint::authorization || context.endpoint == oauth::endpoint::one_page ||
+               context.endpoint == oauth::endpoint::device_page ||
+               (context.endpoint == oauth::endpoint::none && paths_.is_page_path(request.target.path));
     }
 
     oauth_settings settings_;
@@ -199,7 +199,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::
                                                                     http::response& response) {
     context.now = context.start.at;
     context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
-    context.which = paths_.find(request.target.path);
+    context.endpoint = paths_.find(request.target.path);
     if (has_user_agent(request)) {
         dispatch(request, context, response);
     } else {
@@ -221,7 +221,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
             return sessions_.is_active(user);
         else return true;
     };
-    switch (context.which) {
+    switch (context.endpoint) {
         case oauth::endpoint::token:
             return endpoints.template answer_token<knows_active_users>(request, context, response, is_active);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
@@ -248,7 +248,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const h
     }
     const auto at = pages_.find(request.target.path);
     if (!at || at->language == nullptr) return redirect_to_language(request, pages, response);
-    if (context.which == oauth::endpoint::device_page)
+    if (context.endpoint == oauth::endpoint::device_page)
         return oauth::device_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{
             .settings = settings_,
             .sessions = sessions_,
@@ -310,10 +310,10 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
     const auto key = limit_key::of(context.client);
     if (context.window) pipeline::add_rate_limit_fields(response, *context.window);
     else if (!is_page(request, context))
-        pipeline::add_rate_limit_fields(response, needs_no_store(context.which)
+        pipeline::add_rate_limit_fields(response, needs_no_store(context.endpoint)
                                            ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now)
                                            : limiter.peek(key, settings_.anonymous_quota, context.now));
-    if (context.which != oauth::endpoint::none && !is_page(request, context))
+    if (context.endpoint != oauth::endpoint::none && !is_page(request, context))
         http::add_cors_fields(settings_.cors_origins, request, response);
     observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr);
 }

@@ -104,7 +104,7 @@ public:
                                             http::handler_state& state, http::thread_kind thread) noexcept {
         auto& known = state.get<pages::request_state>();
         if (known.start.at == instant{}) known = start(request);
-        const auto which = find(request).which;
+        const auto which = find(request).page;
         // A form is judged by its head, which needs the session, and then with its body.
         const bool posts = request.method == http::method::post && is_served(which) &&
                            request.body_state != http::body_state::pending;
@@ -229,10 +229,10 @@ account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_setti
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& request) const noexcept {
     const auto found = find(request);
-    if (!is_served(found.which) || found.which == page::start || found.language_missing) return false;
+    if (!is_served(found.page) || found.page == page::start || found.language_missing) return false;
     constexpr bool always =
         http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
-    return always || checks_password(found.which);
+    return always || checks_password(found.page);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -333,14 +333,14 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::answer
     constexpr auto done = http::handle_step::done;
     if (renderer_.site().answer_asset(request, response)) return done;
     const auto found = find(request);
-    if (!is_served(found.which)) {
+    if (!is_served(found.page)) {
         pages_for(state).answer_status(response, http::status::not_found);
         return done;
     }
-    state.route = pages::find_path(found.which).pattern;
+    state.route = pages::find_path(found.page).pattern;
 
     const bool reads = request.method == http::method::get || request.method == http::method::head;
-    const bool takes_forms = found.which != page::start && found.which != page::overview && found.which != page::activity &&
+    const bool takes_forms = found.page != page::start && found.page != page::overview && found.page != page::activity &&
                              !found.language_missing;
     if (!reads && !(takes_forms && request.method == http::method::post)) {
         if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
@@ -352,13 +352,13 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::answer
 
     std::string url;
     if (found.language_missing) response.add("Vary", "Accept-Language");
-    if (found.which == page::start) url = url_of(page::overview, *state.language);
+    if (found.page == page::start) url = url_of(page::overview, *state.language);
     else if (reads && (found.slash_missing || found.language_missing)) {
-        url = url_of(found.which, *state.language);
+        url = url_of(found.page, *state.language);
         if (request.target.has_query) url.append("?").append(request.target.query);
     }
     if (url.empty()) {
-        const auto answered = answer_page_request(found.which, request, response, state);
+        const auto answered = answer_page_request(found.page, request, response, state);
         if (answered) return *answered;
         answer_error(request, response, state, answered.error());
     } else if (const auto led = redirect(response, url); !led) {

@@ -287,8 +287,8 @@ TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexc
 }
 
 TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noexcept {
-    metrics_detail::add(impl_->attempts[static_cast<std::size_t>(record.attempt.outcome)]);
-    if (record.attempt.outcome != delivery_outcome::not_attempted) impl_->attempt_durations.add(record.attempt.made.duration);
+    metrics_detail::add(impl_->attempts[static_cast<std::size_t>(record.result.outcome)]);
+    if (record.result.outcome != delivery_outcome::not_attempted) impl_->attempt_durations.add(record.result.attempt.duration);
 }
 
 TOLLGATE_DECL void metrics::add(collector function) { impl_->collectors.push_back(std::move(function)); }

@@ -220,12 +220,12 @@ public:
     }
 
     /// See `event_sink`.
-    result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
-        return in_hooks([&] { return outbox_.append(happened, seed, now); });
+    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept {
+        return in_hooks([&] { return outbox_.append(reported, seed, now); });
     }
     /// See `outbox`.
-    result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now) noexcept {
-        return in_hooks([&] { return outbox_.append_to(to, happened, seed, now); });
+    result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) noexcept {
+        return in_hooks([&] { return outbox_.append_to(to, reported, seed, now); });
     }
     /// See `outbox`.
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {

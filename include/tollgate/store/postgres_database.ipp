@@ -45,8 +45,8 @@ struct postgres_database::state {
     void require(std::string_view component, std::int64_t version);
     static void end(connections::lease& lost, const postgres::run_failure& failure) noexcept {
         // If one connection hung, the others would delay a caller each for as long.
-        if (failure.hung) lost.trip(failure.why.cause);
-        else lost.drop(failure.why.cause);
+        if (failure.hung) lost.trip(failure.error.cause);
+        else lost.drop(failure.error.cause);
     }
 
     const std::vector<postgres::server_parameters> servers;
@@ -95,8 +95,8 @@ inline result<void> postgres_database::state::check_requirements(postgres::conne
                        each.version);
     }
     auto response = connection.run(checks);
-    if (response.failed) return std::move(response.failed->why);
-    for (const postgres::rows& each : response.given)
+    if (response.failed) return std::move(response.failed->error);
+    for (const postgres::rows& each : response.results)
         if (each.count() > 0)
             return internal_error(
                 "PostgreSQL: the tables were changed by a later release and are not compatible with this one");
@@ -193,7 +193,7 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
         auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
         if (!on) return std::move(on).error();
         auto done = (*on)->run(batch);
-        if (!done.failed) return std::move(done.given);
+        if (!done.failed) return std::move(done.results);
         const postgres::aftermath after = done.failed->after;
         if (after == lost) state::end(*on, *done.failed);
         // No second try after a connection that hung: it has used all the time of a call.
@@ -202,8 +202,8 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
                                                    !done.failed->hung));
         if (!again) {
             if (after == lost && when_lost == postgres::repeat::never)
-                done.failed->why.cause += " (it is unknown whether the statement was executed)";
-            return std::move(done.failed->why);
+                done.failed->error.cause += " (it is unknown whether the statement was executed)";
+            return std::move(done.failed->error);
         }
         // Avoids a repeated conflict of the same two transactions.
         if (after == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
@@ -246,15 +246,15 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     if (on_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
     is_open_ = true;
     auto done = on_->held->run(next);
-    if (!done.failed) return std::move(done.given);
+    if (!done.failed) return std::move(done.results);
     may_be_tried_again_ = done.failed->after == aftermath::try_again;
     if (done.failed->after == aftermath::lost) {
-        if (done.failed->hung) on_->held.trip(done.failed->why.cause);
-        else on_->held.drop(done.failed->why.cause);
+        if (done.failed->hung) on_->held.trip(done.failed->error.cause);
+        else on_->held.drop(done.failed->error.cause);
         on_.reset();
-        done.failed->why.cause += " (it is unknown whether the statement was executed)";
+        done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }
-    return std::move(done.failed->why);
+    return std::move(done.failed->error);
 }
 
 }  // namespace postgres

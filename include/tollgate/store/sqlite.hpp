@@ -185,10 +185,10 @@ public:
                                                       std::size_t rows_max) noexcept;
 
     /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
                                                     instant now) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;

@@ -255,7 +255,7 @@ public:
         auto started = begin_session({session.user, session.login, {}}, request, change.client, now);
         if (!started) return std::move(started).error();
         const auto cookie_digest = digest_of(started->cookie);
-        if (auto set = passwords_->set_password(**checked, change.wanted); !set) {
+        if (auto set = passwords_->set_password(**checked, change.new_password); !set) {
             (void)store_->end_session(cookie_digest);
             if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
             return std::move(set).error();

@@ -177,7 +177,7 @@ struct authorization_texts {
         "not use or do not recognize.";
     std::string_view none = "You have not authorized any applications.";
     std::string_view application = "Application";
-    std::string_view may = "Permissions";
+    std::string_view permissions = "Permissions";
     std::string_view since = "Authorized";
     std::string_view revoke = "Revoke";
     std::string_view revoke_warning =
@@ -194,9 +194,9 @@ struct activity_texts {
     std::string_view about =
         "What was done to your account. If you do not recognize an entry, change your password and revoke your tokens.";
     std::string_view none = "Nothing has been recorded yet.";
-    std::string_view what = "Activity";
-    std::string_view when = "Time";
-    std::string_view where = "From";
+    std::string_view activity = "Activity";
+    std::string_view time = "Time";
+    std::string_view from = "From";
     std::string_view by_operator = "The operator of this site";
 
     std::string_view signed_in = "Signed in";
@@ -288,7 +288,7 @@ struct security_texts {
     std::string_view current = "This session";
     std::string_view signed_in = "Signed in";
     std::string_view last_seen = "Last seen";
-    std::string_view where = "From";
+    std::string_view from = "From";
     std::string_view unknown_place = "Unknown";
     std::string_view end = "Sign out";
     std::string_view end_others = "Sign out everywhere else";

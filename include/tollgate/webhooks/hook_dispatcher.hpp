@@ -81,8 +81,8 @@ public:
     void wake() noexcept { worker_.wake(); }
 
     /// Appends to the store and wakes the dispatcher, so that the event is sent at once.
-    result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) {
-        auto appended = environment_.store.append_event(happened, seed, now);
+    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) {
+        auto appended = environment_.store.append_event(reported, seed, now);
         if (appended && *appended != 0) wake();
         return appended;
     }
@@ -135,7 +135,7 @@ private:
                 try {
                     const auto trace = webhooks::delivery_trace::of(record.delivery);
                     policy(policies_.observer)
-                        .on_attempt({record.delivery, record.attempt, record.result, record.reason, trace.trace_id, trace.span_id});
+                        .on_attempt({record.delivery, record.result, record.completion, record.reason, trace.trace_id, trace.span_id});
                 } catch (const std::exception&) {
                     policy(policies_.observer).on_attempt(record);  // memory is short: the attempt without its trace
                 }

@@ -17,7 +17,7 @@ namespace tollgate::inline v0 {
 /// Checks an event: its service is in `services` and has an event of this name, and its data are one JSON value (RFC
 /// 8259) in UTF-8 of at most `limits::event_data_bytes_max`, parsed as strictly as a request body (`http::check_json`).
 /// error_kind::invalid otherwise, with a message that begins with the member's name.
-[[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services);
+[[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& reported, const service_catalog& services);
 
 /// Publishes an event of an account: the outbox gets one delivery for each of the account's webhooks for that event,
 /// or, with an error, none. Returns how many. When this returns, they are on disk if the store has one; a dispatcher of
@@ -37,12 +37,12 @@ namespace tollgate::inline v0 {
 /// outbox: unavailable, for instance on a full disk, means that nothing was written and that a retry may succeed. Any
 /// thread.
 template <event_sink Outbox, random_source Random = system_random>
-[[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& happened,
+[[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& reported,
                                            instant now, const Random& random = {}) {
-    if (auto good = check_event(happened, services); !good) return std::move(good).error();
+    if (auto good = check_event(reported, services); !good) return std::move(good).error();
     message_seed seed;
     if (!random.fill(seed)) return internal_error("the random source failed");
-    return outbox.append_event(happened, seed, now);
+    return outbox.append_event(reported, seed, now);
 }
 
 }  // namespace tollgate

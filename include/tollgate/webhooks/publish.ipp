@@ -9,13 +9,13 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services) {
-    const service* const service = services.find(happened.account.service.view());
+TOLLGATE_DECL result<void> check_event(const event& reported, const service_catalog& services) {
+    const service* const service = services.find(reported.account.service.view());
     if (service == nullptr) return invalid("service is not one of this server's services.");
-    if (!service->has_event(happened.name)) return invalid("event is not one of the service's events.");
-    if (happened.data.size() > limits::event_data_bytes_max)
+    if (!service->has_event(reported.name)) return invalid("event is not one of the service's events.");
+    if (reported.data.size() > limits::event_data_bytes_max)
         return invalid("data is longer than " + std::to_string(limits::event_data_bytes_max) + " bytes.");
-    if (const auto good = http::check_json(happened.data); !good) {
+    if (const auto good = http::check_json(reported.data); !good) {
         auto failure = invalid("data is not one JSON value in UTF-8 with at most " + std::to_string(limits::json_depth_max) +
                                " levels, " + std::to_string(limits::json_members_max) +
                                " members in an object, and no duplicate names.");

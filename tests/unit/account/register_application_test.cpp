@@ -120,7 +120,7 @@ TEST_CASE("an application has some redirect URLs, and not any number", "[registe
     request.redirect_urls[3] = "https://acme.example/more";
     request.redirect_urls.push_back("https://acme.example/last");
     CHECK(faulty_field(request) == "redirect_url");
-    CHECK(faults_of(request).front().what == field_error::too_many);
+    CHECK(faults_of(request).front().kind == field_error::too_many);
 }
 
 TEST_CASE("two applications differ in id and secret", "[register_application]") {
@@ -197,11 +197,11 @@ TEST_CASE("http is for loopback addresses, and texts beyond ASCII are refused wi
         auto request = sample_request();
         request.redirect_urls = {url};
         CHECK(faulty_field(request) == "redirect_url");
-        CHECK(faults_of(request).front().what == what);
+        CHECK(faults_of(request).front().kind == what);
         request = sample_request();
         request.website = url;
         CHECK(faulty_field(request) == "website");
-        CHECK(faults_of(request).front().what == what);
+        CHECK(faults_of(request).front().kind == what);
     }
     auto request = sample_request();
     request.redirect_urls = {"https://b\xc3\xbc" "cher.example/"};

@@ -111,9 +111,9 @@ TEST_CASE("a result is copied, moved and assigned between both states", "[base][
                 auto& same = moved;
                 moved = same;
                 result<counted_pointer> swapped{*before};
-                result<counted_pointer> with{*from};
-                swap(swapped, with);
-                CHECK(with == *before);
+                result<counted_pointer> other{*from};
+                swap(swapped, other);
+                CHECK(other == *before);
                 for (const auto* after : {&into, &moved, &swapped}) {
                     REQUIRE(after->has_value() == from->has_value());
                     if (*from) CHECK(**after == counted);
@@ -166,13 +166,13 @@ TEST_CASE("value() returns the value, or throws the error", "[base][result]") {
     STATIC_REQUIRE(std::is_base_of_v<std::logic_error, bad_result_access>);
     struct {
         error held;
-        const char* what;
+        const char* message;
     } const rows[] = {{failure(), "unique index"}, {invalid("Name is missing."), "Name is missing."}};
     for (const auto& row : rows) {
         result<int> bad{row.held};
-        CHECK_THROWS_WITH(bad.value(), row.what);
-        CHECK_THROWS_WITH(std::as_const(bad).value(), row.what);
-        CHECK_THROWS_WITH(result<void>{row.held}.value(), row.what);
+        CHECK_THROWS_WITH(bad.value(), row.message);
+        CHECK_THROWS_WITH(std::as_const(bad).value(), row.message);
+        CHECK_THROWS_WITH(result<void>{row.held}.value(), row.message);
         try {
             static_cast<void>(std::move(bad).value());
             FAIL("value() returned");

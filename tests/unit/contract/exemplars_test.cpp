@@ -135,7 +135,7 @@ static_assert(!observer<observer_that_may_throw>);
 struct delivery_counter : no_observer {
     std::atomic<std::uint64_t>* delivered;
     void on_attempt(const delivery_record& record) const noexcept {
-        if (record.attempt.outcome == delivery_outcome::delivered) ++*delivered;
+        if (record.result.outcome == delivery_outcome::delivered) ++*delivered;
     }
 };
 static_assert(delivery_observer<delivery_counter>);
@@ -408,10 +408,10 @@ struct shop_passwords {
         const std::scoped_lock held{mutex};
         return login == "ann" ? std::to_string(changes) : std::string{};
     }
-    result<void> set_password(const checked_password& current, std::string_view wanted) {
+    result<void> set_password(const checked_password& current, std::string_view new_password) {
         const std::scoped_lock held{mutex};
         if (current.version != std::to_string(changes)) return error{error_kind::conflict, "The password was changed.", {}};
-        password = wanted;
+        password = new_password;
         ++changes;
         return {};
     }
@@ -441,7 +441,7 @@ static_assert(!event_sink<nothing> && !event_sink<events_that_nobody_counts> && 
 
 struct data_alone {
     result<void> write(const due_delivery& sent, instant, http::field_block& fields, std::string& body) const {
-        body = sent.what->data;
+        body = sent.event->data;
         fields.add("Content-Type", "application/json");
         return {};
     }
@@ -460,7 +460,7 @@ static_assert(!payload_format<format_that_changes>);
 
 struct hello {
     void handle(const http::request&, http::response& response) noexcept { response.body() = "hello"; }
-    void handle(const http::refusal& why, http::response& response) noexcept { response.set_status(why.status); }
+    void handle(const http::refusal& refusal, http::response& response) noexcept { response.set_status(refusal.status); }
 };
 static_assert(http::handler<hello>);
 

@@ -285,12 +285,12 @@ TEST_CASE("the beginning of a body is stored, more is read and dropped, and then
 }
 
 TEST_CASE("Retry-After is returned as sent") {
-    const auto of = [](const std::string& lines) { return feed_response_bytewise(ok_with(lines + "Content-Length: 0\r\n")).retry_after; };
-    CHECK(of("") == "");
-    CHECK(of("Retry-After: 120\r\n") == "120");
-    CHECK(of("RETRY-AFTER:\tFri, 31 Dec 1999 23:59:59 GMT \r\n") == "Fri, 31 Dec 1999 23:59:59 GMT");
-    CHECK(of("Retry-After: 1\r\nRetry-After: 2\r\n") == "");
-    CHECK(of("Retry-After: " + repeated(65, "1") + "\r\n") == "");
+    const auto retry_after = [](const std::string& lines) { return feed_response_bytewise(ok_with(lines + "Content-Length: 0\r\n")).retry_after; };
+    CHECK(retry_after("") == "");
+    CHECK(retry_after("Retry-After: 120\r\n") == "120");
+    CHECK(retry_after("RETRY-AFTER:\tFri, 31 Dec 1999 23:59:59 GMT \r\n") == "Fri, 31 Dec 1999 23:59:59 GMT");
+    CHECK(retry_after("Retry-After: 1\r\nRetry-After: 2\r\n") == "");
+    CHECK(retry_after("Retry-After: " + repeated(65, "1") + "\r\n") == "");
     CHECK(feed_response_whole("HTTP/1.1 103 A\r\nRetry-After: 5\r\n\r\n" + with_length("0")).retry_after == "");
 }
 

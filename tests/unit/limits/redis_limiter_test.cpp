@@ -402,10 +402,10 @@ TEST_CASE("one key of another type does not affect the other keys of its command
     const auto reply = server.run({"EVAL", redis::window_script::text(), "3", "together:user:1", "together:user:2", "together:user:3",
                                    "10", "60000", "1", "10", "60000", "1", "10", "60000", "1"});
     const redis::window_request request{user(1), tollgate::detail::bounded_quota{{10, seconds{60}}}, 1};
-    CHECK((redis::window_script::read(request, reply, 0).how == redis::outcome::replied));
-    CHECK((redis::window_script::read(request, reply, 1).how == redis::outcome::wrong_type));
-    CHECK((redis::window_script::read(request, reply, 2).how == redis::outcome::replied));
-    CHECK((redis::window_script::read(request, reply, 3).how == redis::outcome::unavailable));
+    CHECK((redis::window_script::read(request, reply, 0).outcome == redis::outcome::replied));
+    CHECK((redis::window_script::read(request, reply, 1).outcome == redis::outcome::wrong_type));
+    CHECK((redis::window_script::read(request, reply, 2).outcome == redis::outcome::replied));
+    CHECK((redis::window_script::read(request, reply, 3).outcome == redis::outcome::unavailable));
     CHECK(redis::window_script::read(request, reply, 2).reply.remaining == 9);
 }
 

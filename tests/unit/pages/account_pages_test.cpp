@@ -151,7 +151,7 @@ TEST_CASE("a form with an invalid head is refused before its body arrives") {
     const std::string form = "application/x-www-form-urlencoded";
     const auto& path = page_paths[0];
     struct row {
-        const char* what;
+        const char* name;
         http::method method;
         std::string path, type, cookie;
         bool from_elsewhere;
@@ -164,7 +164,7 @@ TEST_CASE("a form with an invalid head is refused before its body arrives") {
                             row{"no page", http::method::post, "/en/nothing", form, "who=ann", false, 404},
                             row{"a session", http::method::post, path, form, "who=ann", false, 0},
                             row{"a sign-in", http::method::post, "/en/user/sign_in/", form, "", false, 0}}) {
-        CAPTURE(each.what);
+        CAPTURE(each.name);
         test_request request{each.method, each.path};
         request.field("Content-Type", each.type).field("Cookie", each.cookie).pending();
         if (each.from_elsewhere) request.field("Sec-Fetch-Site", "cross-site");

@@ -12,13 +12,13 @@ TEST_CASE("each page has a path, and each path its page") {
                              page::webhooks, page::activity, page::overview, page::start}) {
         const auto path = std::string{find_path(where).path()};
         CAPTURE(path);
-        CHECK(find_page(path).which == where);
+        CHECK(find_page(path).page == where);
         CHECK_FALSE(find_page(path).slash_missing);
         const auto without_slash = path.substr(0, path.size() - 1);
-        CHECK(find_page(without_slash).which == where);
+        CHECK(find_page(without_slash).page == where);
         CHECK(find_page(without_slash).slash_missing);
-        CHECK(find_page("/x" + path).which == page::none);
-        CHECK(find_page(path + "x").which == page::none);
+        CHECK(find_page("/x" + path).page == page::none);
+        CHECK(find_page(path + "x").page == page::none);
     }
     CHECK(find_path(page::tokens).pattern == "/{language}/user/settings/tokens/");
 }

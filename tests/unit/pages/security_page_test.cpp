@@ -18,14 +18,14 @@ const std::string path = "/en/user/settings/security/";
 const std::string sign_in_path = "/en/user/sign_in/";
 
 struct changing_passwords {
-    std::map<std::string, std::string, std::less<>> of{{"ann", "password of ann"}, {"bob", "password of bob"}};
+    std::map<std::string, std::string, std::less<>> by_login{{"ann", "password of ann"}, {"bob", "password of bob"}};
     result<std::optional<user_id>> check_password(std::string_view login, std::string_view typed) {
-        const auto found = of.find(login);
-        if (found == of.end() || found->second != typed) return std::optional<user_id>{};
+        const auto found = by_login.find(login);
+        if (found == by_login.end() || found->second != typed) return std::optional<user_id>{};
         return login == "ann" ? std::optional{ann} : std::optional{bob};
     }
     result<void> set_password(const checked_password& current, std::string_view new_password) {
-        of.at(current.user == ann ? "ann" : "bob") = new_password;
+        by_login.at(current.user == ann ? "ann" : "bob") = new_password;
         return {};
     }
 };
@@ -35,12 +35,12 @@ struct recorder : no_observer {
     void on_activity(const activity& entry) const noexcept { activities->push_back(entry); }
 };
 
-auto policies_of(page_shop& of, std::vector<activity>* activities) {
+auto policies_of(page_shop& shop, std::vector<activity>* activities) {
     recorder listening;
     listening.activities = activities;
     return default_policies()
-        .with_clock(fake_clock{&of.now})
-        .with_random(counting_random{&of.entropy, &of.random_works})
+        .with_clock(fake_clock{&shop.now})
+        .with_random(counting_random{&shop.entropy, &shop.random_works})
         .with_observer(listening);
 }
 
@@ -168,14 +168,14 @@ TEST_CASE("a password is changed with the current one") {
         for (const auto* typed : {"a long password", "a guess", "1234567", "password of ann"}) CHECK_FALSE(has(page, typed));
     }
     CHECK(to_number(shop.send(http::method::post, path, current, change("password of ann", "12345678", "12345678")).status()) == 403);
-    CHECK(shop.passwords.of.at("ann") == "password of ann");
+    CHECK(shop.passwords.by_login.at("ann") == "password of ann");
     CHECK(shop.is_in(other));
     CHECK(shop.activities.empty());
 
     const auto done = shop.post_here(current, change("password of ann", "12345678", "12345678"));
     CHECK(done.find("Location") == path + "?done=password");
-    CHECK(shop.passwords.of.at("ann") == "12345678");
-    CHECK(shop.passwords.of.at("bob") == "password of bob");
+    CHECK(shop.passwords.by_login.at("ann") == "12345678");
+    CHECK(shop.passwords.by_login.at("bob") == "password of bob");
     CHECK_FALSE((shop.is_in(current) || shop.is_in(other)));
     const auto line = done.find("Set-Cookie");
     CHECK(shop.is_in(line.substr(0, line.find(';'))));
@@ -191,7 +191,7 @@ TEST_CASE("guesses at the current password are throttled") {
     const auto page = shop.post_here(current, change("password of ann", "12345678", "12345678"));
     CHECK(to_number(page.status()) == 429);
     CHECK_FALSE(page.find("Retry-After").empty());
-    CHECK(shop.passwords.of.at("ann") == "password of ann");
+    CHECK(shop.passwords.by_login.at("ann") == "password of ann");
 }
 
 TEST_CASE("external sessions have no such page") {

@@ -161,9 +161,9 @@ TEST_CASE("refusals, problems and attempts are counted by kind", "[pipeline][met
         counts.on_refusal({context, http::refusal{status, "", {}, false}});
     counts.on_problem(unavailable("away"));
     counts.on_problem(internal_error("broken"));
-    const due_delivery delivery{.lease = {delivery_id{1}, 1}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {}, .target_url = {}, .secret = {}};
-    attempt_result ended{.lease = delivery.lease, .made = {}};
-    ended.made.duration = 80ms;
+    const due_delivery delivery{.lease = {delivery_id{1}, 1}, .hook = hook_id{1}, .event = nullptr, .message_id = {}, .type = {}, .target_url = {}, .secret = {}};
+    attempt_result ended{.lease = delivery.lease, .attempt = {}};
+    ended.attempt.duration = 80ms;
     ended.outcome = delivery_outcome::retry;
     counts.on_attempt({delivery, ended, completion::done, {}});
     ended.outcome = delivery_outcome::not_attempted;  // has no duration

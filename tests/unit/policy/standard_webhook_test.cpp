@@ -17,7 +17,7 @@ constexpr const char* older = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 due_delivery sample(std::string data = R"({"a": [1, "b"]})") {
     return {.lease = {delivery_id{1}, 1},
             .hook = hook_id{7},
-            .what = std::make_shared<const event>(event{{*service_name::from("sitesmaker"), account_id{42}},
+            .event = std::make_shared<const event>(event{{*service_name::from("sitesmaker"), account_id{42}},
                                                         "site.published",
                                                         std::move(data),
                                                         from_unix_milliseconds(1'700'000'000'999)}),

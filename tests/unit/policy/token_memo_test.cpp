@@ -67,7 +67,7 @@ TEST_CASE("a memo returns the right token for every text, in any order") {
 TEST_CASE("credentials are parsed once, and each text separately") {
     const std::string original(108, 'a');
     struct variant {
-        const char* of;
+        const char* difference;
         std::string text;
     };
     std::vector<variant> variants{{"one byte less", original.substr(1)}, {"one byte more", original + "a"},
@@ -78,7 +78,7 @@ TEST_CASE("credentials are parsed once, and each text separately") {
         variants.back().text[i] = 'A';  // the other case
     }
     for (const auto& each : variants) {
-        CAPTURE(each.of, each.text);
+        CAPTURE(each.difference, each.text);
         token_memo memo{fixed_hash};
         counting_reader reader;
         CHECK((read(memo, original, reader) && read(memo, original, reader) && reader.calls == 1));

@@ -237,10 +237,10 @@ namespace {
 struct stepping_handler : tollgate_test::echo_handler {
     static constexpr bool blocking = true;
     struct progress {
-        stepping_handler& of;
+        stepping_handler& handler;
         int calls = 0;
-        explicit progress(stepping_handler& made_by) noexcept : of{made_by} { ++of.states; }
-        ~progress() { --of.states; }
+        explicit progress(stepping_handler& owner) noexcept : handler{owner} { ++handler.states; }
+        ~progress() { --handler.states; }
     };
     int states = 0;
     std::string steps;  // the calls: h with a head, b with a complete body, l with one that is too large; upper case: on a worker
@@ -248,10 +248,10 @@ struct stepping_handler : tollgate_test::echo_handler {
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
         using http::handle_step;
-        auto& seen = state.get<progress>(*this);
+        auto& current = state.get<progress>(*this);
         const char step = request.body_state == http::body_state::pending ? 'h' : request.body_state == http::body_state::complete ? 'b' : 'l';
         steps += thread == http::thread_kind::io ? step : static_cast<char>(step - 'a' + 'A');
-        ++seen.calls;
+        ++current.calls;
         const auto path = request.target.path;
         if (path == "/wrong-body" && step != 'h') return handle_step::needs_body;
         if (path == "/wrong-worker") return handle_step::needs_worker;

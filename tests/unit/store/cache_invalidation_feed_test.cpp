@@ -261,10 +261,10 @@ TEST_CASE("concurrent readers never get a row that was changed before their quer
         threads.emplace_back([&, i] {
             std::int64_t at = i;
             while (!done) {
-                auto& of = table[static_cast<std::size_t>(++at % users)];
-                const std::int64_t at_least = of.announced;
+                auto& entry = table[static_cast<std::size_t>(++at % users)];
+                const std::int64_t at_least = entry.announced;
                 const auto found = cache.find(user_id{1 + at % users}, [&]() -> query_result {
-                    return std::optional{row{user_id{1 + at % users}, of.value}};
+                    return std::optional{row{user_id{1 + at % users}, entry.value}};
                 });
                 if (!found || (*found)->number < at_least) ++stale;
             }

@@ -216,13 +216,13 @@ TEST_CASE("the outbox of a memory store is bounded in bytes; ended deliveries ar
     const auto leased = claim_at(store, noon);
     REQUIRE(leased.size() == capacity);
     auto retried = completed(leased[0], delivery_outcome::retry);
-    retried.made.response.assign(4096, 'a');
+    retried.attempt.response.assign(4096, 'a');
     expect_completed(store, retried, completion::done);
-    const auto account_of = [&](const due_delivery& each) { return each.what->account; };
+    const auto account_of = [&](const due_delivery& each) { return each.event->account; };
     const auto attempts = value_of(store.attempts_of(account_of(leased[0]), leased[0].hook, 10));
     REQUIRE(attempts.size() == 1);
-    CHECK(attempts[0].made.status == 503);
-    CHECK(attempts[0].made.response.empty());
+    CHECK(attempts[0].attempt.status == 503);
+    CHECK(attempts[0].attempt.response.empty());
     expect_error(append(), error_kind::unavailable);
 
     for (std::size_t i = 1; i < 6; ++i)

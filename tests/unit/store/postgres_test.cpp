@@ -222,7 +222,7 @@ TEST_CASE("while the server is down every verb fails at once, and afterwards all
     CHECK(kind_of(store.due_hooks(noon, 10)) == error_kind::unavailable);
     const lease_request request{hook_id{1}, 1, 1, noon};
     CHECK(kind_of(store.lease({&request, 1}, {noon, noon + seconds{30}})) == error_kind::unavailable);
-    const attempt_result ended{.lease = {delivery_id{1}, 1}, .made = {.at = noon}};
+    const attempt_result ended{.lease = {delivery_id{1}, 1}, .attempt = {.at = noon}};
     CHECK(kind_of(store.complete({&ended, 1}, noon)) == error_kind::unavailable);
     CHECK(kind_of(store.sweep_expired(noon, 9)) == error_kind::unavailable);
     CHECK(kind_of(postgres_store::open(schema)) == error_kind::unavailable);

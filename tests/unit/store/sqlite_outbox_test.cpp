@@ -208,7 +208,7 @@ TEST_CASE("a file that cannot grow is an error for the publisher, and no partial
     sqlite_store store{path};
     const auto due = claim_at(store, noon);
     CHECK(due.size() == acknowledged);
-    for (const due_delivery& each : due) CHECK(each.what->data.size() == 10'002);
+    for (const due_delivery& each : due) CHECK(each.event->data.size() == 10'002);
     auto file = *sqlite::database::open(path);
     CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == static_cast<std::int64_t>(acknowledged / 3));
 }

@@ -210,9 +210,9 @@ public:
             }
             if (is(defect::sends_again_at_once)) each.retry_at = now;
             if (is(defect::cuts_answers))
-                each.made.response.resize((std::min)(each.made.response.size(), std::size_t{255}));
-            if (is(defect::cuts_requests)) each.made.request.resize((std::min)(each.made.request.size(), std::size_t{255}));
-            if (is(defect::fails_since_it_was_completed)) each.made.at = now;
+                each.attempt.response.resize((std::min)(each.attempt.response.size(), std::size_t{255}));
+            if (is(defect::cuts_requests)) each.attempt.request.resize((std::min)(each.attempt.request.size(), std::size_t{255}));
+            if (is(defect::fails_since_it_was_completed)) each.attempt.at = now;
             if (is(defect::counts_what_was_not_sent) && each.outcome == delivery_outcome::not_attempted)
                 each.outcome = delivery_outcome::retry;
             if (is(defect::keeps_what_was_not_sent) && each.outcome == delivery_outcome::not_attempted) {
@@ -256,12 +256,12 @@ public:
         auto listed = inner_.attempts_of(account, of, rows_max, made_for);
         if (listed && is(defect::lists_attempts_by_time))
             std::sort(listed->begin(), listed->end(),
-                      [](const recorded_attempt& a, const recorded_attempt& b) { return a.made.at > b.made.at; });
+                      [](const recorded_attempt& a, const recorded_attempt& b) { return a.attempt.at > b.attempt.at; });
         if (listed && is(defect::sweeps_without_attempts)) {
             auto& recorded = attempts_[of];
             for (const recorded_attempt& each : *listed) {
                 const bool known = std::any_of(recorded.begin(), recorded.end(), [&](const recorded_attempt& one) {
-                    return one.delivery == each.delivery && one.made == each.made;
+                    return one.delivery == each.delivery && one.attempt == each.attempt;
                 });
                 if (!known) recorded.push_back(each);
             }

@@ -95,14 +95,14 @@ private:
     }
 
     void start(const scheduler_actions::delivery_to_send& each) {
-        const std::string host = delivery_host(each.what->target_url);
-        started[each.what->hook].push_back(now());
+        const std::string host = delivery_host(each.delivery->target_url);
+        started[each.delivery->hook].push_back(now());
         const auto found = durations.find(host);
         const milliseconds takes = found == durations.end() ? milliseconds{10} : found->second;
         ended_attempt ended{.number = each.number, .duration = takes};
         if (takes >= settings.client.attempt_timeout) ended.end = attempt_end::timed_out;
         else ended.status = 200;
-        if (cannot_connect) ended = {.number = each.number, .tried = false, .shortage = true, .why = "no descriptors"};
+        if (cannot_connect) ended = {.number = each.number, .tried = false, .shortage = true, .reason = "no descriptors"};
         running_.emplace(now_ + (cannot_connect ? milliseconds{1} : takes), std::pair{host, ended});
         at_once_max[host] = (std::max)(at_once_max[host], ++at_once[host]);
         in_flight_max = (std::max)(in_flight_max, running_.size());

@@ -257,7 +257,7 @@ TEST_CASE("a response that is not HTTP is reported as such") {
     fixture setup;
     const auto result = setup.post(at(peer));
     CHECK(result.end == attempt_end::bad_response);
-    CHECK_FALSE(result.why.empty());
+    CHECK_FALSE(result.reason.empty());
 }
 
 TEST_CASE("the status counts once the head is complete, even if the body fails") {
@@ -455,7 +455,7 @@ TEST_CASE("a name that resolves to a private address is refused when connecting"
     INFO(inside);
     const auto result = setup.post(to);
     CHECK(result.end == attempt_end::refused_address);
-    CHECK(result.why == leads_to.front().to_text());
+    CHECK(result.reason == leads_to.front().to_text());
     CHECK(peer.connections() == 0);
 }
 
@@ -621,14 +621,14 @@ TEST_CASE("TLS: the certificate must be trusted and match the host") {
         fixture setup{settings};
         const auto result = setup.post(at("other.example"));
         CHECK(result.end == attempt_end::no_tls);
-        CHECK(result.why.find("ostname") != std::string::npos);
+        CHECK(result.reason.find("ostname") != std::string::npos);
         CHECK(setup.post(at("127.1.1.1")).end == attempt_end::no_tls);
     }
     SECTION("an unknown authority") {
         fixture setup{settings};
         const auto result = setup.post(at("ours.example"));
         CHECK(result.end == attempt_end::no_tls);
-        CHECK(result.why.find("self-signed") != std::string::npos);
+        CHECK(result.reason.find("self-signed") != std::string::npos);
     }
     SECTION("no TLS") {
         scripted_peer plain{[](peer_connection& client, int) {

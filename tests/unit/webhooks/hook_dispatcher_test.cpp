@@ -109,11 +109,11 @@ std::string body(const std::string& request) { return request.substr(request.fin
 class recording_observer {
 public:
     struct observed_attempt {
-        attempt made;
+        tollgate::attempt attempt;
         delivery_outcome outcome;
         instant retry_at;
-        completion result;
-        std::string why;
+        tollgate::completion completion;
+        std::string reason;
         std::string trace_id;
         std::string span_id;
     };
@@ -127,8 +127,8 @@ public:
     }
     void on_attempt(const delivery_record& record) const noexcept {
         const std::lock_guard hold{mutex_};
-        const auto& [delivery, attempt, result, why, trace_id, span_id] = record;
-        received_.push_back({attempt.made, attempt.outcome, attempt.retry_at, result, std::string{why}, std::string{trace_id},
+        const auto& [delivery, result, completion, reason, trace_id, span_id] = record;
+        received_.push_back({result.attempt, result.outcome, result.retry_at, completion, std::string{reason}, std::string{trace_id},
                              std::string{span_id}});
         changed_.notify_all();
     }
@@ -234,8 +234,8 @@ TEST_CASE("an event is delivered at once, signed and in the payload format") {
     const auto attempt = setup.observer.next();
     REQUIRE(attempt);
     CHECK(attempt->outcome == delivery_outcome::delivered);
-    CHECK(attempt->made.at == setup.now());
-    CHECK(attempt->result == completion::done);
+    CHECK(attempt->attempt.at == setup.now());
+    CHECK(attempt->completion == completion::done);
     dispatcher.stop();
     CHECK(setup.store.deliveries_of(shop, id, 10)->front().state == delivery_state::delivered);
 }
@@ -273,7 +273,7 @@ TEST_CASE("a failure is retried as planned, with the same id and a new timestamp
     for (std::size_t i = 0;; ++i) {
         const auto attempt = setup.observer.next();
         REQUIRE(attempt);
-        CHECK(attempt->made.status == 503);
+        CHECK(attempt->attempt.status == 503);
         traces.insert(attempt->trace_id);
         spans.insert(attempt->span_id);
         CHECK(field(last, "traceparent") == "00-" + attempt->trace_id + "-" + attempt->span_id + "-01");
@@ -318,7 +318,7 @@ TEST_CASE("a 410 disables a hook, and so do 120 hours without a success") {
         const auto attempt = setup.observer.next();
         REQUIRE(attempt);
         CHECK(attempt->outcome == delivery_outcome::gone);
-        CHECK(attempt->result == completion::hook_disabled);
+        CHECK(attempt->completion == completion::hook_disabled);
         CHECK(setup.publish(dispatcher) == 0);
     }
     SECTION("failing") {
@@ -328,12 +328,12 @@ TEST_CASE("a 410 disables a hook, and so do 120 hours without a success") {
         REQUIRE(setup.observer.next());
         setup.advance_clock(hours{119});
         setup.publish(dispatcher);
-        for (int i = 0; i < 2; ++i) CHECK(setup.observer.next()->result == completion::done);
+        for (int i = 0; i < 2; ++i) CHECK(setup.observer.next()->completion == completion::done);
         setup.advance_clock(hours{1});
         setup.publish(dispatcher);
         const auto attempt = setup.observer.next();
         REQUIRE(attempt);
-        CHECK(attempt->result == completion::hook_disabled);
+        CHECK(attempt->completion == completion::hook_disabled);
         CHECK(setup.publish(dispatcher) == 0);
     }
     SECTION("a success restarts the period") {
@@ -345,7 +345,7 @@ TEST_CASE("a 410 disables a hook, and so do 120 hours without a success") {
         for (const auto& [status, attempts] : {step{500, 1}, step{200, 2}, step{500, 1}, step{500, 2}}) {
             endpoint.status = status;
             setup.publish(dispatcher);
-            for (int i = 0; i < attempts; ++i) CHECK(setup.observer.next()->result == completion::done);
+            for (int i = 0; i < attempts; ++i) CHECK(setup.observer.next()->completion == completion::done);
             setup.advance_clock(hours{60});
         }
     }
@@ -380,15 +380,15 @@ TEST_CASE("forbidden targets are refused by URL and by address, and recorded") {
     SECTION("the URL") {
         setup.publish(dispatcher);
         const auto attempt = setup.observer.next();
-        CHECK(attempt->made.end == attempt_end::refused_address);
+        CHECK(attempt->attempt.end == attempt_end::refused_address);
         CHECK(attempt->outcome == delivery_outcome::retry);
     }
     SECTION("the address") {
         setup.hook("http://rebound.example" + port, "site.published");
         setup.publish(dispatcher, "{}", "site.published");
         const auto attempt = setup.observer.next();
-        CHECK(attempt->made.end == attempt_end::refused_address);
-        CHECK(attempt->why == "127.0.0.1");
+        CHECK(attempt->attempt.end == attempt_end::refused_address);
+        CHECK(attempt->reason == "127.0.0.1");
     }
     CHECK(endpoint.count() == 0);
 }
@@ -428,7 +428,7 @@ TEST_CASE("a stop lets running attempts end, or cuts them off at its deadline") 
         dispatcher.stop(hours{1});
         REQUIRE(setup.observer.next(milliseconds{0}));
         CHECK(setup.store.attempts_of(shop, id, 10)->size() == 1);
-        CHECK(setup.store.attempts_of(shop, id, 10)->front().made.end == attempt_end::timed_out);
+        CHECK(setup.store.attempts_of(shop, id, 10)->front().attempt.end == attempt_end::timed_out);
     }
     SECTION("it is cut off, recorded, and sent again by the next dispatcher") {
         {
@@ -441,7 +441,7 @@ TEST_CASE("a stop lets running attempts end, or cuts them off at its deadline") 
             CHECK_FALSE(dispatcher.start());
         }
         REQUIRE(setup.store.attempts_of(shop, id, 10)->size() == 1);
-        CHECK(setup.store.attempts_of(shop, id, 10)->front().made.end == attempt_end::broken_off);
+        CHECK(setup.store.attempts_of(shop, id, 10)->front().attempt.end == attempt_end::broken_off);
         endpoint.hangs = false;
         hook_dispatcher next{setup.store, settings, setup.policies()};
         REQUIRE(next.start());

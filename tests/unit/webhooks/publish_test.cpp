@@ -48,7 +48,7 @@ TEST_CASE("a published event has one delivery per hook, and its own ids") {
     for (const due_delivery& each : claim_at(store, noon)) {
         CHECK_THAT(std::string{each.message_id.view()}, Catch::StartsWith("msg_"));
         CHECK(ids.insert(each.message_id).second);
-        CHECK(each.what->data == sample_event(account).data);
+        CHECK(each.event->data == sample_event(account).data);
     }
     CHECK(ids.size() == 4);
 }
@@ -85,7 +85,7 @@ TEST_CASE("an invalid event is refused with the member's name, and nothing is wr
         auto reported = sample_event(account);
         reported.data = data;
         CHECK(value_of(publish(store, services, reported, noon)) == 1);
-        CHECK(claim_one(store, noon).what->data == data);
+        CHECK(claim_one(store, noon).event->data == data);
     }
 }
 

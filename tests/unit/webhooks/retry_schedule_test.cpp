@@ -16,7 +16,7 @@ constexpr std::uint32_t least = 0, middle = 0x7fffffff, most = 0xffffffff;
 
 attempt_result judge(unsigned attempts_made, unsigned status, std::uint32_t chance = middle, std::string_view retry_after = {},
                  attempt_end end = attempt_end::answered) {
-    const due_delivery delivery{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
+    const due_delivery delivery{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .event = nullptr, .message_id = {}, .type = {},
                                 .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = attempts_made};
     return judge_attempt({}, delivery, {{.at = now, .end = end, .status = status, .response = "text"}, retry_after}, now, chance);
 }
@@ -35,8 +35,8 @@ TEST_CASE("a 2xx delivers, whichever attempt it was") {
             const auto result = judge(attempts_made, status);
             CHECK(result.outcome == delivery_outcome::delivered);
             CHECK(result.lease == delivery_lease{delivery_id{7}, 3});
-            CHECK(result.made.status == status);
-            CHECK(result.made.response == "text");
+            CHECK(result.attempt.status == status);
+            CHECK(result.attempt.response == "text");
         }
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("Retry-After is honoured up to 24 hours, and a little later by chance,
 TEST_CASE("a planned wait of more than 24 hours is not shortened by Retry-After") {
     retry_schedule schedule;
     schedule.waits = {hours{48}, hours{1}};
-    const due_delivery delivery{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .what = nullptr, .message_id = {}, .type = {},
+    const due_delivery delivery{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .event = nullptr, .message_id = {}, .type = {},
                                 .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = 0};
     const attempt finished{.at = now, .end = attempt_end::answered, .status = 429, .response = {}};
     for (const char* header : {"1", "172000", "999999999"})

@@ -55,14 +55,14 @@ public:
     /// One call of a batch.
     class entry {
     public:
-        explicit entry(const Request& value) : request{value}, waits_on_{call_waiter::of_this_thread()} {}
+        explicit entry(const Request& value) : request{value}, waiter_{call_waiter::of_this_thread()} {}
 
         const Request& request;
         std::optional<Result> result;
 
     private:
         friend class call_combiner;
-        const std::shared_ptr<call_waiter>& waits_on_;
+        const std::shared_ptr<call_waiter>& waiter_;
         entry* next_ = nullptr;
         bool has_result_ = false;  // if it is woken without a result, it makes the next round trip
     };
@@ -78,7 +78,7 @@ public:
     [[nodiscard]] Result call(const Request& request, Send&& send) {
         entry own{request};
         if (!join(own)) {
-            own.waits_on_->wait();
+            own.waiter_->wait();
             if (own.has_result_) return *std::move(own.result);
         }
         std::array<entry*, batch_max> taken;
@@ -93,7 +93,7 @@ public:
         if (const auto next = end_round_trip()) next->wake();
         for (entry* const each : batch{taken.data(), count}) {
             if (each == &own) continue;
-            const std::shared_ptr<call_waiter> woken = each->waits_on_;  // the entry is gone as soon as its thread is woken
+            const std::shared_ptr<call_waiter> woken = each->waiter_;  // the entry is gone as soon as its thread is woken
             each->has_result_ = true;
             woken->wake();
         }
@@ -112,7 +112,7 @@ private:
     [[nodiscard]] std::shared_ptr<call_waiter> end_round_trip() noexcept {
         const std::lock_guard hold{mutex_};
         under_way_ = first_ != nullptr;
-        return under_way_ ? first_->waits_on_ : nullptr;
+        return under_way_ ? first_->waiter_ : nullptr;
     }
 
     std::mutex mutex_;

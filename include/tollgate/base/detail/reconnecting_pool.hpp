@@ -201,7 +201,7 @@ private:
     std::atomic<steady::rep> waited_{0};
 
     std::mutex mutex_;
-    std::condition_variable came_free_;
+    std::condition_variable slot_free_;
     std::vector<idle_connection> idle_;
     std::size_t unreserved_in_use_ = 0;  // by callers of `take`, including those that are being opened
     std::size_t opened_ = 0;  // including those being opened and those in use
@@ -240,7 +240,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
             return unavailable(settings_.name + ": no connection came free within " +
                                std::to_string(wait_max.count()) + " ms; there are " + std::to_string(opened_));
         const steady::time_point retry_at{steady::duration{retry_at_.load(std::memory_order_relaxed)}};
-        came_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
+        slot_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
     }
     ++opened_;
     count_in_use(is_reserved, true);
@@ -257,7 +257,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
         --opened_;
         count_in_use(is_reserved, false);
         if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
-        came_free_.notify_all();
+        slot_free_.notify_all();
         throw;
     }
     lock.lock();
@@ -265,7 +265,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
         --opened_;
         count_in_use(is_reserved, false);
         note_failure(opened_ == 0, is_probe, opened->error().cause);
-        came_free_.notify_all();
+        slot_free_.notify_all();
         return std::move(*opened).error();
     }
     if (!is_probe) {
@@ -287,8 +287,8 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, st
         else --opened_;
     }
     // One that waits without a reservation may not be allowed to take it.
-    if (is_probe || settings_.connections_reserved > 0) came_free_.notify_all();
-    else came_free_.notify_one();
+    if (is_probe || settings_.connections_reserved > 0) slot_free_.notify_all();
+    else slot_free_.notify_one();
 }
 
 template <class Connection>
@@ -314,7 +314,7 @@ void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe
             if (settings_.probes_at_once) retry_at_.store(0, std::memory_order_relaxed);
         }
     }
-    came_free_.notify_all();
+    slot_free_.notify_all();
 }
 
 template <class Connection>

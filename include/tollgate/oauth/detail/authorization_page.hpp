@@ -70,7 +70,7 @@ private:
         if (!found) return answer_error_page(found.error(), response);
         if (*found) {
             context.user = caller{(*found)->user, {}, credential_kind::other, {}};
-            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.why), response);
+            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         }
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
@@ -86,7 +86,7 @@ private:
         request_context& context;
         http::response& response;
 
-        [[nodiscard]] bool on_one_page() const noexcept { return context.which == endpoint::one_page; }
+        [[nodiscard]] bool on_one_page() const noexcept { return context.endpoint == endpoint::one_page; }
     };
 
     /// Where the browser returns to after signing in.

@@ -37,7 +37,7 @@ enum class page_failure : std::uint8_t {
 /// An error that is redirected to the application.
 struct redirect_failure {
     std::string redirect;
-    failure why;
+    oauth::failure failure;
     std::optional<std::string> state;
 };
 

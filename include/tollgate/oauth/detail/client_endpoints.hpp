@@ -117,24 +117,24 @@ struct client_endpoints {
                                            "Too many refreshes. Use the access tokens until they expire.");
                 const auto active = is_active((*token)->user);
                 if (!active) return answer_error(active.error(), response);
-                if (!*active) return write_failure(response, {.why = invalid_refresh_token(), .docs_url = docs_url});
+                if (!*active) return write_failure(response, {.failure = invalid_refresh_token(), .docs_url = docs_url});
             }
         }
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
             const failure error{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
-            return write_failure(response, {.why = error, .docs_url = docs_url});
+            return write_failure(response, {.failure = error, .docs_url = docs_url});
         }
         auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged))
-            return write_failure(response, {.why = *error, .docs_url = docs_url});
+            return write_failure(response, {.failure = *error, .docs_url = docs_url});
         const auto& issued = std::get<token_response>(*judged);
         if constexpr (knows_active_users) {
             const auto may_keep = is_refresh(read->sent) ? true : keep_of_active_user(read->client.id, issued, is_active);
             if (!may_keep) return answer_error(may_keep.error(), response);
             if (!*may_keep) {
                 const failure error{error_code::invalid_grant, "The user's account is disabled."};
-                return write_failure(response, {.why = error, .docs_url = docs_url});
+                return write_failure(response, {.failure = error, .docs_url = docs_url});
             }
         }
         write_tokens(response, issued);
@@ -149,7 +149,7 @@ struct client_endpoints {
         const auto token = read->sent.find("token");
         if (!token) {
             const failure error{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.why = error, .docs_url = docs_url});
+            return write_failure(response, {.failure = error, .docs_url = docs_url});
         }
         const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
         result<void> done;
@@ -175,7 +175,7 @@ struct client_endpoints {
         const auto token = read->sent.find("token");
         if (!token) {
             const failure error{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.why = error, .docs_url = docs_url});
+            return write_failure(response, {.failure = error, .docs_url = docs_url});
         }
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
             return write_introspection(response, nullptr, settings.auth_url);
@@ -200,7 +200,7 @@ struct client_endpoints {
             return answer_too_many(window, context.now, response, docs_url, "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested))
-            return write_failure(response, {.why = *error, .docs_url = docs_url});
+            return write_failure(response, {.failure = *error, .docs_url = docs_url});
 
         const auto device = new_secret(secret_kind::device_code, policy(policies.random));
         const auto user = new_user_code(policy(policies.random));
@@ -272,7 +272,7 @@ private:
                                 : encoded                                         ? http::status::unsupported_media_type
                                                                                   : http::status::bad_request;
             if (encoded) pipeline::add_accepted_coding(request, response);
-            write_failure(response, {.status = status, .why = *error, .docs_url = docs_url});
+            write_failure(response, {.status = status, .failure = *error, .docs_url = docs_url});
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
@@ -287,7 +287,7 @@ private:
             context.window =
                 policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now);
             if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
-                write_failure(response, {.why = invalid_refresh_token(), .docs_url = docs_url});
+                write_failure(response, {.failure = invalid_refresh_token(), .docs_url = docs_url});
             else answer_invalid_client(request, context, response, docs_url);
             return std::nullopt;
         }

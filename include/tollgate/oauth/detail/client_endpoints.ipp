@@ -96,14 +96,14 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
                             "API rate limit exceeded by requests with a wrong client_id or "
                             "client_secret. Wait until the time in X-RateLimit-Reset."};
         return write_failure(response, {.status = http::status::too_many_requests,
-                                        .why = error,
+                                        .failure = error,
                                         .docs_url = docs_url,
                                         .about = pipeline::about_rate_limits});
     }
     if (request.fields.count(http::field_id::authorization) != 0)
         response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
     const failure error{error_code::invalid_client, "client_id or client_secret is invalid."};
-    write_failure(response, {.status = http::status::unauthorized, .why = error, .docs_url = docs_url});
+    write_failure(response, {.status = http::status::unauthorized, .failure = error, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL limit_key key_of_secret(std::string_view secret) {
@@ -122,7 +122,7 @@ TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, ht
                                    std::string_view description) {
     response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
     const failure error{error_code::temporarily_unavailable, std::string{description}};
-    write_failure(response, {.status = http::status::too_many_requests, .why = error, .docs_url = docs_url});
+    write_failure(response, {.status = http::status::too_many_requests, .failure = error, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer) {

@@ -86,7 +86,7 @@ struct request_context {
     pipeline::request_start start;
     instant now{};
     ip_address client;  ///< behind trusted proxies, the one they name
-    endpoint which = endpoint::none;
+    oauth::endpoint endpoint = oauth::endpoint::none;
     std::optional<limit_decision> window;  ///< of the client's address, if something was counted
     std::optional<caller> user;  ///< the signed-in user, on a page
 };

@@ -18,7 +18,7 @@ inline constexpr pipeline::topic about_oauth{"oauth"};
 /// An error response with the members of RFC 6749 section 5.2 and of the Error object.
 struct failure_response {
     http::status status = http::status::bad_request;
-    const failure& why;
+    const oauth::failure& failure;
     std::string_view docs_url;  ///< see `pipeline::topic_url`
     pipeline::topic about = about_oauth;
 };

@@ -23,9 +23,9 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
     detail::add_no_store_fields(response);
     http::json_writer body{response.body()};
     body.begin_object();
-    body.member("error").string(to_text(failed.why.code));
-    body.member("error_description").string(failed.why.description);
-    body.member("message").string(failed.why.description);
+    body.member("error").string(to_text(failed.failure.code));
+    body.member("error_description").string(failed.failure.description);
+    body.member("message").string(failed.failure.description);
     body.member("documentation_url").string(pipeline::topic_url(failed.docs_url, failed.about));
     body.end_object();
 }
@@ -37,7 +37,7 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& err
     const auto described = to_failure(error);
     write_failure(response,
                   {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
-                   .why = described,
+                   .failure = described,
                    .docs_url = docs_url});
 }
 
@@ -49,7 +49,7 @@ TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http:
         return;
     }
     const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = http::refused_method_status(request.method), .why = error, .docs_url = endpoint.docs_url});
+    write_failure(response, {.status = http::refused_method_status(request.method), .failure = error, .docs_url = endpoint.docs_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
@@ -59,7 +59,7 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const requ
         response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
     const pipeline::rejection& value = admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
     const failure error{error_code::invalid_request, std::string{value.message}};
-    write_failure(response, {.status = value.status, .why = error, .docs_url = docs_url, .about = value.documentation});
+    write_failure(response, {.status = value.status, .failure = error, .docs_url = docs_url, .about = value.documentation});
 }
 
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {

@@ -55,12 +55,12 @@ TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& t
 TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view, std::span<const activity> activities) {
     const activity_texts& texts = view.texts.activity;
     if (activities.empty()) return write_empty_list(html, texts.none);
-    begin_table(html, texts.title, {texts.what, texts.when, texts.where}, {});
+    begin_table(html, texts.title, {texts.activity, texts.time, texts.from}, {});
     for (const activity& each : activities) {
-        begin_row(html, texts.what, describe(each, texts));
-        begin_cell(html, texts.when);
+        begin_row(html, texts.activity, describe(each, texts));
+        begin_cell(html, texts.time);
         web::write_moment(html, each.at, view.texts.dates);
-        next_cell(html, texts.where);
+        next_cell(html, texts.from);
         if (each.client) html.add("{}", each.client->to_text());
         else html.add("<span class=\"quiet\">{}</span>", texts.by_operator);
         end_row(html);

@@ -41,7 +41,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
     const application_texts& own = texts.applications;
     const auto check_url = [&](const field_fault& fault, const typed_line& typed, std::string_view malformed) {
         if (typed.text.empty() || typed.text.size() > typed.bytes_max) return check_line(found, typed, texts.forms);
-        switch (fault.what) {
+        switch (fault.kind) {
             case field_error::too_many: return found.add(typed.name, own.too_many_redirect_urls);
             case field_error::malformed: return found.add(typed.name, malformed, typed.label);
             case field_error::insecure: return found.add(typed.name, texts.forms.insecure_url, typed.label);

@@ -35,7 +35,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
         begin_fact(html, view.texts.forms.last_used);
         write_last_use(html, view, each.last_used_at);
         end_fact(html);
-        begin_long_fact(html, texts.may);
+        begin_long_fact(html, texts.permissions);
         web::write_scopes(html, each.scopes, view.scopes);
         end_fact(html);
         end_item(html);

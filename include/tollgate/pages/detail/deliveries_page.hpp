@@ -87,7 +87,7 @@ inline constexpr bool stores_deliveries = outbox<std::remove_reference_t<decltyp
 
 /// A hook and one page of its deliveries, newest first.
 struct hook_history {
-    hook of;
+    tollgate::hook hook;
     std::vector<delivery> deliveries = {};
     std::vector<recorded_attempt> attempts = {};  ///< of those deliveries
     bool has_newer = false, has_older = false;
@@ -136,7 +136,7 @@ template <class Call>
                                            std::optional<delivery_state> only, std::string_view fault) {
     const auto history = read_history(call, named, before, only);
     if (!history) return history.error();
-    const auto title = fill_in(call.texts().deliveries.title, history->of.event);
+    const auto title = fill_in(call.texts().deliveries.title, history->hook.event);
     call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
                           [&](html_writer& html) { write_deliveries(html, call.view(), *history, fault); });
     return {};

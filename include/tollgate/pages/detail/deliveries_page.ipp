@@ -167,9 +167,9 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
     html.add(" ");
     write_delivery_state(html, which, texts);
     html.add("</h2>\n");
-    if (!history.of.disabled) write_send_again(html, view, history.of, which);
+    if (!history.hook.disabled) write_send_again(html, view, history.hook, which);
     html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
-    if (which.event != history.of.event) html.add(" <code>{}</code>", which.event);
+    if (which.event != history.hook.event) html.add(" <code>{}</code>", which.event);
     if (which.next_attempt_at)
         html.add(" {}", fill_in(which.attempts_made > 0 ? texts.next_retry : texts.next_attempt,
                                 web::moment_text(*which.next_attempt_at, view.texts.dates)));
@@ -179,7 +179,7 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
     for (const recorded_attempt& each : history.attempts) {
         if (each.delivery != which.id) continue;
         if (shown++ == 0) html.add("<ul class=\"attempts\">\n");
-        write_attempt(html, view, each.made);
+        write_attempt(html, view, each.attempt);
     }
     if (shown != 0) html.add("</ul>\n");
     if (shown == attempts_shown_max)
@@ -192,7 +192,7 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
 inline void write_paging(html_writer& html, const page_view& view, const hook_history& history) {
     if (!history.has_newer && !history.has_older) return;
     const delivery_texts& texts = view.texts.deliveries;
-    std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    std::string place = std::string{view.url} + "?" + query_of({history.hook.account, history.hook.id});
     if (history.only) place.append("&").append(state_name).append("=").append(state_text(*history.only));
     html.add("<nav aria-label=\"{}\"><p>", texts.paging);
     if (history.has_newer) html.add("<a href=\"{}\">{}</a> ", place, texts.newest);
@@ -219,7 +219,7 @@ inline void write_hook_actions(html_writer& html, const page_view& view, const h
 
 inline void write_filter(html_writer& html, const page_view& view, const hook_history& history) {
     const delivery_texts& texts = view.texts.deliveries;
-    const std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    const std::string place = std::string{view.url} + "?" + query_of({history.hook.account, history.hook.id});
     const auto write_link = [&](const std::string& url, std::string_view text, bool is_current) {
         html.add("<li><a href=\"{}\"", url);
         if (is_current) html.add(" aria-current=\"true\"");
@@ -279,7 +279,7 @@ TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault) {
     const delivery_texts& texts = view.texts.deliveries;
-    const hook& hook = history.of;
+    const hook& hook = history.hook;
     html.add("<p><a href=\"{}\">{}</a></p>\n<h1>{}</h1>\n", view.url, texts.back, fill_in(texts.title, hook.event));
     html.add("<p class=\"lead\"><code>{}</code> ", hook.target_url);
     write_hook_state(html, hook, texts);

@@ -50,7 +50,7 @@ template <class Pages>
         call.page(shown->title, {}, [&](html_writer& html) { write_secret(html, call.view(), *shown); });
         return {};
     }
-    switch (context.which) {
+    switch (context.page) {
         case page::overview: return show_overview(call);
         case page::tokens: return posted ? post_to_tokens(call) : show_tokens(call);
         case page::applications: return posted ? post_to_applications(call) : show_applications(call);

@@ -52,7 +52,7 @@ inline constexpr std::string_view language_pattern = "/{language}";
 /// The pattern of a page's path below the site's root, with a trailing slash: for logs and metrics.
 struct page_path {
     std::string_view pattern;
-    page which;
+    pages::page page;
 
     /// Below the language.
     [[nodiscard]] constexpr std::string_view path() const noexcept { return pattern.substr(language_pattern.size()); }
@@ -75,12 +75,12 @@ inline constexpr std::array page_paths = {
 /// The path of a page, or the first one of several.
 [[nodiscard]] constexpr const page_path& find_path(page which) noexcept {
     for (const page_path& each : page_paths)
-        if (each.which == which) return each;
+        if (each.page == which) return each;
     return page_paths[0];
 }
 
 struct page_match {
-    page which = page::none;
+    pages::page page = pages::page::none;
     bool slash_missing = false;
     bool language_missing = false;
 };
@@ -127,7 +127,7 @@ struct request_state {
 
 /// A request with a session.
 struct page_context {
-    page which;
+    pages::page page;
     const web::page_language& language;
     const http::request& request;
     const tollgate::session& session;
@@ -148,7 +148,7 @@ void answer_page(const Pages& pages, http::response& response, const page_contex
     const auto localized = pages.renderer().in(context.language);
     const page_texts& texts = localized.texts();
     struct entry {
-        page which;
+        pages::page page;
         std::string_view text;
     };
     const entry entries[] = {{page::overview, texts.overview.link},
@@ -161,16 +161,16 @@ void answer_page(const Pages& pages, http::response& response, const page_contex
     std::array<std::string, std::size(entries)> urls;
     std::vector<page_link> links;
     for (const entry& each : entries) {
-        if (!pages.is_served(each.which)) continue;
-        auto& url = urls[links.size()] = pages.url_of(each.which, context.language);
-        links.push_back({url, each.text, context.which == each.which});
+        if (!pages.is_served(each.page)) continue;
+        auto& url = urls[links.size()] = pages.url_of(each.page, context.language);
+        links.push_back({url, each.text, context.page == each.page});
     }
     const auto sign_out_url = Pages::signs_in ? pages.url_of(page::sign_out, context.language) : std::string{};
     // A secret that is shown once would be lost in another language.
     std::string path;
     frame.has_secret = context.query.find(shown_name) != nullptr;
     if (!frame.has_secret) {
-        path = find_path(context.which).path();
+        path = find_path(context.page).path();
         if (context.request.target.has_query) path.append("?").append(context.request.target.query);
     }
     frame.navigation = links;
@@ -189,7 +189,7 @@ public:
         : pages_{pages},
           context_{context},
           response_{response},
-          url_{pages.url_of(context.which, context.language)} {}
+          url_{pages.url_of(context.page, context.language)} {}
 
     [[nodiscard]] auto& users() const noexcept { return pages_.users(); }
     [[nodiscard]] auto& sessions() const noexcept { return pages_.sessions(); }
@@ -298,8 +298,8 @@ private:
 inline page_match find_page(std::string_view path) noexcept {
     for (const page_path& each : page_paths) {
         const auto expected = each.path();
-        if (path == expected) return {each.which, false};
-        if (path == expected.substr(0, expected.size() - 1)) return {each.which, true};
+        if (path == expected) return {each.page, false};
+        if (path == expected.substr(0, expected.size() - 1)) return {each.page, true};
     }
     return {};
 }

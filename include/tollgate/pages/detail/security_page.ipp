@@ -40,7 +40,7 @@ inline void write_session_row(html_writer& html, const page_view& view, const li
     web::write_age(html, each.created_at, view.now, view.texts.dates);
     next_cell(html, texts.last_seen);
     web::write_age(html, each.last_seen_at, view.now, view.texts.dates);
-    next_cell(html, texts.where);
+    next_cell(html, texts.from);
     html.add("{}", each.signed_in_from.empty() ? texts.unknown_place : std::string_view{each.signed_in_from});
     next_cell(html, {});
     if (!each.is_current) {
@@ -60,7 +60,7 @@ inline void write_sessions(html_writer& html, const page_view& view, const std::
         html.add("<button class=\"quiet\">{}</button>\n</form>\n", texts.end_others);
     }
     html.add("</div>\n<p class=\"quiet\">{}</p>\n", texts.sessions_about);
-    begin_table(html, texts.sessions, {texts.browser, texts.signed_in, texts.last_seen, texts.where}, view.texts.forms.actions);
+    begin_table(html, texts.sessions, {texts.browser, texts.signed_in, texts.last_seen, texts.from}, view.texts.forms.actions);
     for (const listed_session& each : sessions) write_session_row(html, view, each);
     end_table(html);
 }

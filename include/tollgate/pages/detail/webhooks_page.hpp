@@ -23,7 +23,7 @@ namespace tollgate::inline v0::pages {
 
 /// An account of the user, and its hooks if they are shown.
 struct account_hooks {
-    account_ref of;
+    account_ref account;
     std::string name;
     std::vector<hook> hooks = {};
 };
@@ -86,9 +86,9 @@ template <class Call>
     list.chosen = list.named(call.query().value_of("account"));
     std::size_t shown = 0;
     for (account_hooks& each : list.accounts) {
-        if (list.chosen && each.of != *list.chosen) continue;
+        if (list.chosen && each.account != *list.chosen) continue;
         if (shown++ == accounts_shown_max) break;
-        auto hooks = call.store().hooks_of(each.of);
+        auto hooks = call.store().hooks_of(each.account);
         if (!hooks) return std::move(hooks).error();
         each.hooks = std::move(*hooks);
     }

@@ -10,16 +10,16 @@ namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& account) const noexcept {
     for (const account_hooks& each : accounts)
-        if (each.of == account) return &each;
+        if (each.account == account) return &each;
     return nullptr;
 }
 
 TOLLGATE_DECL std::optional<account_ref> hook_list::named(std::string_view text) const {
     if (const auto whole = parse_account(text)) return find(*whole) != nullptr ? whole : std::nullopt;
     const auto id = account_id::parse(text);
-    const auto has_id = [&](const account_hooks& each) { return id && each.of.account == *id; };
+    const auto has_id = [&](const account_hooks& each) { return id && each.account.account == *id; };
     if (std::count_if(accounts.begin(), accounts.end(), has_id) != 1) return std::nullopt;
-    return std::find_if(accounts.begin(), accounts.end(), has_id)->of;
+    return std::find_if(accounts.begin(), accounts.end(), has_id)->account;
 }
 
 TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
@@ -124,7 +124,7 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
 }
 
 inline void write_account_hooks(html_writer& html, const page_view& view, const account_hooks& account, bool has_deliveries) {
-    html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", account.name, account.of.service.view());
+    html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", account.name, account.account.service.view());
     if (account.hooks.empty()) return write_empty_list(html, view.texts.webhooks.none_here);
     begin_items(html, account.name);
     for (const hook& each : account.hooks) write_hook(html, view, each, has_deliveries);
@@ -137,7 +137,7 @@ inline void write_account_hooks(html_writer& html, const page_view& view, const 
                                                                     std::string_view chosen) {
     std::vector<web::choice_group> groups;
     for (std::size_t i = 0; i < list.accounts.size(); ++i) {
-        const auto service = list.accounts[i].of.service.view();
+        const auto service = list.accounts[i].account.service.view();
         if (groups.empty() || groups.back().heading != service) groups.push_back({service, {}});
         groups.back().choices.push_back({values[i], list.accounts[i].name, values[i] == chosen});
     }
@@ -156,7 +156,7 @@ inline void write_account_hooks(html_writer& html, const page_view& view, const 
 inline void write_account_step(html_writer& html, const page_view& view, const hook_list& list, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     std::vector<std::string> values;
-    for (const account_hooks& each : list.accounts) values.push_back(account_text(each.of));
+    for (const account_hooks& each : list.accounts) values.push_back(account_text(each.account));
     html.add("<form action=\"{}#new\">\n", view.url);
     web::write_select(html, {.name = account_name, .label = texts.account}, account_choices(list, values, {}), faults,
                       view.texts.forms);
@@ -168,8 +168,9 @@ inline void write_event_step(html_writer& html, const page_view& view, const acc
     const webhook_texts& texts = view.texts.webhooks;
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
-                           .hidden = {{account_name, account_text(account.of)}}});
-    html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, account.name, account.of.service.view());
+                           .hidden = {{account_name, account_text(account.account)}}});
+    html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, account.name,
+             account.account.service.view());
     write_hook_fields(html, view, at, typed, faults);
     html.add("<button>{}</button>\n</form>\n", texts.button);
 }
@@ -178,7 +179,7 @@ inline void write_hook_form(html_writer& html, const page_view& view, const hook
                             const service_catalog& services, const hook_form& typed, const web::form_faults& faults) {
     begin_form_section(html, view, view.texts.webhooks.add, faults);
     const account_hooks* const account = account_of_form(list, typed);
-    const service* const at = account == nullptr ? nullptr : services.find(account->of.service);
+    const service* const at = account == nullptr ? nullptr : services.find(account->account.service);
     if (at != nullptr) write_event_step(html, view, *account, *at, typed, faults);
     else write_account_step(html, view, list, faults);
     end_form_section(html);
@@ -192,9 +193,9 @@ inline void write_account_chooser(html_writer& html, const page_view& view, cons
         "name=\"account\">\n",
         view.url, texts.choose_about, texts.choose);
     for (const account_hooks& each : list.accounts) {
-        html.add("<option value=\"{}\"", account_text(each.of));
-        if (list.chosen == each.of) html.add(" selected");
-        html.add(">{} ({})</option>\n", each.name, each.of.service.view());
+        html.add("<option value=\"{}\"", account_text(each.account));
+        if (list.chosen == each.account) html.add(" selected");
+        html.add(">{} ({})</option>\n", each.name, each.account.service.view());
     }
     html.add("</select>\n<button class=\"quiet\">{}</button>\n</form>\n", texts.choose_button);
 }
@@ -217,7 +218,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     else if (list.chosen && list.accounts.size() > 1) html.add("<p><a href=\"{}\">{}</a></p>\n", view.url, texts.all_accounts);
     if (!any && !list.chosen) write_empty_list(html, texts.none);
     for (const account_hooks& each : list.accounts)
-        if (!each.hooks.empty() || each.of == list.chosen)
+        if (!each.hooks.empty() || each.account == list.chosen)
             detail::write_account_hooks(html, view, each, list.has_deliveries);
     detail::write_hook_form(html, view, list, services, typed, faults);
 }

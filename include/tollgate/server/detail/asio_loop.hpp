@@ -235,7 +235,7 @@ public:
     /// more, except for calls already running on workers; `reclaim` takes their connections back when they have ended.
     void shut() noexcept {
         const auto inside = lock();
-        shut_ = true;
+        is_shut_down_ = true;
         this->request_drain(milliseconds{0});
         this->collect();
         timer_.cancel();
@@ -262,12 +262,12 @@ private:
     void stop_ticking() noexcept override { timer_.cancel(); }  // otherwise a stop would take up to one tick
 
     [[nodiscard]] bool wait_for_tick() noexcept {
-        if (shut_) return false;
+        if (is_shut_down_) return false;
         try {
             timer_.expires_at(this->next_tick());
             timer_.async_wait(wait_handler{tick_memory_, [self = this->shared_from_this()](const std::error_code& cancelled) {
                 const auto inside = self->lock();
-                if (cancelled || self->shut_ || !self->tick(clock::now())) return;
+                if (cancelled || self->is_shut_down_ || !self->tick(clock::now())) return;
                 if (!self->wait_for_tick()) self->ticks_failed();
             }});
             return true;
@@ -300,7 +300,7 @@ private:
     wait_memory tick_memory_;
     std::vector<std::unique_ptr<asio_listener<Executor>>> listeners_;
     std::recursive_mutex mutex_;  // recursive: a handler may stop its own server
-    bool shut_ = false;
+    bool is_shut_down_ = false;
 };
 
 }  // namespace tollgate::server_detail

@@ -121,7 +121,7 @@ private:
 
     const std::size_t queue_max_;  // of each kind
     std::mutex mutex_;
-    std::condition_variable work_came_;
+    std::condition_variable work_available_;
     std::vector<std::thread> threads_;
     std::array<bulkhead, http::work_kinds> kinds_;
     std::size_t last_kind_ = 0;  // that had its turn

@@ -56,7 +56,7 @@ TOLLGATE_DECL bool worker_pool::submit(work_item& one, http::work_kind kind, tim
         to.waiting.push(one);
         notify = wake_worker();
     }
-    if (notify) work_came_.notify_one();
+    if (notify) work_available_.notify_one();
     return true;
 }
 
@@ -91,7 +91,7 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
         while (kind == nullptr) {
             if (stopping_) return;
             ++idle_;
-            work_came_.wait(hold);
+            work_available_.wait(hold);
             --idle_;
             waking_ = false;
             kind = next_kind();
@@ -102,7 +102,7 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
         for (bool has_place = true; has_place; has_queued = false) {
             const bool notify = wake_worker();
             hold.unlock();
-            if (notify) work_came_.notify_one();
+            if (notify) work_available_.notify_one();
             const auto next = one->work(has_queued);
             if (!next) one->complete(true);
             hold.lock();
@@ -130,7 +130,7 @@ TOLLGATE_DECL void worker_pool::stop() noexcept {
         stopping_ = true;
         ending.swap(threads_);
     }
-    work_came_.notify_all();
+    work_available_.notify_all();
     for (std::thread& one : ending) one.join();
 }
 

@@ -113,7 +113,7 @@ private:
         mark stored;
         Key key;
         std::optional<Value> value;
-        std::atomic<bool> was_asked_for = false;
+        std::atomic<bool> was_requested = false;
     };
     struct slot {
         std::size_t hash = 0;
@@ -188,8 +188,8 @@ lookup<Value> row_cache<Key, Value, Changes>::cached(std::size_t hash, const mar
     for (const slot& each : set_of(hash).slots) {
         if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, now)) continue;
         // Checked first: a cache line without writes stays shared by all cores.
-        if (!each.held->was_asked_for.load(std::memory_order_relaxed))
-            each.held->was_asked_for.store(true, std::memory_order_relaxed);
+        if (!each.held->was_requested.load(std::memory_order_relaxed))
+            each.held->was_requested.store(true, std::memory_order_relaxed);
         guard_of(hash).hits.fetch_add(1, std::memory_order_relaxed);
         return each.held->value ? lookup<Value>::hit(*each.held->value) : lookup<Value>::miss();
     }
@@ -206,7 +206,7 @@ void row_cache<Key, Value, Changes>::keep(std::size_t hash, const mark& read_at,
         chosen.held->stored = read_at;
         chosen.held->key = key;
         chosen.held->value = value;
-        chosen.held->was_asked_for.store(false, std::memory_order_relaxed);
+        chosen.held->was_requested.store(false, std::memory_order_relaxed);
     } else {
         chosen.held.reset(new (std::nothrow) entry{read_at, key, value});  // out of memory: queried again next time
     }
@@ -226,7 +226,7 @@ auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now,
     auto& evictions = guard_of(hash).evictions;
     for (std::size_t i = 0; i < none_slot; ++i) {
         slot& each = slots[evictions++ % none_slot];
-        if (!each.held->was_asked_for.exchange(false, std::memory_order_relaxed)) return each;
+        if (!each.held->was_requested.exchange(false, std::memory_order_relaxed)) return each;
     }
     return slots[evictions++ % none_slot];
 }

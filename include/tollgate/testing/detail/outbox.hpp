@@ -41,17 +41,17 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         listen(store, sample_account("itemplatform", 42));
         expect_none_due(store, noon);
 
-        const auto happened = sample_event(account);
+        const auto reported = sample_event(account);
         const auto seed = sample_seed(1);
-        expect(value_of(store.append_event(happened, seed, noon)) == 2, "two hooks listen");
+        expect(value_of(store.append_event(reported, seed, noon)) == 2, "two hooks listen");
         const auto due = claim_at(store, noon);
         expect(due.size() == 2, "one delivery for each hook is due at once");
         std::set<hook_id> hooks;
         for (const due_delivery& each : due) {
             hooks.insert(each.hook);
-            expect(each.what != nullptr, "a delivery has its event");
-            expect(each.what->account == account && each.what->name == happened.name, "it is that event");
-            expect(each.what->data == happened.data && each.what->at == happened.at, "with its data and time");
+            expect(each.event != nullptr, "a delivery has its event");
+            expect(each.event->account == account && each.event->name == reported.name, "it is that event");
+            expect(each.event->data == reported.data && each.event->at == reported.at, "with its data and time");
             expect(each.message_id == message_id_of(seed, each.hook), "its id is made of the seed and the hook");
             expect(each.type == (each.hook == one ? "xml" : "webhook"), "with the hook's type");
             expect(each.target_url == (each.hook == one ? hook.target_url : sample_hook(account).target_url),
@@ -67,41 +67,41 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
     add("event: is due from the moment it was reported at, and tells its own time", [](auto& store) {
         const auto account = sample_account();
         listen(store, account);
-        auto happened = sample_event(account);
-        happened.at = noon - seconds{86'400};
-        value_of(store.append_event(happened, sample_seed(1), noon));
+        auto reported = sample_event(account);
+        reported.at = noon - seconds{86'400};
+        value_of(store.append_event(reported, sample_seed(1), noon));
         expect_none_due(store, noon - milliseconds{1});
-        expect(claim_one(store, noon).what->at == happened.at, "the event's time is not that of the report");
+        expect(claim_one(store, noon).event->at == reported.at, "the event's time is not that of the report");
     });
 
     add("event: text and times come back as they were", [](auto& store) {
         std::int64_t number = 0;
         const auto next = [&](const std::string& text) {
-            auto happened = sample_event(sample_account("sitesmaker", ++number));
-            happened.data = text;
-            listen(store, happened.account);
-            return happened;
+            auto reported = sample_event(sample_account("sitesmaker", ++number));
+            reported.data = text;
+            listen(store, reported.account);
+            return reported;
         };
-        const auto expect_kept = [&](const event& happened) {
-            value_of(store.append_event(happened, sample_seed(static_cast<std::uint64_t>(number)), noon));
+        const auto expect_kept = [&](const event& reported) {
+            value_of(store.append_event(reported, sample_seed(static_cast<std::uint64_t>(number)), noon));
             const auto due = claim_one(store, noon);
-            expect(due.what->account == happened.account, "an event has its account");
-            expect(due.what->data == happened.data, "an event has its data, byte for byte");
-            expect(due.what->at == happened.at, "an event has its time, to the millisecond");
+            expect(due.event->account == reported.account, "an event has its account");
+            expect(due.event->data == reported.data, "an event has its data, byte for byte");
+            expect(due.event->at == reported.at, "an event has its time, to the millisecond");
         };
         for (const std::string& text : difficult_texts()) expect_kept(next(text));
         expect_kept(next(std::string(limits::event_data_bytes_max, '7')));
         for (const instant at : difficult_times()) {
-            auto happened = next("null");
-            happened.at = at;
-            expect_kept(happened);
+            auto reported = next("null");
+            reported.at = at;
+            expect_kept(reported);
         }
         for (const std::string& text : refusable_texts()) {
-            const auto happened = next(text);
-            const auto refused = store.append_event(happened, sample_seed(1), noon);
+            const auto reported = next(text);
+            const auto refused = store.append_event(reported, sample_seed(1), noon);
             const auto due = claim_at(store, noon);
             expect(due.size() == (refused ? 1 : 0), "a refused event is not there");
-            if (refused) expect(due[0].what->data == text, "an event has its data, byte for byte");
+            if (refused) expect(due[0].event->data == text, "an event has its data, byte for byte");
         }
     });
 
@@ -307,7 +307,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         const auto left = claim_at(store, noon + seconds{86'400});
         expect(left.size() == 3, "what is left is due when it was");
         for (const due_delivery& each : left)
-            expect(each.hook == remaining && each.what->data == sample_event(account).data, "and is the other hook's");
+            expect(each.hook == remaining && each.event->data == sample_event(account).data, "and is the other hook's");
         value_of(store.delete_hook(account, remaining));
         expect_none_due(store, noon + seconds{2 * 86'400});
         listen(store, account);

@@ -93,7 +93,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             one.request = bytes.substr(number, end == answered ? bytes.size() : number);
             recorded.push_back({sent.lease.delivery, sample_event(account).name, sent.message_id, one});
             ended.push_back(completed(sent, retry));  // all but two of them are too late
-            ended.back().made = one;
+            ended.back().attempt = one;
         }
         value_of(store.complete(std::span{ended}.first(3), noon));
         value_of(store.complete(std::span{ended}.subspan(3), noon));
@@ -105,25 +105,25 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(listed[i].delivery == expected.delivery && listed[i].message_id == expected.message_id,
                    "the last comes first");
             expect(listed[i].event == expected.event, "with its event");
-            expect(listed[i].made.at == expected.made.at && listed[i].made.duration == expected.made.duration,
+            expect(listed[i].attempt.at == expected.attempt.at && listed[i].attempt.duration == expected.attempt.duration,
                    "with its time and duration, to the millisecond");
-            expect(listed[i].made.end == expected.made.end && listed[i].made.status == expected.made.status,
+            expect(listed[i].attempt.end == expected.attempt.end && listed[i].attempt.status == expected.attempt.status,
                    "and how it ended");
-            expect(listed[i].made.response == expected.made.response, "and the answer, byte for byte");
-            expect(listed[i].made.request == expected.made.request, "and the request, byte for byte");
+            expect(listed[i].attempt.response == expected.attempt.response, "and the answer, byte for byte");
+            expect(listed[i].attempt.request == expected.attempt.request, "and the request, byte for byte");
         }
         const auto some = value_of(store.attempts_of(account, hook, 3, std::nullopt));
-        expect(some.size() == 3 && some[2].made == listed[2].made, "not more than asked for");
+        expect(some.size() == 3 && some[2].attempt == listed[2].attempt, "not more than asked for");
         expect(value_of(store.attempts_of(account, hook, 0, std::nullopt)).empty(), "not even one");
         for (const due_delivery& each : claimed) {
             std::vector<attempt> of_one;
             for (const recorded_attempt& one : listed)
-                if (one.delivery == each.lease.delivery) of_one.push_back(one.made);
+                if (one.delivery == each.lease.delivery) of_one.push_back(one.attempt);
             const auto attempts_of = [&](const account_ref& owner, hook_id which, std::size_t rows_max) {
                 std::vector<attempt> found;
                 for (recorded_attempt& one :
                      value_of(store.attempts_of(owner, which, rows_max, each.lease.delivery)))
-                    found.push_back(std::move(one.made));
+                    found.push_back(std::move(one.attempt));
                 return found;
             };
             expect(attempts_of(account, hook, 100) == of_one, "those of one delivery");
@@ -144,7 +144,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         report(store, account);
         const auto send = [&](std::size_t number, delivery_outcome outcome) {
             auto ended = completed(claim_one(store, noon), outcome);
-            ended.made.duration = milliseconds{number};
+            ended.attempt.duration = milliseconds{number};
             ended.retry_at = noon;
             expect_completed(store, ended, completion::done);
         };
@@ -156,7 +156,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto listed = value_of(store.attempts_of(account, hook, 10 * stored_max, std::nullopt));
         expect(listed.size() >= stored_max && listed.size() <= attempts + 1, "the last are kept");
         for (std::size_t i = 0; i < stored_max; ++i)
-            expect(listed[i].made.duration == milliseconds{attempts - i}, "the last first, and none is missing");
+            expect(listed[i].attempt.duration == milliseconds{attempts - i}, "the last first, and none is missing");
     });
 
     add("resend: due at once in any state, with the same message id", [](auto& store) {
@@ -295,7 +295,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(left.size() == 1 && left[0].id == sent[5].lease.delivery, "deliveries in flight are kept");
         expect(deliveries(store, account, lasting).size() == 6, "the other hook's are as they were");
         for (const due_delivery& each : claim_at(store, noon + seconds{60}))
-            expect(each.what->data == sample_event(account).data, "and so are their events");
+            expect(each.event->data == sample_event(account).data, "and so are their events");
     });
 
     if (source->reopen)

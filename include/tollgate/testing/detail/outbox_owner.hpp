@@ -61,7 +61,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         ping.account = account;
         expect(value_of(store.append_event_to(hook, ping, sample_seed(1), noon)), "there is such a hook");
         const auto sent = claim_one(store, noon);
-        expect(sent.hook == hook && sent.what->name == "ping" && sent.what->data == ping.data && sent.what->at == ping.at,
+        expect(sent.hook == hook && sent.event->name == "ping" && sent.event->data == ping.data && sent.event->at == ping.at,
                "it is the event that was appended");
         expect(sent.message_id == message_id_of(sample_seed(1), hook), "with its own id");
         expect(deliveries(store, account, other).empty(), "the other hook gets nothing");

@@ -119,7 +119,7 @@ TOLLGATE_DECL void attempt_run::connect() {
 TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_result& looked_up) {
     looking_up_ = false;
     switch (looked_up.end) {
-        case lookup_end::local_failure: return end_with_shortage(looked_up.why);
+        case lookup_end::local_failure: return end_with_shortage(looked_up.reason);
         case lookup_end::no_response: return end_as(attempt_end::timed_out, "no name server responded");
         case lookup_end::resolved: break;
     }
@@ -246,7 +246,7 @@ TOLLGATE_DECL void attempt_run::on_lost(std::string reason) {
 TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason) noexcept {
     ended_attempt& ended = result_.front();
     ended.end = parser_.head_complete() ? attempt_end::answered : end_kind;
-    ended.why = std::move(reason);
+    ended.reason = std::move(reason);
     if (parser_.head_complete()) {
         ended.status = parser_.status();
         try {
@@ -270,7 +270,7 @@ TOLLGATE_DECL void attempt_run::end_with_shortage(std::string_view of_what) noex
 
 TOLLGATE_DECL void attempt_run::end_not_attempted(std::string reason) noexcept {
     result_.front().tried = false;
-    result_.front().why = std::move(reason);
+    result_.front().reason = std::move(reason);
     end();
 }
 

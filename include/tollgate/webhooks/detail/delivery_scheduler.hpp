@@ -41,7 +41,7 @@ struct ended_attempt {
     std::string response{};
     std::string request{};  ///< the beginning of what was sent
     std::string retry_after{};
-    std::string why{};  ///< for the operator
+    std::string reason{};  ///< for the operator
     milliseconds duration{};
     std::uint32_t chance = 0x8000'0000U;  ///< randomness for the retry plan, uniform over all values
 };
@@ -75,13 +75,13 @@ struct scheduler_inputs {
 struct scheduler_actions {
     struct finished_attempt {
         in_flight_delivery delivery;
-        attempt_result ended;
-        completion result;
-        std::string why;
+        attempt_result result;
+        tollgate::completion completion;
+        std::string reason;
     };
     struct delivery_to_send {
         std::uint64_t number;
-        const due_delivery* what;  ///< valid until the next step
+        const due_delivery* delivery;  ///< valid until the next step
         std::chrono::steady_clock::time_point done_by;
     };
     struct sweep_request {
@@ -172,7 +172,7 @@ private:
         std::size_t attempts = 0;
     };
     struct requested_lease {
-        hosts::value_type* at;
+        hosts::value_type* host;
         std::size_t deliveries_max;
         std::size_t leased = 0;
     };
@@ -220,7 +220,7 @@ private:
     instant claimed_wall_{};
     clock::time_point claimed_at_{};
     bool page_was_full_ = false;
-    bool parked_some_ = false;
+    bool postponed_some_ = false;
     bool was_limited_ = false;  // by slots or bytes: the next completion allows a claim
     std::optional<instant> listed_next_at_;
     std::unordered_map<hook_id, hook_minute> minutes_;  // if hooks have a bound

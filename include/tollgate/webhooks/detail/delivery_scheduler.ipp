@@ -69,7 +69,7 @@ TOLLGATE_DECL void delivery_scheduler::drop(std::uint64_t number, scheduler_time
 }
 
 TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, scheduler_time now) noexcept {
-    const std::size_t bytes = over.sent.what->data.size();
+    const std::size_t bytes = over.sent.event->data.size();
     bool frees_capacity = was_limited_;
     if (over.counts_as_slow) frees_capacity = slow_in_flight_-- >= settings_.slow_attempts_max || frees_capacity;
     data_bytes_in_flight_ -= bytes;
@@ -77,7 +77,7 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
     --at.in_flight;
     frees_capacity = !at.due.empty() || frees_capacity;
     const auto load = std::find_if(at.accounts.begin(), at.accounts.end(),
-                                   [&](const account_load& each) { return each.account == over.sent.what->account; });
+                                   [&](const account_load& each) { return each.account == over.sent.event->account; });
     if (--load->in_flight == 0) at.accounts.erase(load);
     if (frees_capacity) next_claim_ = (std::min)(next_claim_, now.steady);
 }
@@ -154,7 +154,7 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
         some_tried = some_tried || each.tried;
         if (each.shortage) short_one = &each;
     }
-    if (short_one != nullptr) pause_after_shortage(short_one->why, now, into);
+    if (short_one != nullptr) pause_after_shortage(short_one->reason, now, into);
     else if (some_tried) shortage_pause_ = {};
     for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now);
 }
@@ -193,7 +193,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
         // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.
-        judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
+        judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.reason.empty() ? milliseconds{0} : longest_pause);
         judged.disable_if_failing_since.reset();
     }
     if (judged.outcome != delivery_outcome::not_attempted) {
@@ -202,7 +202,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         at.slow = each.duration >= slow_attempt;
     }
     results_.push_back(std::move(judged));
-    ended_.emplace_back(std::move(one), std::move(each.why));
+    ended_.emplace_back(std::move(one), std::move(each.reason));
     numbers_.erase(results_.back().lease.delivery.value());
     in_flight_.erase(found);
 }
@@ -222,7 +222,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     ++last_claim_;
     requested_.clear();
     slow_requested_ = 0;
-    parked_some_ = was_limited_ = false;
+    postponed_some_ = was_limited_ = false;
     if (next_minute_at_ && *next_minute_at_ <= now.wall) next_minute_at_.reset();
     page_was_full_ = from->hooks.size() >= settings_.claim_max;
     listed_next_at_ = from->next_at;
@@ -232,7 +232,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     for (const due_hook& each : from->hooks)
         if (!remember(each)) {
             into.lease.push_back({each.hook, 0, 0, retry_at});
-            parked_some_ = true;
+            postponed_some_ = true;
         }
 
     std::size_t rows_left = rows_max();
@@ -271,7 +271,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
             const auto request = requested_.find(each.hook);
             if (request == requested_.end()) continue;  // not requested: its lease expires
             ++request->second.leased;
-            if (!renew_lease(each)) start(std::move(each), *request->second.at, into);
+            if (!renew_lease(each)) start(std::move(each), *request->second.host, into);
         }
     } catch (const std::exception&) {
         for (const auto& each : into.send) drop(each.number, now);
@@ -280,7 +280,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
     bool some_request_was_vain = false;
     for (const auto& [hook, request] : requested_) {
         some_request_was_vain = some_request_was_vain || request.leased == 0;
-        auto& due = request.at->second.due;
+        auto& due = request.host->second.due;
         const auto found = std::find_if(due.begin(), due.end(), [&](const remembered_hook& each) { return each.hook == hook; });
         if (found == due.end()) continue;
         if (request.leased < request.deliveries_max) {
@@ -297,8 +297,8 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
 TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_type& at, scheduler_actions& into) {
     const std::uint64_t number = ++last_number_;
     const std::int64_t id = next.lease.delivery.value();
-    const account_ref account = next.what->account;
-    const std::size_t bytes = next.what->data.size();
+    const account_ref account = next.event->account;
+    const std::size_t bytes = next.event->data.size();
     auto& accounts = at.second.accounts;
     auto load = std::find_if(accounts.begin(), accounts.end(), [&](const account_load& each) { return each.account == account; });
     if (load == accounts.end()) {
@@ -351,14 +351,14 @@ TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool so
         return !each->second.due.empty() && free_slots(each->second) != 0;
     });
     if (more_is_listed || has_servable_host) {
-        next_claim_ = now.steady + (leased_some || parked_some_ ? milliseconds{0} : empty_claim_pause);
+        next_claim_ = now.steady + (leased_some || postponed_some_ ? milliseconds{0} : empty_claim_pause);
         return;
     }
     // Also check from time to time regardless of the prediction, because clocks may be set.
     milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.claim_interval;
     if (listed_next_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*listed_next_at_ - now.wall));
     if (next_minute_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*next_minute_at_ - now.wall));
-    if (parked_some_) wait = (std::min)(wait, full_host_retry_time());
+    if (postponed_some_) wait = (std::min)(wait, full_host_retry_time());
     if (some_request_was_vain) wait = (std::min)(wait, empty_claim_pause);
     next_claim_ = now.steady + wait;
 }

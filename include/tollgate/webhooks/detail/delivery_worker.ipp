@@ -264,7 +264,7 @@ TOLLGATE_DECL void delivery_worker::impl::work() {
 TOLLGATE_DECL void delivery_worker::impl::report(const scheduler_actions& actions) noexcept {
     for (const error& each : actions.problems) environment_.on_problem(each);
     for (const auto& each : actions.finished)
-        environment_.on_attempt({each.delivery.sent, each.ended, each.result, each.why});  // which adds the trace
+        environment_.on_attempt({each.delivery.sent, each.result, each.completion, each.reason});  // which adds the trace
 }
 
 TOLLGATE_DECL void delivery_worker::impl::call_store(const scheduler_actions& actions) {
@@ -296,34 +296,34 @@ TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actio
 
 TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
     const scheduler_actions::delivery_to_send& each, ended_attempt& refusal) {
-    auto target = http::url::parse(each.what->target_url);
+    auto target = http::url::parse(each.delivery->target_url);
     if (!target) {
         refusal.end = attempt_end::no_address;
-        refusal.why = "the target is not a URL";
+        refusal.reason = "the target is not a URL";
         return std::nullopt;
     }
     // Checked again, because the rule may have become stricter since the hook was created.
     if (const auto checked = environment_.check(*target); !checked) {
         refusal.end = attempt_end::refused_address;
-        refusal.why = checked.error().message;
+        refusal.reason = checked.error().message;
         return std::nullopt;
     }
-    if (!each.what->unreadable_secret.empty()) {
-        environment_.on_problem(unavailable(each.what->unreadable_secret));
+    if (!each.delivery->unreadable_secret.empty()) {
+        environment_.on_problem(unavailable(each.delivery->unreadable_secret));
         refusal.tried = false;
-        refusal.why = "the signing secret cannot be read";
+        refusal.reason = "the signing secret cannot be read";
         return std::nullopt;
     }
     fields_.clear();
     std::string body;
-    if (const auto written = environment_.write(*each.what, environment_.now(), fields_, body); !written) {
+    if (const auto written = environment_.write(*each.delivery, environment_.now(), fields_, body); !written) {
         environment_.on_problem(written.error());
         refusal.unsendable = true;
         refusal.end = attempt_end::no_connection;
-        refusal.why = "the payload format failed";
+        refusal.reason = "the payload format failed";
         return std::nullopt;
     }
-    auto fields = std::string{fields_.view()}.append("traceparent: ").append(delivery_trace::of(*each.what).traceparent());
+    auto fields = std::string{fields_.view()}.append("traceparent: ").append(delivery_trace::of(*each.delivery).traceparent());
     fields.append("\r\n");
     return outgoing_request{each.number, *std::move(target), std::move(fields), std::move(body), each.done_by};
 }

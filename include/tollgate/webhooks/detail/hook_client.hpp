@@ -68,7 +68,7 @@ private:
     // Weak: pending operations own the run, so that destroying the executor destroys it.
     std::unordered_map<std::uint64_t, std::weak_ptr<attempt_run>> under_way_;
     ended_attempts ended_;  // to be reported to the owner in batches
-    bool telling_ = false;
+    bool notifying_ = false;
     bool aborted_ = false;
 };
 

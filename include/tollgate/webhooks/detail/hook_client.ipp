@@ -77,10 +77,10 @@ TOLLGATE_DECL void hook_client::abort() {
 TOLLGATE_DECL void hook_client::end(ended_attempts ended) noexcept {
     under_way_.erase(ended.front().number);
     ended_.splice(ended_.end(), ended);
-    if (telling_) return;
+    if (notifying_) return;
     try {
         asio::post(strand_, [self = shared_from_this()] { self->tell(); });
-        telling_ = true;
+        notifying_ = true;
     } catch (const std::exception&) {  // out of memory: one by one
         tell();
     }
@@ -104,7 +104,7 @@ TOLLGATE_DECL void hook_client::sweep() {
 }
 
 TOLLGATE_DECL void hook_client::tell() noexcept {
-    telling_ = false;
+    notifying_ = false;
     ended_attempts ended;
     ended.swap(ended_);
     owner_->on_ended(std::move(ended));

@@ -38,7 +38,7 @@ enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
 struct lookup_result {
     lookup_end end = lookup_end::resolved;
     std::vector<ip_address> addresses{};
-    std::string why{};
+    std::string reason{};
 };
 
 /// Looks names up on its own threads, because the system's resolver blocks. Threads are started on demand, up to a

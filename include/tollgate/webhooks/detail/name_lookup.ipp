@@ -245,7 +245,7 @@ private:
     }
     [[nodiscard]] static lookup_result failed_as(lookup_end end, const char* reason) noexcept {
         try {
-            return {.end = end, .why = reason};
+            return {.end = end, .reason = reason};
         } catch (const std::exception&) {
             return {.end = end};
         }

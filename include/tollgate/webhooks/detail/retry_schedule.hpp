@@ -28,7 +28,7 @@ struct retry_schedule {
 
 /// How an attempt ended, for `judge_attempt`. Views.
 struct attempt_report {
-    attempt made;
+    tollgate::attempt attempt;
     std::string_view retry_after;  ///< of the response, or empty
 };
 

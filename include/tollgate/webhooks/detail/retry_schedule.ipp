@@ -31,14 +31,14 @@ inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_
 
 TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
                                        instant now, std::uint32_t chance) {
-    attempt_result result{.lease = sent.lease, .made = std::move(report.made)};
-    const bool answered = result.made.end == attempt_end::answered;
-    if (answered && result.made.status / 100 == 2) {
+    attempt_result result{.lease = sent.lease, .attempt = std::move(report.attempt)};
+    const bool answered = result.attempt.end == attempt_end::answered;
+    if (answered && result.attempt.status / 100 == 2) {
         result.outcome = delivery_outcome::delivered;
         return result;
     }
     constexpr unsigned gone = 410;
-    if (answered && result.made.status == gone) {
+    if (answered && result.attempt.status == gone) {
         result.outcome = delivery_outcome::gone;
         return result;
     }

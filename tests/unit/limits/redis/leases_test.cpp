@@ -38,7 +38,7 @@ struct fake_server {
         if (request.returned_of == found.began_at) found.counted -= request.returned;
         const std::uint32_t left = request.allowed.requests - (std::min)(found.counted, request.allowed.requests);
         const std::uint32_t granted =
-            request.wanted == 0 || left == 0 ? 0 : (std::min)(request.wanted, (std::max)(1U, left / 8));
+            request.requested == 0 || left == 0 ? 0 : (std::min)(request.requested, (std::max)(1U, left / 8));
         found.counted += granted;
         return {granted, left - granted, found.began_at, at};
     }
@@ -55,7 +55,7 @@ struct node {
         leases::pending_request next{{key, allowed}};
         if (const auto decision = held.try_take(key, allowed, now)) return *decision;
         if (const auto decision = held.take(key, allowed, now, next)) return *decision;
-        requested_units = next.request.wanted;
+        requested_units = next.request.requested;
         const auto reply = server.handle(next.request, now);
         if (next.is_for_lease) return held.complete(next, &reply, now);
         return {reply.granted > 0, allowed.requests, reply.remaining, {}};
@@ -143,7 +143,7 @@ TEST_CASE("an unused lease is returned once and not used afterwards") {
     const auto back = one.held.reclaim(start + 8000);
     REQUIRE(back);
     CHECK(back->key == user(1));
-    CHECK(back->wanted == 0);
+    CHECK(back->requested == 0);
     CHECK(back->returned == 15);
     CHECK(back->allowed.requests == 1000);
     CHECK(back->allowed.window_seconds == 3600);
@@ -189,7 +189,7 @@ TEST_CASE("while one thread requests a lease, others request a unit each, and a 
     CHECK_FALSE(held.take(user(1), thousand, start, second));
     CHECK(first.is_for_lease);
     CHECK_FALSE(second.is_for_lease);
-    CHECK(second.request.wanted == 1);
+    CHECK(second.request.requested == 1);
     (void)held.complete(first, nullptr, start);
     leases::pending_request third{{user(1), thousand}};
     CHECK_FALSE(held.take(user(1), thousand, start, third));
@@ -208,7 +208,7 @@ TEST_CASE("one thread renews a large lease early, and the key never holds more t
         REQUIRE_FALSE(one.held.try_take(user(1), much, start));
         REQUIRE_FALSE(one.held.take(user(1), much, start, next));
         REQUIRE(next.is_for_lease);
-        CHECK(next.request.wanted == 64 - 16);
+        CHECK(next.request.requested == 64 - 16);
         CHECK(next.request.returned == 0);
         return next;
     };

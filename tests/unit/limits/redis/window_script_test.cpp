@@ -41,7 +41,7 @@ TEST_CASE("a key's name contains the user or the address") {
 
 TEST_CASE("an unexpected reply is rejected") {
     const window_request request{limit_key::of(user_id{1}), ten, 4};
-    const auto read = [&](const reply& each) { return window_script::read(request, each, 0).how; };
+    const auto read = [&](const reply& each) { return window_script::read(request, each, 0).outcome; };
     CHECK((read(numbers({4, 6, 1000, 1000})) == redis::outcome::replied));
     CHECK((read(numbers({0, 10, 1000, 2000})) == redis::outcome::replied));
     CHECK((read(numbers({-1, 0, 1000, 1000})) == redis::outcome::wrong_type));

@@ -226,7 +226,7 @@ TEST_CASE("a memory store that runs out of memory within an outbox verb has done
 
     std::vector<attempt_result> ended;
     for (const due_delivery& each : due) ended.push_back(completed(each, ended.empty() ? delivered : retry));
-    for (attempt_result& each : ended) each.made.response = std::string(100, 'a');
+    for (attempt_result& each : ended) each.attempt.response = std::string(100, 'a');
     fail_each_allocation([&] { return store.complete(ended, noon); },
                          [&] {
                              for (const hook_id of : {hook, other}) {

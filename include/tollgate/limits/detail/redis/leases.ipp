@@ -187,9 +187,9 @@ TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, c
         known = table::choose_slot(set, key, steady_now);
         if (known == nullptr) return std::nullopt;
     } else {
-        next.request.wanted = table_->next_size(*known, steady_now);
+        next.request.requested = table_->next_size(*known, steady_now);
         if (known->units > 0 && table::is_valid_for(*known, allowed, steady_now)) {  // another thread added units
-            next.request.wanted -= (std::min)(known->units, next.request.wanted - 1);
+            next.request.requested -= (std::min)(known->units, next.request.requested - 1);
             known->is_pending = true;
             next.is_for_lease = true;
             return std::nullopt;

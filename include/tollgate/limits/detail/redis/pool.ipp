@@ -155,7 +155,7 @@ inline window_result pool::state::interpret(const window_request& request, const
                                             std::string& reason) const {
     if (received.error.empty()) {
         const auto read = window_script::read(request, received, place);
-        if (read.how == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";
+        if (read.outcome == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";
         return read;
     }
     reason = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(received.error)} + " (" +

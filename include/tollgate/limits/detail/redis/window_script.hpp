@@ -17,14 +17,14 @@ namespace tollgate::inline v0::redis {
 struct window_request {
     limit_key key;
     tollgate::detail::bounded_quota allowed;
-    std::uint32_t wanted = 0;       ///< units to count, if capacity remains; 0 only reads
-    std::uint32_t returned = 0;  ///< unused units to return, of the window that began at:
+    std::uint32_t requested = 0;  ///< units to count, if capacity remains; 0 only reads
+    std::uint32_t returned = 0;   ///< unused units to return, of the window that began at:
     std::int64_t returned_of = 0;
 };
 
 /// The server's reply, in its own time.
 struct window_reply {
-    std::uint32_t granted;    ///< at most `wanted`; fewer when little remains
+    std::uint32_t granted;    ///< at most `requested`; fewer when little remains
     std::uint32_t remaining;  ///< after the grant
     std::int64_t began_at_milliseconds;
     std::int64_t now_milliseconds;
@@ -37,7 +37,7 @@ enum class outcome : std::uint8_t {
 };
 
 struct window_result {
-    outcome how = outcome::unavailable;
+    redis::outcome outcome = redis::outcome::unavailable;
     window_reply reply{};
 };
 

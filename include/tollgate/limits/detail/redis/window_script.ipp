@@ -103,9 +103,9 @@ TOLLGATE_DECL void window_script::append(std::string& commands, std::span<const 
     for (const window_request* const each : requests) {
         to.number(each->allowed.requests).number(std::int64_t{each->allowed.window_seconds} * 1000);
         if (each->returned == 0)
-            to.number(each->wanted);
+            to.number(each->requested);
         else
-            to.word(std::to_string(each->wanted) + ' ' + std::to_string(each->returned) + ' ' + std::to_string(each->returned_of));
+            to.word(std::to_string(each->requested) + ' ' + std::to_string(each->returned) + ' ' + std::to_string(each->returned_of));
     }
 }
 
@@ -115,7 +115,8 @@ TOLLGATE_DECL window_result window_script::read(const window_request& request, c
     const auto* const of_window = received.numbers.data() + place * numbers;
     const std::int64_t granted = of_window[0], remaining = of_window[1], window_start = of_window[2], now = of_window[3];
     if (granted == -1) return {outcome::wrong_type};
-    if (granted < 0 || granted > request.wanted || remaining < 0 || remaining > request.allowed.requests || window_start > now) return {};
+    if (granted < 0 || granted > request.requested || remaining < 0 || remaining > request.allowed.requests || window_start > now)
+        return {};
     return {outcome::replied, {static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), window_start, now}};
 }
 

@@ -74,8 +74,8 @@ private:
         if (found == between_.end()) return;
         auto& siblings = found->second;
         for (auto each = siblings.begin(); each != siblings.end();) {
-            if (by_digest_.with(each->of, [&](const row* stored) { return chosen(*stored); })) {
-                by_digest_.erase(each->of);
+            if (by_digest_.with(each->digest, [&](const row* stored) { return chosen(*stored); })) {
+                by_digest_.erase(each->digest);
                 by_end_.erase(*each);
                 shares_.remove(parties.user);
                 each = siblings.erase(each);

@@ -42,7 +42,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
         auto oldest = siblings->second.begin();
-        if (oldest->of == created.token_digest) ++oldest;  // not the token that is about to be returned
+        if (oldest->digest == created.token_digest) ++oldest;  // not the token that is about to be returned
         remove(parties, *oldest);
     }
     return {};
@@ -75,7 +75,7 @@ TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) n
     const auto found = between_.find(parties);
     if (found == between_.end()) return;
     for (const dated_digest& each : found->second) {
-        by_digest_.erase(each.of);
+        by_digest_.erase(each.digest);
         by_end_.erase(each);
         shares_.remove(parties.user);
     }
@@ -98,13 +98,13 @@ TOLLGATE_DECL std::optional<grant_parties> access_tokens::record_use(const diges
 TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t rows_max) noexcept {
     std::size_t swept = 0;
     for (; swept < rows_max && !by_end_.empty() && by_end_.begin()->at <= now; ++swept)
-        remove(*parties_of(by_end_.begin()->of), *by_end_.begin());
+        remove(*parties_of(by_end_.begin()->digest), *by_end_.begin());
     return swept;
 }
 
 /// By value: references into the removed rows would dangle.
 TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
-    by_digest_.erase(token.of);
+    by_digest_.erase(token.digest);
     by_end_.erase(token);
     shares_.remove(parties.user);
     const auto found = between_.find(parties);

@@ -11,11 +11,11 @@ namespace tollgate::inline v0::memory {
 /// A digest ordered by a time, such as its expiry: earliest first.
 struct dated_digest {
     instant at;
-    digest of;
+    tollgate::digest digest;
 
     /// Not a comparison of secrets: digests only distinguish rows with the same time.
     friend bool operator<(const dated_digest& a, const dated_digest& b) noexcept {
-        return a.at != b.at ? a.at < b.at : a.of.bytes() < b.of.bytes();
+        return a.at != b.at ? a.at < b.at : a.digest.bytes() < b.digest.bytes();
     }
 };
 

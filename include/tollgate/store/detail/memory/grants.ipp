@@ -149,7 +149,7 @@ TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const t
     for (digest& each : rows_.find(changed.parties)->second.refresh_tokens)
         if (each == replaced) each = next;
     auto end = refresh_tokens_by_end_.extract(dated_digest{changed.expires_at, replaced});
-    end.value().of = next;
+    end.value().digest = next;
     refresh_tokens_by_end_.insert(std::move(end));
     changed.family = rotation.family_digest;
     changed.replaced = replaced;
@@ -281,14 +281,14 @@ TOLLGATE_DECL std::size_t grants::sweep_expired(instant now, std::size_t rows_ma
 TOLLGATE_DECL std::size_t grants::sweep_codes(instant now, std::size_t rows_max) noexcept {
     std::size_t swept = 0;
     for (; swept < rows_max && !codes_by_end_.empty() && codes_by_end_.begin()->at <= now; ++swept)
-        forget_code(digest{codes_by_end_.begin()->of});
+        forget_code(digest{codes_by_end_.begin()->digest});
     return swept;
 }
 
 TOLLGATE_DECL std::size_t grants::sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept {
     std::size_t swept = 0;
     for (; swept < rows_max && !refresh_tokens_by_end_.empty() && refresh_tokens_by_end_.begin()->at <= now; ++swept)
-        forget_refresh_token(digest{refresh_tokens_by_end_.begin()->of});
+        forget_refresh_token(digest{refresh_tokens_by_end_.begin()->digest});
     return swept;
 }
 

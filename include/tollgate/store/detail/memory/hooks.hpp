@@ -16,8 +16,8 @@
 namespace tollgate::inline v0::memory {
 
 /// A hook with the data that is not listed.
-struct kept_hook {
-    new_hook made;
+struct stored_hook {
+    new_hook hook;
     struct old_secret {
         std::string secret;
         instant valid_until;
@@ -45,9 +45,9 @@ public:
     TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
 
     /// Null if the account has no such hook.
-    [[nodiscard]] TOLLGATE_DECL kept_hook* find(const account_ref& account, hook_id id) noexcept;
+    [[nodiscard]] TOLLGATE_DECL stored_hook* find(const account_ref& account, hook_id id) noexcept;
     /// Null if there is none.
-    [[nodiscard]] TOLLGATE_DECL kept_hook* find(hook_id id) noexcept;
+    [[nodiscard]] TOLLGATE_DECL stored_hook* find(hook_id id) noexcept;
     /// The sum over all hooks of the account.
     [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
     /// The hooks that an event is delivered to.
@@ -57,7 +57,7 @@ private:
     const std::size_t hooks_max_;
 
     std::int64_t last_id_ = 0;
-    std::unordered_map<hook_id, kept_hook> hooks_;
+    std::unordered_map<hook_id, stored_hook> hooks_;
     std::map<account_ref, std::vector<hook_id>> of_account_;  // oldest first
 };
 

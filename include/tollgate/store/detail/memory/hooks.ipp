@@ -15,13 +15,13 @@ TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t ho
                            " hooks, the maximum (memory_settings::hooks_max).");
     auto& siblings = of_account_[hook.account];
     const auto same_event = std::count_if(siblings.begin(), siblings.end(),
-                                          [&](hook_id each) { return hooks_.at(each).made.event == hook.event; });
+                                          [&](hook_id each) { return hooks_.at(each).hook.event == hook.event; });
     if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
 
     // The hook is added after everything that may throw.
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
     const hook_id id{++last_id_};
-    hooks_.emplace(id, kept_hook{hook});
+    hooks_.emplace(id, stored_hook{hook});
     siblings.push_back(id);
     return id;
 }
@@ -32,8 +32,8 @@ TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
     if (owned == of_account_.end()) return found;
     found.reserve(owned->second.size());
     for (const hook_id id : owned->second) {
-        const kept_hook& stored = hooks_.at(id);
-        const new_hook& hook = stored.made;
+        const stored_hook& stored = hooks_.at(id);
+        const new_hook& hook = stored.hook;
         found.push_back({id, hook.account, hook.event, hook.source, hook.type, hook.target_url, hook.created_at,
                          stored.disabled, stored.failing_since});
     }
@@ -42,41 +42,41 @@ TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
 
 TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& service, hook_id id) const {
     const auto found = hooks_.find(id);
-    if (found == hooks_.end() || found->second.made.account.service != service) return std::nullopt;
-    return found->second.made.account;
+    if (found == hooks_.end() || found->second.hook.account.service != service) return std::nullopt;
+    return found->second.hook.account;
 }
 
 TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
                                          instant old_valid_until) {
-    kept_hook* const changed = find(account, id);
+    stored_hook* const changed = find(account, id);
     if (changed == nullptr) return false;
     std::string added = secret;  // may throw, so before anything is changed
     auto& previous = changed->previous_secrets;
     previous.reserve(limits::previous_secrets_max + 1);
-    previous.insert(previous.begin(), {std::exchange(changed->made.secret, std::move(added)), old_valid_until});
+    previous.insert(previous.begin(), {std::exchange(changed->hook.secret, std::move(added)), old_valid_until});
     if (previous.size() > limits::previous_secrets_max) previous.pop_back();
     return true;
 }
 
 TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id, const hook_change& changed,
                                          std::size_t hooks_per_event_max) {
-    kept_hook* const found = find(account, id);
+    stored_hook* const found = find(account, id);
     if (found == nullptr) return false;
-    if (changed.event != found->made.event) {
+    if (changed.event != found->hook.event) {
         const auto& siblings = of_account_.at(account);
         const auto same_event = std::count_if(siblings.begin(), siblings.end(),
-                                              [&](hook_id each) { return hooks_.at(each).made.event == changed.event; });
+                                              [&](hook_id each) { return hooks_.at(each).hook.event == changed.event; });
         if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
     }
     hook_change copied = changed;  // may throw, so before anything is changed
-    found->made.event = std::move(copied.event);
-    found->made.target_url = std::move(copied.target_url);
+    found->hook.event = std::move(copied.event);
+    found->hook.target_url = std::move(copied.target_url);
     return true;
 }
 
 TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
     const auto found = hooks_.find(id);
-    if (found == hooks_.end() || found->second.made.account != account) return false;
+    if (found == hooks_.end() || found->second.hook.account != account) return false;
     hooks_.erase(found);
     const auto owned = of_account_.find(account);
     std::erase(owned->second, id);
@@ -84,12 +84,12 @@ TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
     return true;
 }
 
-TOLLGATE_DECL kept_hook* hooks::find(const account_ref& account, hook_id id) noexcept {
-    kept_hook* const found = find(id);
-    return found != nullptr && found->made.account == account ? found : nullptr;
+TOLLGATE_DECL stored_hook* hooks::find(const account_ref& account, hook_id id) noexcept {
+    stored_hook* const found = find(id);
+    return found != nullptr && found->hook.account == account ? found : nullptr;
 }
 
-TOLLGATE_DECL kept_hook* hooks::find(hook_id id) noexcept {
+TOLLGATE_DECL stored_hook* hooks::find(hook_id id) noexcept {
     const auto found = hooks_.find(id);
     return found == hooks_.end() ? nullptr : &found->second;
 }
@@ -106,7 +106,7 @@ TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& accoun
     const auto owned = of_account_.find(account);
     if (owned == of_account_.end()) return found;
     for (const hook_id id : owned->second)
-        if (const kept_hook& each = hooks_.at(id); each.made.event == event && !each.disabled) found.push_back(id);
+        if (const stored_hook& each = hooks_.at(id); each.hook.event == event && !each.disabled) found.push_back(id);
     return found;
 }
 

@@ -28,8 +28,8 @@ class outbox {
 public:
     outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
 
-    TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
-    TOLLGATE_DECL result<bool> append_to(hook_id to, const event& happened, const message_seed& seed, instant now);
+    TOLLGATE_DECL result<std::size_t> append(const event& reported, const message_seed& seed, instant now);
+    TOLLGATE_DECL result<bool> append_to(hook_id to, const event& reported, const message_seed& seed, instant now);
     [[nodiscard]] TOLLGATE_DECL due_hook_page list_due_hooks(instant now, std::size_t rows_max) const;
     [[nodiscard]] TOLLGATE_DECL delivery_backlog backlog(instant now, std::size_t rows_max) const;
     TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
@@ -76,7 +76,7 @@ private:
     struct place_in_queue {
         instant ready_at;
         std::uint64_t number;
-        hook_id of;
+        hook_id hook;
         friend bool operator<(const place_in_queue& a, const place_in_queue& b) noexcept {
             return a.ready_at != b.ready_at ? a.ready_at < b.ready_at : a.number < b.number;
         }
@@ -85,7 +85,7 @@ private:
     using hook_queue = std::set<place_in_queue>;
 
     struct stored_event {
-        event what;
+        event reported;
         message_seed seed;
         std::size_t deliveries = 0;
     };
@@ -93,7 +93,7 @@ private:
     struct row {
         hook_id hook;
         host* to;
-        std::shared_ptr<stored_event> of;
+        std::shared_ptr<stored_event> event;
         public_id message_id;
         instant created_at;
         timed_deliveries* kept_in;  // its hook's waiting, its host's leased, ended_ or held_
@@ -102,14 +102,14 @@ private:
         bool lease_open = false;    // leased and not completed, resent or leased again since
         std::int64_t lease_number = 0;
         unsigned attempts_made = 0;
-        bool resend_asked = false;  // while it was being sent
+        bool resend_requested = false;  // while it was being sent
         std::vector<std::int64_t> attempts{};  // on record, oldest first
     };
     using rows = std::unordered_map<std::int64_t, row>;
 
     struct attempt_row {
         std::int64_t delivery;
-        attempt made;
+        tollgate::attempt attempt;
     };
     struct hook_rows {
         std::set<std::int64_t> deliveries{};
@@ -122,7 +122,7 @@ private:
         hook_rows* next_deleted = nullptr;
     };
 
-    TOLLGATE_DECL result<std::size_t> append_to(const std::vector<hook_id>& listening, const event& happened,
+    TOLLGATE_DECL result<std::size_t> append_to(const std::vector<hook_id>& listening, const event& reported,
                                                 const message_seed& seed, instant now);
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
@@ -132,7 +132,7 @@ private:
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
     TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
-    [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& happened,
+    [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& reported,
                                                            const std::vector<hook_id>& listening);
     [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& event) const noexcept;
     /// Null also if its hook was deleted.
@@ -142,14 +142,14 @@ private:
     TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
     TOLLGATE_DECL void wait_until(std::int64_t id, row& which, instant at) noexcept;
     TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
-    static TOLLGATE_DECL void fail(kept_hook& which, const attempt_result& by) noexcept;
-    TOLLGATE_DECL void disable(hook_id id, kept_hook& which, disable_reason reason, instant now) noexcept;
+    static TOLLGATE_DECL void fail(stored_hook& which, const attempt_result& by) noexcept;
+    TOLLGATE_DECL void disable(hook_id id, stored_hook& which, disable_reason reason, instant now) noexcept;
 
     TOLLGATE_DECL void queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept;
     TOLLGATE_DECL void queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept;
     TOLLGATE_DECL void end_leases(host& which, instant now) noexcept;
     TOLLGATE_DECL void lease_for(const lease_request& request, const lease_time& time, std::vector<due_delivery>& into);
-    [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const kept_hook& to,
+    [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const stored_hook& to,
                                                       instant now) const;
 
     TOLLGATE_DECL void record(const attempt_result& ended);

@@ -26,29 +26,29 @@ inline constexpr std::size_t removed_at_once_max = 1000;
 
 }  // namespace detail
 
-TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
-    return append_to(hooks_.listening_to(happened.account, happened.name), happened, seed, now);
+TOLLGATE_DECL result<std::size_t> outbox::append(const event& reported, const message_seed& seed, instant now) {
+    return append_to(hooks_.listening_to(reported.account, reported.name), reported, seed, now);
 }
 
-TOLLGATE_DECL result<bool> outbox::append_to(hook_id to, const event& happened, const message_seed& seed, instant now) {
-    const kept_hook* const found = hooks_.find(happened.account, to);
+TOLLGATE_DECL result<bool> outbox::append_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
+    const stored_hook* const found = hooks_.find(reported.account, to);
     if (found == nullptr) return false;
     if (found->disabled) return hook_is_disabled();
-    auto done = append_to(std::vector{to}, happened, seed, now);
+    auto done = append_to(std::vector{to}, reported, seed, now);
     if (!done) return std::move(done).error();
     return true;
 }
 
-TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& listening, const event& happened,
+TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& listening, const event& reported,
                                                     const message_seed& seed, instant now) {
     if (listening.empty()) return std::size_t{0};
-    if (auto fits = expect_share(happened, listening); !fits) return std::move(fits).error();
-    const std::size_t event_bytes = detail::event_bytes + happened.data.size();
+    if (auto fits = expect_share(reported, listening); !fits) return std::move(fits).error();
+    const std::size_t event_bytes = detail::event_bytes + reported.data.size();
     if (!make_space(event_bytes + listening.size() * detail::delivery_bytes))
         return unavailable("The memory store's outbox holds " + std::to_string(bytes_max_) +
                            " bytes, the maximum (memory_settings::outbox_bytes_max).");
 
-    const auto stored = std::make_shared<stored_event>(stored_event{happened, seed});
+    const auto stored = std::make_shared<stored_event>(stored_event{reported, seed});
     const std::int64_t before = last_id_;
     undo_unless_kept added{[&]() noexcept {
         for (std::int64_t id = before + 1; id <= last_id_; ++id)
@@ -66,19 +66,19 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
     return due;
 }
 
-TOLLGATE_DECL result<void> outbox::expect_share(const event& happened, const std::vector<hook_id>& listening) {
+TOLLGATE_DECL result<void> outbox::expect_share(const event& reported, const std::vector<hook_id>& listening) {
     const std::size_t share = bytes_max_ / share_divisor;
     const auto is_full = [&](const std::string& destination) {
         return unavailable("The memory store's outbox holds " + std::to_string(share) +
                            " bytes that are still to be sent " + destination +
                            ", the maximum (a quarter of memory_settings::outbox_bytes_max).");
     };
-    if (hooks_.unsent_bytes_of(happened.account) + listening.size() * detail::unsent_bytes(happened) > share)
+    if (hooks_.unsent_bytes_of(reported.account) + listening.size() * detail::unsent_bytes(reported) > share)
         return is_full("to webhooks of one account");
     std::string full_host;
     for (const hook_id each : listening) {
-        const auto known = hosts_.find(delivery_host(hooks_.find(each)->made.target_url));
-        if (known == hosts_.end() || has_share(*known->second, happened)) return {};
+        const auto known = hosts_.find(delivery_host(hooks_.find(each)->hook.target_url));
+        if (known == hosts_.end() || has_share(*known->second, reported)) return {};
         full_host = known->first;
     }
     return is_full("to " + full_host);
@@ -89,8 +89,8 @@ TOLLGATE_DECL bool outbox::has_share(const host& which, const event& event) cons
 }
 
 TOLLGATE_DECL void outbox::charge(const row& which, bool more) noexcept {
-    const std::size_t bytes = detail::unsent_bytes(which.of->what);
-    kept_hook* const to = hooks_.find(which.hook);
+    const std::size_t bytes = detail::unsent_bytes(which.event->reported);
+    stored_hook* const to = hooks_.find(which.hook);
     which.to->unsent_bytes += more ? bytes : 0 - bytes;
     if (to != nullptr) to->unsent_bytes += more ? bytes : 0 - bytes;
 }
@@ -103,7 +103,7 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
 TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
     hook_rows& hook_entry = rows_of(to);
     undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
-    const auto stored = rows_.emplace(id, row{.hook = to, .to = hook_entry.to, .of = event, .message_id = message_id_of(event->seed, to),
+    const auto stored = rows_.emplace(id, row{.hook = to, .to = hook_entry.to, .event = event, .message_id = message_id_of(event->seed, to),
                           .created_at = now, .kept_in = &hook_entry.waiting, .at = now}).first;
     undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
     hook_entry.deliveries.insert(id);
@@ -115,7 +115,7 @@ TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     ++hook_entry.to->deliveries;
     ++event->deliveries;
     bytes_ += detail::delivery_bytes;
-    const bool due = has_share(*hook_entry.to, event->what);
+    const bool due = has_share(*hook_entry.to, event->reported);
     charge(stored->second, true);
     if (due) {
         queue_no_later_than(hook_entry, now);
@@ -134,7 +134,7 @@ TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
 
 TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
     if (const auto found = hook_rows_.find(id); found != hook_rows_.end()) return found->second;
-    host& target_host = host_of(hooks_.find(id)->made.target_url);
+    host& target_host = host_of(hooks_.find(id)->hook.target_url);
     undo_unless_kept host_known{[&]() noexcept { forget_unless_used(target_host); }};
     hook_rows& hook_entry =
         hook_rows_.emplace(id, hook_rows{.to = &target_host, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
@@ -154,7 +154,7 @@ TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
     hook_rows& hook_entry = hook_rows_.find(gone.hook)->second;
     hook_entry.deliveries.erase(id);
     bytes_ -= detail::delivery_bytes;
-    if (--gone.of->deliveries == 0) bytes_ -= detail::event_bytes + gone.of->what.data.size();
+    if (--gone.event->deliveries == 0) bytes_ -= detail::event_bytes + gone.event->reported.data.size();
     --gone.to->deliveries;
     const hook_id hook = gone.hook;
     rows_.erase(found);
@@ -223,7 +223,7 @@ TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept 
         for (; !last.deliveries.empty() && forgotten < rows_max; ++forgotten) remove(*last.deliveries.begin());
         if (!last.deliveries.empty()) break;
         deleted_ = last.next_deleted;
-        forget_unless_used(hook_id{last.place.of});
+        forget_unless_used(hook_id{last.place.hook});
     }
     return forgotten;
 }
@@ -253,7 +253,7 @@ TOLLGATE_DECL void outbox::wait_until(std::int64_t id, row& which, instant at) n
 }
 
 TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
-    which.resend_asked = false;
+    which.resend_requested = false;
     which.attempts_made = 0;
     wait_until(id, which, now);
 }
@@ -277,8 +277,8 @@ TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows
     due_hook_page page;
     auto next = ready_.begin();
     for (; next != ready_.end() && next->ready_at <= now && page.hooks.size() < rows_max; ++next) {
-        const new_hook& hook = hooks_.find(next->of)->made;
-        page.hooks.push_back({next->of, hook.account, hook.target_url});
+        const new_hook& hook = hooks_.find(next->hook)->hook;
+        page.hooks.push_back({next->hook, hook.account, hook.target_url});
     }
     if (next != ready_.end()) page.next_at = next->ready_at;
     return page;
@@ -292,7 +292,7 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
             if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
         }
     };
-    for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= now; ++next) count(hook_rows_.at(next->of).waiting);
+    for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= now; ++next) count(hook_rows_.at(next->hook).waiting);
     for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended
     return backlog;
 }
@@ -322,7 +322,7 @@ TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
 TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_time& time,
                                      std::vector<due_delivery>& into) {
     const auto known = hook_rows_.find(request.hook);
-    kept_hook* const to = hooks_.find(request.hook);
+    stored_hook* const to = hooks_.find(request.hook);
     if (known == hook_rows_.end() || to == nullptr) return;
     hook_rows& hook_entry = known->second;
     host& target_host = *hook_entry.to;
@@ -342,7 +342,7 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
         into.push_back(describe(*id, next, *to, time.now));
         ++count;
         next.lease_open = true;
-        next.resend_asked = false;
+        next.resend_requested = false;
         ++next.lease_number;
         move(*id, next, target_host.leased, time.until);
     }
@@ -361,17 +361,17 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     queue(hook_entry, ready_at);
 }
 
-TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const kept_hook& to, instant now) const {
+TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const stored_hook& to, instant now) const {
     std::vector<std::string> previous_secrets;
     for (const auto& each : to.previous_secrets)
         if (now < each.valid_until) previous_secrets.push_back(each.secret);
     return {.lease = {delivery_id{id}, which.lease_number + 1},
             .hook = which.hook,
-            .what = std::shared_ptr<const event>{which.of, &which.of->what},
+            .event = std::shared_ptr<const event>{which.event, &which.event->reported},
             .message_id = which.message_id,
-            .type = to.made.type,
-            .target_url = to.made.target_url,
-            .secret = to.made.secret,
+            .type = to.hook.type,
+            .target_url = to.hook.target_url,
+            .secret = to.hook.secret,
             .previous_secrets = std::move(previous_secrets),
             .attempts_made = which.attempts_made};
 }

@@ -37,14 +37,14 @@ TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_r
 
 TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (ended.outcome == delivery_outcome::not_attempted) return;
-    const std::size_t bytes = detail::attempt_bytes + ended.made.response.size() + ended.made.request.size();
+    const std::size_t bytes = detail::attempt_bytes + ended.attempt.response.size() + ended.attempt.request.size();
     const bool fits = make_space(bytes);  // before the row is looked up, because this may remove it
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;
     row& which = *found;
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
-    attempt stored = ended.made;
+    attempt stored = ended.attempt;
     if (!fits) {  // the attempt matters more than its texts
         stored.response.clear();
         stored.request.clear();
@@ -52,7 +52,7 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     which.attempts.reserve(which.attempts.size() + 1);
     attempts.emplace(++last_attempt_, attempt_row{id, std::move(stored)});
     which.attempts.push_back(last_attempt_);
-    bytes_ += detail::attempt_bytes + (fits ? ended.made.response.size() + ended.made.request.size() : 0);
+    bytes_ += detail::attempt_bytes + (fits ? ended.attempt.response.size() + ended.attempt.request.size() : 0);
 }
 
 TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
@@ -63,7 +63,7 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     forget_attempts_beyond(which, limits::attempts_per_delivery_max);
     if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
 
-    kept_hook& to = *hooks_.find(which.hook);
+    stored_hook& to = *hooks_.find(which.hook);
     const bool was_disabled = to.disabled.has_value();
     which.lease_open = false;
     if (ended.outcome == delivery_outcome::not_attempted) {
@@ -75,7 +75,7 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     if (ended.outcome == delivery_outcome::delivered) to.failing_since.reset();
     else fail(to, ended);
 
-    const bool resent = std::exchange(which.resend_asked, false);
+    const bool resent = std::exchange(which.resend_requested, false);
     if (resent) which.attempts_made = 0;
     if ((resent || ended.outcome == delivery_outcome::retry) && !was_disabled) {
         wait_until(id, which, resent ? now : ended.retry_at);
@@ -93,16 +93,16 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
 }
 
-TOLLGATE_DECL void outbox::fail(kept_hook& which, const attempt_result& by) noexcept {
+TOLLGATE_DECL void outbox::fail(stored_hook& which, const attempt_result& by) noexcept {
     const auto& bound = by.disable_if_failing_since;
     if (!which.failing_since || (bound && which.last_failure_at < *bound)) {
-        which.failing_since = which.last_failure_at = by.made.at;
+        which.failing_since = which.last_failure_at = by.attempt.at;
     } else {
-        which.last_failure_at = (std::max)(which.last_failure_at, by.made.at);
+        which.last_failure_at = (std::max)(which.last_failure_at, by.attempt.at);
     }
 }
 
-TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason reason, instant now) noexcept {
+TOLLGATE_DECL void outbox::disable(hook_id id, stored_hook& which, disable_reason reason, instant now) noexcept {
     which.disabled = hook_disablement{now, reason};
     hook_rows& hook_entry = hook_rows_.find(id)->second;
     while (!hook_entry.waiting.empty()) {
@@ -120,7 +120,7 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
     const auto found = attempts.find(*place);
-    bytes_ -= detail::attempt_bytes + found->second.made.response.size() + found->second.made.request.size();
+    bytes_ -= detail::attempt_bytes + found->second.attempt.response.size() + found->second.attempt.request.size();
     attempts.erase(found);
     which.attempts.erase(place);
 }

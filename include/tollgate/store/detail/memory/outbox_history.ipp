@@ -24,7 +24,7 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
         const bool waits = one.state == delivery_state::waiting;
         found.push_back({.id = delivery_id{*each},
                          .hook = hook,
-                         .event = one.of->what.name,
+                         .event = one.event->reported.name,
                          .message_id = one.message_id,
                          .created_at = one.created_at,
                          .state = one.state,
@@ -43,7 +43,7 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
     const auto& attempts = history->second.attempts;
     const auto add = [&](const attempt_row& listed) {
         const row& one = rows_.find(listed.delivery)->second;
-        found.push_back({delivery_id{listed.delivery}, one.of->what.name, one.message_id, listed.made});
+        found.push_back({delivery_id{listed.delivery}, one.event->reported.name, one.message_id, listed.attempt});
     };
     if (made_for) {
         const auto which = rows_.find(made_for->value());
@@ -63,12 +63,12 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     const auto found = rows_.find(id.value());
     if (found == rows_.end()) return false;
     row& which = found->second;
-    const kept_hook* const to = hooks_.find(account, which.hook);
+    const stored_hook* const to = hooks_.find(account, which.hook);
     if (to == nullptr) return false;
     if (to->disabled) return hook_is_disabled();
     const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
     if (being_sent) {
-        which.resend_asked = true;
+        which.resend_requested = true;
         which.attempts_made = 0;
     } else {
         make_due(id.value(), which, now);
@@ -78,7 +78,7 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
 
 TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                           std::size_t rows_max, instant now) {
-    const kept_hook* const to = hooks_.find(account, hook);
+    const stored_hook* const to = hooks_.find(account, hook);
     if (to == nullptr) return std::size_t{0};
     if (to->disabled) return hook_is_disabled();
     std::size_t count = 0;
@@ -95,7 +95,7 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
 }
 
 TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    kept_hook* const which = hooks_.find(account, id);
+    stored_hook* const which = hooks_.find(account, id);
     if (which == nullptr) return false;
     const bool was_disabled = which->disabled.has_value();
     which->disabled.reset();

@@ -37,8 +37,8 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
 
     if (full) {
         auto longest_unused = owned->second.begin();
-        if (longest_unused->of == session.cookie_digest) ++longest_unused;
-        remove(digest{longest_unused->of});
+        if (longest_unused->digest == session.cookie_digest) ++longest_unused;
+        remove(digest{longest_unused->digest});
     }
     return {};
 }
@@ -73,7 +73,7 @@ TOLLGATE_DECL result<std::vector<stored_session>> sessions::of(user_id user) con
     std::vector<stored_session> found;
     const auto owned = of_user_.find(user);
     if (owned == of_user_.end()) return found;
-    for (const auto& each : owned->second) found.push_back(rows_.find(each.of)->second);
+    for (const auto& each : owned->second) found.push_back(rows_.find(each.digest)->second);
     std::reverse(found.begin(), found.end());  // the last used first
     return found;
 }
@@ -85,9 +85,9 @@ TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optiona
     // `remove` erases the set with its last session.
     for (std::size_t left = owned->second.size(); left > 0; --left) {
         auto next = owned->second.begin();
-        if (except && next->of == *except && left > 1) ++next;
-        else if (except && next->of == *except) break;
-        remove(digest{next->of});
+        if (except && next->digest == *except && left > 1) ++next;
+        else if (except && next->digest == *except) break;
+        remove(digest{next->digest});
     }
     return {};
 }
@@ -96,9 +96,9 @@ TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instan
     const std::scoped_lock lock{mutex_};
     std::size_t swept = 0;
     for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
-        remove(digest{by_creation_.begin()->of});
+        remove(digest{by_creation_.begin()->digest});
     for (; swept < rows_max && !by_last_seen_.empty() && by_last_seen_.begin()->at < seen_before; ++swept)
-        remove(digest{by_last_seen_.begin()->of});
+        remove(digest{by_last_seen_.begin()->digest});
     return swept;
 }
 

@@ -15,7 +15,7 @@ inline constexpr statement_text notify_other_nodes{
     "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
 
 /// `append_event` of `event_sink` as one statement; it returns the number of deliveries.
-TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
+TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_seed& seed, instant now);
 [[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& response);
 
 }  // namespace tollgate::postgres

@@ -7,7 +7,7 @@
 
 namespace tollgate::inline v0::postgres {
 
-TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now) {
+TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_seed& seed, instant now) {
     to.add(
         "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
         "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
@@ -17,7 +17,7 @@ TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_
         "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING hook_id), "
         "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $7 FROM sent) "
         "SELECT count(*) FROM sent",
-        happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
+        reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
 }
 
 TOLLGATE_DECL result<std::size_t> appended_count(rows& response) {

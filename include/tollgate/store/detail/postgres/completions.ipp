@@ -44,8 +44,8 @@ struct completion_ledger {
     static void fail(hook_row& which, const attempt_result& by) {
         const auto& bound = by.disable_if_failing_since;
         if (!which.failing_since || !which.last_failure_at || (bound && *which.last_failure_at < *bound))
-            which.failing_since = which.last_failure_at = by.made.at;
-        else which.last_failure_at = (std::max)(*which.last_failure_at, by.made.at);
+            which.failing_since = which.last_failure_at = by.attempt.at;
+        else which.last_failure_at = (std::max)(*which.last_failure_at, by.attempt.at);
         which.is_changed = true;
     }
 
@@ -183,12 +183,12 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
             if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
             deliveries.push_back(found->first);
             hooks.push_back(found->second.hook);
-            times.push_back(each.made.at);
-            durations.push_back(each.made.duration);
-            ends.push_back(each.made.end);
-            statuses.push_back(each.made.status);
-            responses_of.push_back({each.made.response});
-            requests_of.push_back({each.made.request});
+            times.push_back(each.attempt.at);
+            durations.push_back(each.attempt.duration);
+            ends.push_back(each.attempt.end);
+            statuses.push_back(each.attempt.status);
+            responses_of.push_back({each.attempt.response});
+            requests_of.push_back({each.attempt.request});
         }
         request.add(
             "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request) "

@@ -45,7 +45,7 @@ struct notice {
 
 /// The outcome of a batch: its results, or the run_failure.
 struct run_result {
-    results given{};
+    postgres::results results{};
     std::optional<run_failure> failed{};
 };
 

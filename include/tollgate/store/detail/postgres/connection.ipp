@@ -52,7 +52,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
 
     auto state = PQstatus(handle_.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
     while (state != PGRES_POLLING_OK) {
-        if (state == PGRES_POLLING_FAILED) return connection_failure(handle_.get(), {}).why;
+        if (state == PGRES_POLLING_FAILED) return connection_failure(handle_.get(), {}).error;
         switch (wait(state == PGRES_POLLING_WRITING, end)) {
             case waited::ready: break;
             case waited::timed_out:
@@ -64,7 +64,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
         state = PQconnectPoll(handle_.get());
     }
     if (PQsetnonblocking(handle_.get(), 1) != 0 || PQenterPipelineMode(handle_.get()) != 1)
-        return connection_failure(handle_.get(), {}).why;
+        return connection_failure(handle_.get(), {}).error;
     return {};
 }
 
@@ -88,8 +88,8 @@ TOLLGATE_DECL result<void> connection::set_up() {
     const auto before = tollgate::detail::boot_now();
     auto response = run(request);
     const auto after = tollgate::detail::boot_now();
-    if (response.failed) return std::move(response.failed->why);
-    auto row = response.given[0].only<std::string, std::int64_t, instant>();
+    if (response.failed) return std::move(response.failed->error);
+    auto row = response.results[0].only<std::string, std::int64_t, instant>();
     if (!row) return std::move(row).error();
     const auto& [encoding, version, now] = *row;
     if (version < detail::server_version_min)
@@ -151,7 +151,7 @@ struct connection::reception {
     std::size_t at = 0;         // in commands
     bool has_result = false;    // of that command
     bool is_committed = false;  // or rolled back; an afterthought may still follow
-    run_result made{};
+    run_result result{};
 
     [[nodiscard]] const command& current() const noexcept { return commands[(std::min)(at, commands.size() - 1)]; }
 };
@@ -159,7 +159,7 @@ struct connection::reception {
 TOLLGATE_DECL run_result connection::lose(reception& into, waited outcome) {
     auto lost = lose(into.current().text.text(), outcome);
     // What the server confirmed as committed is committed.
-    if (into.is_committed) return std::move(into.made);
+    if (into.is_committed) return std::move(into.result);
     return {{}, std::move(lost)};
 }
 
@@ -183,12 +183,12 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
     if (!send(request, commands)) return {{}, lose(request.statements().front().text.text(), waited::failed)};
 
     reception into{request, commands, began_at};
-    into.made.given.reserve(request.transaction_size());
+    into.result.results.reserve(request.transaction_size());
     for (;;) {
         const int unsent = PQflush(handle_.get());
         if (unsent < 0) return lose(into, waited::failed);
         while (PQisBusy(handle_.get()) == 0)
-            if (take_result(into)) return std::move(into.made);
+            if (take_result(into)) return std::move(into.result);
         const auto ended = request.response_wait_max() ? wait(unsent == 1, end)
                                                    : wait_for_response(unsent == 1, began_at, end, hung_before);
         if (ended != waited::ready) return lose(into, ended);
@@ -241,13 +241,13 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
     into.has_result = true;
     switch (PQresultStatus(result)) {
         case PGRES_PIPELINE_SYNC:
-            if (into.made.failed) into.made.given.clear();  // return no results of a failed transaction
+            if (into.result.failed) into.result.results.clear();  // return no results of a failed transaction
             into.is_committed = true;
             into.has_result = false;
             return ++into.at == into.commands.size();
         case PGRES_COMMAND_OK:
         case PGRES_TUPLES_OK:
-            if (now.kind == command_kind::executes && !into.is_committed) into.made.given.push_back(std::move(owned));
+            if (now.kind == command_kind::executes && !into.is_committed) into.result.results.push_back(std::move(owned));
             else if (now.kind == command_kind::asks_the_time)
                 if (const auto reported = owned.only<std::int64_t>())
                     clock_->observe({into.began_at, tollgate::detail::boot_now(), from_unix_milliseconds(std::get<0>(*reported))});
@@ -262,7 +262,7 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
 /// The end of a command's results.
 TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
     if (PQstatus(handle_.get()) == CONNECTION_BAD || !into.has_result) {
-        into.made = lose(into, waited::failed);
+        into.result = lose(into, waited::failed);
         return true;
     }
     into.has_result = false;
@@ -278,8 +278,8 @@ TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* resu
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.after == aftermath::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
-    if (lost) into.made = {{}, run_failure{std::move(failed.why), aftermath::lost}};
-    else if (!into.made.failed) into.made.failed = std::move(failed);
+    if (lost) into.result = {{}, run_failure{std::move(failed.error), aftermath::lost}};
+    else if (!into.result.failed) into.result.failed = std::move(failed);
 }
 
 TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {
@@ -291,26 +291,26 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
     if (handle_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
     const auto end = tollgate::detail::boot_now() + settings_.response_wait_max;
     if (PQexitPipelineMode(handle_.get()) != 1 || PQsendQuery(handle_.get(), script.c_str()) != 1)
-        return lose(text, waited::failed).why;
+        return lose(text, waited::failed).error;
     std::optional<error> first_error;
     for (bool done = false; !done;) {
         const int unsent = PQflush(handle_.get());
-        if (unsent < 0) return lose(text, waited::failed).why;
+        if (unsent < 0) return lose(text, waited::failed).error;
         while (!done && PQisBusy(handle_.get()) == 0) {
             pg_result* const result = PQgetResult(handle_.get());
             done = result == nullptr;
             const auto status = PQresultStatus(result);
             if (!done && !first_error && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-                first_error = failure(result, text).why;
+                first_error = failure(result, text).error;
             PQclear(result);
         }
         if (done) break;
         const auto ended = wait(unsent == 1, end);
-        if (ended != waited::ready) return lose(text, ended).why;
-        if (PQconsumeInput(handle_.get()) != 1) return lose(text, waited::failed).why;
+        if (ended != waited::ready) return lose(text, ended).error;
+        if (PQconsumeInput(handle_.get()) != 1) return lose(text, waited::failed).error;
     }
     if (PQstatus(handle_.get()) == CONNECTION_BAD || PQenterPipelineMode(handle_.get()) != 1) {
-        if (!first_error) first_error = connection_failure(handle_.get(), text).why;
+        if (!first_error) first_error = connection_failure(handle_.get(), text).error;
         handle_.reset();
     }
     if (first_error) return *std::move(first_error);

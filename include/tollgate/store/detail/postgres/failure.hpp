@@ -19,7 +19,7 @@ enum class aftermath : std::uint8_t {
 };
 
 struct run_failure {
-    error why;
+    tollgate::error error;
     aftermath after = aftermath::lost;
     bool hung = false;  ///< lost because no response came in time
 };

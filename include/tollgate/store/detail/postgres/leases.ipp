@@ -179,7 +179,7 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             if (!shared) shared = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
             leased.push_back({.lease = {id, number},
                               .hook = hook,
-                              .what = shared,
+                              .event = shared,
                               .message_id = message_id_of(seed, hook),
                               .type = std::move(type),
                               .target_url = std::move(target_url),

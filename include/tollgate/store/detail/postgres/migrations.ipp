@@ -17,8 +17,8 @@ struct schema_state {
 
 inline result<rows> run_one(connection& on, const batch& request) {
     auto response = on.run(request);
-    if (response.failed) return std::move(response.failed->why);
-    return std::move(response.given.front());
+    if (response.failed) return std::move(response.failed->error);
+    return std::move(response.results.front());
 }
 
 template <class... Values>

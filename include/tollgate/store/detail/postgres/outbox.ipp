@@ -17,11 +17,11 @@ namespace tollgate::inline v0 {
 // deliveries do not need it. Other nodes are notified in the same round trip but after the transaction, because
 // transactions with NOTIFY are committed one at a time.
 
-TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed,
                                                                 instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         auto request = impl_->database.make_batch();
-        postgres::append_event(request, happened, seed, now);
+        postgres::append_event(request, reported, seed, now);
         request.add_afterthought(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
@@ -29,7 +29,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happ
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                            instant now) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
@@ -42,7 +42,7 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
             "SELECT made.id, found.id, host_id, $8, $8 FROM made, found RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
             "SELECT is_disabled FROM found",
-            to, happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
+            to, reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
         batch.add_afterthought(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
@@ -119,7 +119,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
             found.push_back({.delivery = id,
                              .event = std::move(event),
                              .message_id = message_id_of(seed, hook),
-                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(response.value),
+                             .attempt = {at, duration, end, static_cast<unsigned>(status), std::move(response.value),
                                       std::move(request.value)}});
         }
     });

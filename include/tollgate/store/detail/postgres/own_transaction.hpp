@@ -42,7 +42,7 @@ public:
         : clock_{store.clock()}, connection_{connection} {}
 
     /// Appends the event to the outbox; see `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
                                                     instant now) noexcept;
 
 private:

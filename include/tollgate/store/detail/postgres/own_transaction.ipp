@@ -39,7 +39,7 @@ inline result<results> receive_within(pg_conn* connection, const batch& sent) {
         pg_result* const result = PQgetResult(connection);
         if (result == nullptr) {  // the end of a command's results, or of the connection
             if (was_end || PQstatus(connection) == CONNECTION_BAD)
-                return first_error ? *std::move(first_error) : connection_failure(connection, {}).why;
+                return first_error ? *std::move(first_error) : connection_failure(connection, {}).error;
             was_end = true;
             ++at;
             continue;
@@ -57,7 +57,7 @@ inline result<results> receive_within(pg_conn* connection, const batch& sent) {
                 break;
             case PGRES_PIPELINE_ABORTED: break;
             default:
-                if (!first_error) first_error = failure(result, doing.text()).why;
+                if (!first_error) first_error = failure(result, doing.text()).error;
         }
     }
 }
@@ -74,7 +74,7 @@ inline result<results> run_within(pg_conn* transaction, const batch& sent) {
         return invalid("The client_encoding of this connection is not UTF8.");
     if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with another command.");
     auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
-                                                            : result<results>{connection_failure(transaction, {}).why};
+                                                            : result<results>{connection_failure(transaction, {}).error};
     PQexitPipelineMode(transaction);
     // If this fails, the transaction can only be rolled back as a whole.
     if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
@@ -83,12 +83,12 @@ inline result<results> run_within(pg_conn* transaction, const batch& sent) {
 
 }  // namespace postgres
 
-TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& happened,
+TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& reported,
                                                                           const message_seed& seed,
                                                                           instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         postgres::batch batch{clock_.shift()};
-        postgres::append_event(batch, happened, seed, now);
+        postgres::append_event(batch, reported, seed, now);
         batch.add(postgres::notify_other_nodes);  // sent when the transaction commits
         auto results = postgres::run_within(connection_, batch);
         if (!results) return std::move(results).error();

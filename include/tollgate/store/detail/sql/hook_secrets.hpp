@@ -69,7 +69,7 @@ result<void> encrypt_all(const secret_keys& keys, Read read, Write write) {
 /// secrets that cannot be decrypted are left out: receivers know the newer one, too.
 inline void decrypt_all(const secret_keys& keys, std::vector<due_delivery>& leased) {
     for (due_delivery& each : leased) {
-        const std::string context = hook_secret_context(each.what->account);
+        const std::string context = hook_secret_context(each.event->account);
         auto secret = keys.decrypt(each.secret, context);
         if (!secret) each.unreadable_secret = context + ": " + secret.error().cause;
         each.secret = std::move(secret).value_or(std::string{});

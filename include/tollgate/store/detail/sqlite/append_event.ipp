@@ -9,11 +9,11 @@
 
 namespace tollgate::inline v0::sqlite {
 
-TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened) {
+TOLLGATE_DECL result<bool> has_listeners(database& on, const event& reported) {
     auto row = on.prepare(
                      "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
                      "AND disabled_at IS NULL)",
-                     happened.account.service, happened.account.account, happened.name)
+                     reported.account.service, reported.account.account, reported.name)
                    .next<bool>();
     if (!row) return std::move(row).error();
     return std::get<0>(row->value());
@@ -24,14 +24,14 @@ TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, inst
                   ready_at);
 }
 
-TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed,
                                                 instant now) {
     std::vector<listening_hook> listening;
     {
         auto rows = on.prepare(
             "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
             "AND disabled_at IS NULL ORDER BY id",
-            happened.account.service, happened.account.account, happened.name);
+            reported.account.service, reported.account.account, reported.name);
         for (;;) {
             auto row = rows.next<hook_id, std::string>();
             if (!row) return std::move(row).error();
@@ -40,15 +40,15 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happen
         }
     }
     if (listening.empty()) return std::size_t{0};
-    if (auto done = append_event_to(on, listening, happened, seed, now); !done) return std::move(done).error();
+    if (auto done = append_event_to(on, listening, reported, seed, now); !done) return std::move(done).error();
     return listening.size();
 }
 
-TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening, const event& happened,
+TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening, const event& reported,
                                            const message_seed& seed, instant now) {
     if (auto done =
             on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
-                   happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
+                   reported.account.service, reported.account.account, reported.name, reported.data, reported.at);
         !done)
         return std::move(done).error();
     const std::int64_t stored = on.last_insert_id();

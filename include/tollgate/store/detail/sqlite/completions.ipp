@@ -54,9 +54,9 @@ public:
         if (ended.outcome == delivered) {
             failing_since.reset();
         } else if (!failing_since || !last_failure_at || (bound && *last_failure_at < *bound)) {
-            failing_since = last_failure_at = ended.made.at;
+            failing_since = last_failure_at = ended.attempt.at;
         } else {
-            last_failure_at = (std::max)(*last_failure_at, ended.made.at);
+            last_failure_at = (std::max)(*last_failure_at, ended.attempt.at);
         }
         std::optional<disable_reason> reason;
         if (ended.outcome == gone) reason = disable_reason::gone;
@@ -74,7 +74,7 @@ public:
 
 private:
     result<void> record(hook_id hook, const attempt_result& ended) {
-        const attempt& attempt = ended.made;
+        const attempt& attempt = ended.attempt;
         if (auto done =
                 on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -72,7 +72,7 @@ public:
     /// which would hold the file's lock and swallow later changes.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() const noexcept;
     /// Sets how long calls wait.
-    void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
+    void set_busy_wait_max(milliseconds wait_max) noexcept { busy_handler_->wait_max = wait_max; }
 
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_.get(); }
 
@@ -95,7 +95,7 @@ private:
     };
 
     /// The state of SQLite's busy handler; its address is stable when the database moves.
-    struct patience {
+    struct busy_handler {
         milliseconds wait_max{};
         std::chrono::steady_clock::time_point since{};
 
@@ -108,7 +108,7 @@ private:
     TOLLGATE_DECL statement prepare_unbound(statement_text text);
 
     // In this order: statements are finalised first, and the handler's state outlives the connection.
-    std::unique_ptr<patience> patience_ = std::make_unique<patience>();
+    std::unique_ptr<busy_handler> busy_handler_ = std::make_unique<busy_handler>();
     std::unique_ptr<sqlite3, closer> handle_;
     std::vector<std::unique_ptr<cached_statement>> cached_;  // as many as the program has literals
 };

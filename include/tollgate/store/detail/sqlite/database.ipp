@@ -46,11 +46,11 @@ TOLLGATE_DECL void database::finaliser::operator()(sqlite3_stmt* prepared) const
     sqlite3_finalize(prepared);
 }
 
-TOLLGATE_DECL int database::patience::wait(void* self, int waits_before) noexcept {
-    auto& patience = *static_cast<database::patience*>(self);
+TOLLGATE_DECL int database::busy_handler::wait(void* self, int waits_before) noexcept {
+    auto& busy_handler = *static_cast<database::busy_handler*>(self);
     const auto now = std::chrono::steady_clock::now();
-    if (waits_before == 0) patience.since = now;
-    if (now - patience.since >= patience.wait_max) return 0;
+    if (waits_before == 0) busy_handler.since = now;
+    if (now - busy_handler.since >= busy_handler.wait_max) return 0;
     // A commit takes about a millisecond, the time of one fsync: poll quickly at first, then more slowly.
     std::this_thread::sleep_for(std::chrono::microseconds{200} * (std::min)(1 << (std::min)(waits_before, 6), 50));
     return 1;
@@ -82,8 +82,8 @@ TOLLGATE_DECL result<void> database::connect(const std::string& path, const data
     handle_.reset(opened);  // also after a failure: it has the reason
     if (code != SQLITE_OK) return failure(opened, code, path);
 
-    patience_->wait_max = settings.busy_wait_max;
-    sqlite3_busy_handler(opened, &patience::wait, patience_.get());
+    busy_handler_->wait_max = settings.busy_wait_max;
+    sqlite3_busy_handler(opened, &busy_handler::wait, busy_handler_.get());
 
     // The file is untrusted data: it must not call functions with side effects or corrupt itself through SQLite's own
     // tables, and double-quoted text is never a string literal.
@@ -115,7 +115,7 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
         if (mode)
             return unavailable("SQLite: a write-ahead log is not possible here, for example on a network file system: " + path);
         const bool busy = (sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_BUSY;
-        if (!busy || patience::wait(patience_.get(), waits) == 0) {
+        if (!busy || busy_handler::wait(busy_handler_.get(), waits) == 0) {
             mode.error().cause += ": " + path;
             return std::move(mode).error();
         }

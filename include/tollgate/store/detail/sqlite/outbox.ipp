@@ -129,7 +129,7 @@ private:
                 return std::move(done).error();
             leased_.push_back({.lease = each.lease,
                                .hook = hook,
-                               .what = *std::move(event),
+                               .event = *std::move(event),
                                .message_id = each.message_id,
                                .type = to.type,
                                .target_url = to.target_url,
@@ -189,28 +189,28 @@ private:
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
                                                               instant now) noexcept {
     // Without the write lock first: most events have no hooks.
-    auto any = impl_->database.read([&](sqlite::database& on) { return sqlite::has_listeners(on, happened); });
+    auto any = impl_->database.read([&](sqlite::database& on) { return sqlite::has_listeners(on, reported); });
     if (!any) return std::move(any).error();
     if (!*any) return std::size_t{0};
     return impl_->database.transact(
-        [&](sqlite::database& on) { return sqlite::append_event(on, happened, seed, now); });
+        [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); });
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                          instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         auto row = on.prepare(
                          "SELECT target_url, disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
-                         to, happened.account.service, happened.account.account)
+                         to, reported.account.service, reported.account.account)
                        .next<std::string, bool>();
         if (!row) return std::move(row).error();
         if (!*row) return false;
         const auto& [target_url, is_disabled] = **row;
         if (is_disabled) return hook_is_disabled();
-        auto done = sqlite::append_event_to(on, {{to, delivery_host(target_url)}}, happened, seed, now);
+        auto done = sqlite::append_event_to(on, {{to, delivery_host(target_url)}}, reported, seed, now);
         if (!done) return std::move(done).error();
         return true;
     });

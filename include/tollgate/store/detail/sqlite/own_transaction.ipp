@@ -13,7 +13,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& reported, const message_seed& seed,
                                                                         instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
@@ -21,7 +21,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
         if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
             return std::move(good).error();
         if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
-        auto appended = sqlite::append_event(on, happened, seed, now);
+        auto appended = sqlite::append_event(on, reported, seed, now);
         if (appended) {
             if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
         }
