@@ -22,51 +22,51 @@ enum class defect {
     none,
     finds_clients_in_any_case,
     keeps_one_redirect,
-    takes_one_application_too_many,
-    anybody_replaces_the_secret,
-    anybody_deletes,
-    leaves_tokens_of_a_deleted_application,
-    makes_codes_for_nobody,
-    replaces_a_waiting_code,
-    replaces_scopes_that_were_granted,
-    gives_all_that_was_granted,
-    grants_unasked,
-    redeems_again,
+    accepts_one_application_too_many,
+    any_user_adds_a_secret,
+    any_user_deletes,
+    keeps_tokens_of_deleted_applications,
+    creates_codes_for_unknown_applications,
+    reports_a_waiting_code_as_created,
+    replaces_granted_scopes,
+    returns_all_granted_scopes,
+    grants_without_consent,
+    redeems_twice,
     reuse_revokes_nothing,
     reuse_revokes_the_whole_grant,
-    redeems_at_the_moment_of_expiry,
-    does_not_look_at_the_client,
-    does_not_look_at_the_redirect,
-    asks_for_the_redirect,
-    takes_a_verifier_that_nobody_asked_for,
-    spends_a_code_on_a_mismatch,
+    redeems_at_expiry,
+    ignores_the_client,
+    ignores_the_redirect_uri,
+    requires_a_redirect_uri,
+    accepts_a_verifier_without_challenge,
+    revokes_on_a_mismatch,
     rotates_refresh_tokens,
-    does_not_replace,
-    leaves_tokens_of_the_owner,
+    does_not_rotate,
+    keeps_owner_tokens,
     keeps_one_secret,
-    tells_nothing_of_refresh_tokens,
-    gives_tokens_of_the_owner_to_anybody,
-    finds_devices_by_their_own_code_alone,
-    answers_devices_twice,
-    gives_no_grace,
-    gives_grace_for_long,
-    does_not_see_reuse,
+    does_not_find_refresh_tokens,
+    creates_owner_tokens_for_any_user,
+    finds_devices_by_device_code_only,
+    answers_device_codes_twice,
+    has_no_grace_period,
+    has_a_longer_grace_period,
+    does_not_detect_reuse,
     widens_scopes,
-    narrows_for_good,
-    refreshes_past_the_end,
+    narrows_scopes_permanently,
+    refreshes_after_the_end,
     does_not_prolong,
     revokes_for_other_clients,
-    leaves_access_tokens_of_a_refresh_token,
-    leaves_codes_of_a_revoked_grant,
+    keeps_access_tokens_of_revoked_refresh_tokens,
+    keeps_codes_of_revoked_grants,
     lists_grants_by_application,
     sweeps_too_early,
     sweeps_too_much,
-    forgets_spent_codes_at_once,
-    remembers_no_use_of_grants,
-    forgets_what_was_seen,
-    brings_sessions_back,
-    ends_one_session_for_all,
-    ends_the_kept_session,
+    sweeps_spent_codes_early,
+    does_not_record_use_of_grants,
+    does_not_record_use_of_sessions,
+    recreates_ended_sessions,
+    ends_only_one_session,
+    ends_the_excepted_session,
     lists_sessions_by_creation,
     sweeps_used_sessions,
 };
@@ -98,14 +98,14 @@ public:
     result<void> record_access_token_use(const digest& token, instant now) {
         const auto found = *inner_.find_access_token(token);
         auto done = inner_.record_access_token_use(token, now);
-        if (!found || !is(defect::remembers_no_use_of_grants)) return done;
+        if (!found || !is(defect::does_not_record_use_of_grants)) return done;
         grants_seen_ = true;
         return done;
     }
 
     result<application_id> create_application(new_application application, std::size_t max) {
         if (is(defect::keeps_one_redirect) && application.redirect_urls.size() > 1) application.redirect_urls.resize(1);
-        if (is(defect::takes_one_application_too_many)) ++max;
+        if (is(defect::accepts_one_application_too_many)) ++max;
         return inner_.create_application(application, max);
     }
     result<std::optional<application>> find_application(std::string_view client_id) {
@@ -114,11 +114,11 @@ public:
     }
     result<std::vector<application>> applications_of(user_id owner) { return inner_.applications_of(owner); }
     result<bool> update_application(user_id owner, application_id id, application_change changed) {
-        if (is(defect::leaves_tokens_of_the_owner)) changed.acts_for_owner = true;
+        if (is(defect::keeps_owner_tokens)) changed.acts_for_owner = true;
         return inner_.update_application(owner, id, changed);
     }
     result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) {
-        if (is(defect::anybody_replaces_the_secret)) owner = user_id{3};
+        if (is(defect::any_user_adds_a_secret)) owner = user_id{3};
         auto done = inner_.add_client_secret(owner, id, secret);
         if (is(defect::keeps_one_secret)) static_cast<void>(inner_.remove_older_secret(owner, id));
         return done;
@@ -126,29 +126,29 @@ public:
     result<bool> remove_older_secret(user_id owner, application_id id) { return inner_.remove_older_secret(owner, id); }
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) {
         auto found = inner_.find_oauth_token(token);
-        if (found && *found && is(defect::tells_nothing_of_refresh_tokens) && (*found)->is_refresh_token) found->reset();
+        if (found && *found && is(defect::does_not_find_refresh_tokens) && (*found)->is_refresh_token) found->reset();
         return found;
     }
     result<bool> create_owner_token(new_access_token token) {
-        if (is(defect::gives_tokens_of_the_owner_to_anybody)) token.user = user_id{3};
+        if (is(defect::creates_owner_tokens_for_any_user)) token.user = user_id{3};
         return inner_.create_owner_token(token);
     }
     result<void> create_device_code(const new_device_code& token) { return inner_.create_device_code(token); }
     result<std::optional<device_code>> find_device_code(const digest& code) {
         auto found = inner_.find_device_code(code);
-        if (found && *found && is(defect::finds_devices_by_their_own_code_alone) && (*found)->device_digest != code)
+        if (found && *found && is(defect::finds_devices_by_device_code_only) && (*found)->device_digest != code)
             found->reset();
         return found;
     }
     result<bool> answer_device_code(const digest& user_code, device_code_state state) {
         auto done = inner_.answer_device_code(user_code, state);
-        if (is(defect::answers_devices_twice)) return true;
+        if (is(defect::answers_device_codes_twice)) return true;
         return done;
     }
     result<bool> delete_application(user_id owner, application_id id) {
-        if (is(defect::anybody_deletes)) owner = user_id{3};
+        if (is(defect::any_user_deletes)) owner = user_id{3};
         std::vector<std::pair<digest, token_credential>> live_tokens;
-        if (is(defect::leaves_tokens_of_a_deleted_application))
+        if (is(defect::keeps_tokens_of_deleted_applications))
             for (std::uint64_t seed = 0; seed < 100; ++seed)
                 if (const auto found = *inner_.find_access_token(testing::sample_access_digest(seed)))
                     if (found->application == id) live_tokens.emplace_back(testing::sample_access_digest(seed), *found);
@@ -163,60 +163,60 @@ public:
         return inner_.granted_scopes(user, application);
     }
     result<code_result> create_code(new_authorization_code code) {
-        if (is(defect::grants_unasked)) code.only_if_granted = false;
-        if (is(defect::replaces_scopes_that_were_granted)) {
+        if (is(defect::grants_without_consent)) code.only_if_granted = false;
+        if (is(defect::replaces_granted_scopes)) {
             const auto before = *inner_.granted_scopes(code.user, code.application);
             if (before && before->text() != code.scopes.text() && before->text() == "b a")
                 static_cast<void>(inner_.revoke_grant(code.user, code.application));
         }
         auto done = inner_.create_code(code);
-        if (!done && is(defect::makes_codes_for_nobody)) return code_result::created;
-        if (done && is(defect::replaces_a_waiting_code) && *done == code_result::waiting) return code_result::created;
+        if (!done && is(defect::creates_codes_for_unknown_applications)) return code_result::created;
+        if (done && is(defect::reports_a_waiting_code_as_created) && *done == code_result::waiting) return code_result::created;
         return done;
     }
     result<redeemed_code> redeem_code(code_redemption redemption) {
         using enum redemption_result;
-        if (is(defect::redeems_at_the_moment_of_expiry)) redemption.now -= milliseconds{1};
-        if (is(defect::does_not_look_at_the_redirect)) redemption.redirect_uri.reset();
-        if (is(defect::asks_for_the_redirect) && !redemption.redirect_uri) return redeemed_code{redirect_mismatch, {}, {}};
-        if (is(defect::does_not_look_at_the_client)) redemption.application = application_id{1};
+        if (is(defect::redeems_at_expiry)) redemption.now -= milliseconds{1};
+        if (is(defect::ignores_the_redirect_uri)) redemption.redirect_uri.reset();
+        if (is(defect::requires_a_redirect_uri) && !redemption.redirect_uri) return redeemed_code{redirect_mismatch, {}, {}};
+        if (is(defect::ignores_the_client)) redemption.application = application_id{1};
         const auto before = *inner_.granted_scopes(user_id{7}, redemption.application);
         const auto revoked = is(defect::reuse_revokes_nothing)
                               ? *inner_.find_access_token(testing::sample_access_digest(1))
                               : std::nullopt;
         auto outcome = inner_.redeem_code(redemption);
         if (!outcome) return outcome;
-        if (is(defect::gives_all_that_was_granted) && outcome->result == redeemed)
+        if (is(defect::returns_all_granted_scopes) && outcome->result == redeemed)
             outcome->scopes = before.value_or(outcome->scopes);
-        if (is(defect::redeems_again) && outcome->result == reused) return redeemed_code{redeemed, user_id{7}, {}};
+        if (is(defect::redeems_twice) && outcome->result == reused) return redeemed_code{redeemed, user_id{7}, {}};
         if (is(defect::reuse_revokes_nothing) && outcome->result == reused && revoked)
             static_cast<void>(inner_.create_access_token({revoked->user, *revoked->application, revoked->secret_digest,
                                                           revoked->scopes, testing::noon, *revoked->expires_at}));
         if (is(defect::reuse_revokes_the_whole_grant) && outcome->result == reused)
             static_cast<void>(inner_.revoke_grant(user_id{7}, redemption.application));
-        if (is(defect::takes_a_verifier_that_nobody_asked_for) && outcome->result == verifier_mismatch && redemption.code_challenge) {
+        if (is(defect::accepts_a_verifier_without_challenge) && outcome->result == verifier_mismatch && redemption.code_challenge) {
             redemption.code_challenge.reset();
             return inner_.redeem_code(redemption);
         }
-        if (is(defect::spends_a_code_on_a_mismatch) && (outcome->result == redirect_mismatch || outcome->result == verifier_mismatch))
+        if (is(defect::revokes_on_a_mismatch) && (outcome->result == redirect_mismatch || outcome->result == verifier_mismatch))
             static_cast<void>(inner_.revoke_grant(user_id{7}, redemption.application));
         return outcome;
     }
     result<refreshed_token> refresh_access_token(token_refresh refresh) {
         using enum refresh_result;
-        if (is(defect::refreshes_past_the_end)) refresh.now -= milliseconds{1};
+        if (is(defect::refreshes_after_the_end)) refresh.now -= milliseconds{1};
         if (is(defect::does_not_prolong)) refresh.refresh_lifetime = seconds{1};
         if (is(defect::widens_scopes) && refresh.narrowed && refresh.narrowed->contains("itemplatform"))
             refresh.narrowed.reset();
-        if (is(defect::does_not_replace)) refresh.rotation.reset();
-        if (is(defect::gives_no_grace) && refresh.rotation) refresh.rotation->grace = seconds{0};
-        if (is(defect::gives_grace_for_long) && refresh.rotation) refresh.rotation->grace += seconds{1};
+        if (is(defect::does_not_rotate)) refresh.rotation.reset();
+        if (is(defect::has_no_grace_period) && refresh.rotation) refresh.rotation->grace = seconds{0};
+        if (is(defect::has_a_longer_grace_period) && refresh.rotation) refresh.rotation->grace += seconds{1};
         auto outcome = inner_.refresh_access_token(refresh);
-        if (outcome && is(defect::does_not_see_reuse) && outcome->result == reused) return refreshed_token{};
+        if (outcome && is(defect::does_not_detect_reuse) && outcome->result == reused) return refreshed_token{};
         if (!outcome || outcome->result != refreshed) return outcome;
         if (is(defect::rotates_refresh_tokens))
             static_cast<void>(inner_.revoke_oauth_token(refresh.application, refresh.refresh_digest));
-        if (is(defect::narrows_for_good)) {
+        if (is(defect::narrows_scopes_permanently)) {
             if (narrowed_ && !refresh.narrowed) outcome->scopes = *narrowed_;
             if (refresh.narrowed) narrowed_ = *refresh.narrowed;
         }
@@ -228,7 +228,7 @@ public:
             return inner_.revoke_oauth_token(application_id{2}, token);
         }
         const auto revoked =
-            is(defect::leaves_access_tokens_of_a_refresh_token) && token == testing::sample_refresh_digest(1)
+            is(defect::keeps_access_tokens_of_revoked_refresh_tokens) && token == testing::sample_refresh_digest(1)
                 ? *inner_.find_access_token(testing::sample_access_digest(1))
                 : std::nullopt;
         auto done = inner_.revoke_oauth_token(application, token);
@@ -248,22 +248,22 @@ public:
     }
     result<bool> revoke_grant(user_id user, application_id application) {
         auto done = inner_.revoke_grant(user, application);
-        if (done && *done && is(defect::leaves_codes_of_a_revoked_grant))
+        if (done && *done && is(defect::keeps_codes_of_revoked_grants))
             static_cast<void>(inner_.create_code(testing::sample_code(4, application, user)));
         return done;
     }
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
         if (is(defect::sweeps_too_early)) now += milliseconds{1};
         if (is(defect::sweeps_too_much)) rows_max *= 10;
-        if (is(defect::forgets_spent_codes_at_once)) now += seconds{limits::spent_code_seconds};
+        if (is(defect::sweeps_spent_codes_early)) now += seconds{limits::spent_code_seconds};
         return inner_.sweep_expired(now, rows_max);
     }
 
     result<void> create_session(const stored_session& session) { return inner_.create_session(session); }
     result<std::optional<stored_session>> find_session(const digest& cookie) { return inner_.find_session(cookie); }
     result<void> touch_session(const digest& cookie, instant now) {
-        if (is(defect::forgets_what_was_seen)) return {};
-        if (is(defect::brings_sessions_back) && !*inner_.find_session(cookie)) {
+        if (is(defect::does_not_record_use_of_sessions)) return {};
+        if (is(defect::recreates_ended_sessions) && !*inner_.find_session(cookie)) {
             auto back = testing::sample_session(1);
             back.cookie_digest = cookie;
             return inner_.create_session(back);
@@ -277,8 +277,8 @@ public:
         return listed;
     }
     result<void> end_sessions_of(user_id user, const std::optional<digest>& except) {
-        if (is(defect::ends_the_kept_session)) return inner_.end_sessions_of(user);
-        if (is(defect::ends_one_session_for_all)) {
+        if (is(defect::ends_the_excepted_session)) return inner_.end_sessions_of(user);
+        if (is(defect::ends_only_one_session)) {
             static_cast<void>(inner_.end_session(testing::sample_session(1).cookie_digest));
             return {};
         }
@@ -321,64 +321,58 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
     using row = tollgate_test::mutant<defect>;
     tollgate_test::check_mutants<adapter, defect>({
         row{defect::finds_clients_in_any_case, "application: a client_id is compared byte for byte"},
-        row{defect::keeps_one_redirect, "application: of each type, with none, one or several redirect URLs"},
-        row{defect::takes_one_application_too_many, "application: not more than the bound for one owner"},
-        row{defect::anybody_replaces_the_secret, "application: only its owner adds a secret beside the old one"},
-        row{defect::anybody_deletes, "application: only its owner deletes it"},
-        row{defect::leaves_tokens_of_a_deleted_application,
-            "grant: is deleted with its application, and so are codes and tokens"},
-        row{defect::makes_codes_for_nobody, "code: none is made for an application that is not there"},
-        row{defect::replaces_a_waiting_code, "code: made twice, it is the same one"},
-        row{defect::replaces_scopes_that_were_granted, "grant: scopes are added to those that were granted"},
-        row{defect::gives_all_that_was_granted, "grant: scopes are added to those that were granted"},
-        row{defect::grants_unasked,
-            "grant: without consent, a code is made of granted scopes only"},
-        row{defect::redeems_again,
-            "code: of parallel redemptions exactly one wins, and the others revoke what it won"},
-        row{defect::reuse_revokes_nothing, "code: shown again, what was made of it is revoked, and nothing else"},
-        row{defect::reuse_revokes_the_whole_grant,
-            "code: shown again, what was made of it is revoked, and nothing else"},
-        row{defect::redeems_at_the_moment_of_expiry, "code: not good at the moment it expires at, good before"},
-        row{defect::does_not_look_at_the_client, "code: unknown, or another application's"},
-        row{defect::does_not_look_at_the_redirect,
-            "code: a redirect_uri that is shown is the one it was made for, byte for byte"},
-        row{defect::asks_for_the_redirect, "code: redeemed, it is a pair of tokens"},
-        row{defect::takes_a_verifier_that_nobody_asked_for,
-            "code: a verifier is sent exactly if there was a challenge, and matches it"},
-        row{defect::spends_a_code_on_a_mismatch, "code: a verifier is sent exactly if there was a challenge, and matches it"},
-        row{defect::rotates_refresh_tokens, "refresh token: gives another access token, and stays valid"},
-        row{defect::does_not_replace, "rotation: the successor is good instead, with the same end and code"},
-        row{defect::leaves_tokens_of_the_owner, "owner token: only for the owner who allows it, and no longer"},
-        row{defect::gives_tokens_of_the_owner_to_anybody, "owner token: only for the owner who allows it, and no longer"},
-        row{defect::keeps_one_secret, "application: only its owner adds a secret beside the old one"},
-        row{defect::tells_nothing_of_refresh_tokens, "oauth token: either kind is found, with what it stands for"},
-        row{defect::finds_devices_by_their_own_code_alone, "device code: is found by either code, and answered once"},
-        row{defect::answers_devices_twice, "device code: is found by either code, and answered once"},
-        row{defect::gives_no_grace, "rotation: for the time of grace a lost response is given again"},
-        row{defect::gives_grace_for_long, "rotation: reuse revokes the grant, however old the token is"},
-        row{defect::does_not_see_reuse, "rotation: reuse revokes the grant, however old the token is"},
-        row{defect::widens_scopes, "refresh token: fewer scopes for one access token, never more"},
-        row{defect::narrows_for_good, "refresh token: fewer scopes for one access token, never more"},
-        row{defect::refreshes_past_the_end, "refresh token: lives on with each use, but not beyond its end"},
-        row{defect::does_not_prolong, "refresh token: lives on with each use, but not beyond its end"},
-        row{defect::revokes_for_other_clients,
-            "revocation: tokens of other applications, and unknown ones, are not changed"},
-        row{defect::leaves_access_tokens_of_a_refresh_token,
-            "revocation: an access token alone, a refresh token with what was made with it"},
-        row{defect::leaves_codes_of_a_revoked_grant,
-            "grant: revoked, nothing is left of it, and others' are as they were"},
-        row{defect::lists_grants_by_application, "grant: listed by user, oldest first"},
-        row{defect::sweeps_too_early, "sweep: what is over is forgotten, at its moment, and a few at a time"},
-        row{defect::sweeps_too_much, "sweep: what is over is forgotten, at its moment, and a few at a time"},
-        row{defect::forgets_spent_codes_at_once,
-            "code: reuse is detected with any other error, and long after the code expired"},
-        row{defect::remembers_no_use_of_grants, "grant: the use of an access token is a use of its grant"},
-        row{defect::forgets_what_was_seen, "session: a use is remembered"},
-        row{defect::brings_sessions_back, "session: an ended one is not found"},
-        row{defect::ends_one_session_for_all, "session: all sessions of one user are ended, and no others"},
-        row{defect::ends_the_kept_session, "session: all of one user's are ended but one"},
-        row{defect::lists_sessions_by_creation, "session: a user's are listed, the last used first"},
-        row{defect::sweeps_used_sessions, "session: swept when it began or was used before the moment, not at it"}});
+        row{defect::keeps_one_redirect, "application: each type is stored, with none, one or several redirect URLs"},
+        row{defect::accepts_one_application_too_many, "application: an owner has at most the bound"},
+        row{defect::any_user_adds_a_secret, "application: only its owner can add a second secret"},
+        row{defect::any_user_deletes, "application: only its owner can delete it"},
+        row{defect::keeps_tokens_of_deleted_applications, "grant: is deleted with its application, and so are its codes and tokens"},
+        row{defect::creates_codes_for_unknown_applications, "code: none is created for an unknown application"},
+        row{defect::reports_a_waiting_code_as_created, "code: creating it again changes nothing"},
+        row{defect::replaces_granted_scopes, "grant: new scopes are added to those already granted"},
+        row{defect::returns_all_granted_scopes, "grant: new scopes are added to those already granted"},
+        row{defect::grants_without_consent, "grant: without consent a code can only have scopes that were granted"},
+        row{defect::redeems_twice, "code: exactly one of several parallel redemptions succeeds, and the others revoke its tokens"},
+        row{defect::reuse_revokes_nothing, "code: reuse revokes the tokens that were created from it, and nothing else"},
+        row{defect::reuse_revokes_the_whole_grant, "code: reuse revokes the tokens that were created from it, and nothing else"},
+        row{defect::redeems_at_expiry, "code: is valid until it expires"},
+        row{defect::ignores_the_client, "code: an unknown one, or one of another application, is refused"},
+        row{defect::ignores_the_redirect_uri, "code: a redirect_uri that is sent must equal its own, byte for byte"},
+        row{defect::requires_a_redirect_uri, "code: is redeemed for an access token and a refresh token"},
+        row{defect::accepts_a_verifier_without_challenge,
+            "code: a verifier is required if there was a challenge, must match it, and is refused otherwise"},
+        row{defect::revokes_on_a_mismatch,
+            "code: a verifier is required if there was a challenge, must match it, and is refused otherwise"},
+        row{defect::rotates_refresh_tokens, "refresh token: returns another access token and stays valid"},
+        row{defect::does_not_rotate, "rotation: the successor replaces the token, with the same end and code"},
+        row{defect::keeps_owner_tokens, "owner token: is created for the owner only, and works only while the owner allows it"},
+        row{defect::creates_owner_tokens_for_any_user,
+            "owner token: is created for the owner only, and works only while the owner allows it"},
+        row{defect::keeps_one_secret, "application: only its owner can add a second secret"},
+        row{defect::does_not_find_refresh_tokens, "oauth token: tokens of both kinds are found, with user, application and scopes"},
+        row{defect::finds_devices_by_device_code_only, "device code: is found by either code and can be answered once"},
+        row{defect::answers_device_codes_twice, "device code: is found by either code and can be answered once"},
+        row{defect::has_no_grace_period, "rotation: in the grace period a repeated request gets the same successor"},
+        row{defect::has_a_longer_grace_period, "rotation: reuse revokes the grant, however old the token is"},
+        row{defect::does_not_detect_reuse, "rotation: reuse revokes the grant, however old the token is"},
+        row{defect::widens_scopes, "refresh token: an access token may have fewer scopes, but not more"},
+        row{defect::narrows_scopes_permanently, "refresh token: an access token may have fewer scopes, but not more"},
+        row{defect::refreshes_after_the_end, "refresh token: each use prolongs it, but not beyond its end"},
+        row{defect::does_not_prolong, "refresh token: each use prolongs it, but not beyond its end"},
+        row{defect::revokes_for_other_clients, "revocation: unknown tokens and those of other applications are not changed"},
+        row{defect::keeps_access_tokens_of_revoked_refresh_tokens,
+            "revocation: an access token is revoked alone, a refresh token with its access tokens"},
+        row{defect::keeps_codes_of_revoked_grants, "grant: a revocation deletes its codes and tokens, and changes no other grant"},
+        row{defect::lists_grants_by_application, "grant: grants are listed by user, oldest first"},
+        row{defect::sweeps_too_early, "sweep: codes and tokens are deleted from their expiry on, up to a bound per call"},
+        row{defect::sweeps_too_much, "sweep: codes and tokens are deleted from their expiry on, up to a bound per call"},
+        row{defect::sweeps_spent_codes_early, "code: reuse is detected despite other errors, and long after the code has expired"},
+        row{defect::does_not_record_use_of_grants, "grant: using an access token counts as a use of its grant"},
+        row{defect::does_not_record_use_of_sessions, "session: the time of its last use is stored"},
+        row{defect::recreates_ended_sessions, "session: an ended session is not found"},
+        row{defect::ends_only_one_session, "session: all sessions of one user can be ended, and no others are"},
+        row{defect::ends_the_excepted_session, "session: all sessions of one user except one can be ended"},
+        row{defect::lists_sessions_by_creation, "session: the sessions of a user are listed, the last used first"},
+        row{defect::sweeps_used_sessions, "session: a sweep deletes sessions that were created or last used before the given times"}});
 }
 
 TEST_CASE("the store suite accepts a store of sessions only") {

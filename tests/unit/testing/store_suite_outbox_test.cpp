@@ -25,68 +25,68 @@ namespace {
 /// Defects of an adapter for an outbox.
 enum class defect {
     none,
-    takes_events_in_any_case,
+    matches_events_in_any_case,
     delivers_to_disabled_hooks,
-    is_due_when_it_happened,
-    loses_milliseconds,
+    is_due_at_the_event_time,
+    truncates_to_seconds,
     trims_data,
-    makes_up_message_ids,
+    ignores_the_message_seed,
     leases_for_too_long,
     leases_for_too_short,
-    takes_what_is_too_late,
-    refuses_what_comes_late,
+    accepts_late_results,
+    refuses_results_after_the_lease,
     completes_twice,
-    gives_results_backwards,
-    sends_again_at_once,
-    forgets_attempts_made,
-    keeps_the_old_secret,
-    forgets_the_old_secret,
-    forgets_all_old_secrets_but_one,
+    reverses_results,
+    ignores_the_retry_time,
+    does_not_count_attempts,
+    never_expires_old_secrets,
+    omits_old_secrets,
+    returns_one_old_secret,
     keeps_deliveries_of_deleted_hooks,
-    gives_one_batch_to_two_threads,
+    leases_one_batch_to_two_threads,
     leases_more_than_requested,
-    has_no_bound_for_hosts,
-    bounds_a_host_by_request,
+    ignores_the_host_bound,
+    bounds_hosts_per_request,
     lists_hooks_of_full_hosts,
     lists_the_oldest_hook_first,
     lists_too_many_hooks,
     lists_hosts_instead_of_targets,
-    never_says_when,
-    always_says_now,
-    lists_the_oldest_first,
+    omits_the_next_time,
+    returns_now_as_next_time,
+    lists_oldest_first,
     lists_one_too_many,
-    lists_the_newest_only,
-    lists_attempts_of_all,
-    lists_for_anybody,
-    says_nothing_of_leases,
-    records_nothing_that_was_too_late,
-    cuts_answers,
+    always_lists_the_newest,
+    lists_attempts_of_all_deliveries,
+    lists_for_any_account,
+    hides_the_end_of_leases,
+    does_not_record_late_attempts,
+    truncates_responses,
     lists_attempts_by_time,
-    keeps_few_attempts,
-    fails_since_it_was_completed,
+    lists_too_few_attempts,
+    is_failing_since_the_completion,
     never_disables,
-    counts_what_was_not_sent,
-    keeps_what_was_not_sent,
-    disables_for_any_reason,
-    fails_for_ever,
-    remembers_failures_for_ever,
-    resends_what_is_held,
-    resends_for_anybody,
-    resends_what_is_being_sent,
-    forgets_whom_to_resend,
-    enables_for_anybody,
-    stays_failing_when_enabled,
+    counts_deliveries_not_attempted,
+    keeps_leases_not_attempted,
+    changes_the_reason_for_disabling,
+    is_failing_forever,
+    continues_the_first_failure_series,
+    accepts_resends_of_held_deliveries,
+    resends_for_any_account,
+    resends_twice,
+    ignores_resends_during_attempts,
+    enables_for_any_account,
+    stays_failing_after_enabling,
     sweeps_too_early,
     sweeps_too_much,
     sweeps_without_attempts,
     keeps_the_old_target,
-    tells_all_hooks,
-    tells_disabled_hooks,
-    lists_every_state,
-    resends_the_newest,
-    resends_all,
-    resends_since_the_beginning,
-    cuts_requests,
+    delivers_to_all_hooks,
+    accepts_events_for_disabled_hooks,
+    ignores_the_state_filter,
+    resends_newest_first,
+    resends_without_bound,
+    resends_regardless_of_time,
+    truncates_requests,
 };
 
 /// The memory store with one defect.
@@ -101,12 +101,12 @@ public:
         if (!found) return found;
         std::erase_if(*found, [&](const hook& each) { return deleted_.contains(each.id); });
         for (hook& each : *found) {
-            if (is(defect::remembers_failures_for_ever) && each.failing_since)
+            if (is(defect::continues_the_first_failure_series) && each.failing_since)
                 each.failing_since = was_failing_.try_emplace(each.id, *each.failing_since).first->second;
-            if (is(defect::fails_for_ever) && failed_.contains(each.id)) each.failing_since = testing::noon;
-            if (is(defect::stays_failing_when_enabled) && was_failing_.contains(each.id))
+            if (is(defect::is_failing_forever) && failed_.contains(each.id)) each.failing_since = testing::noon;
+            if (is(defect::stays_failing_after_enabling) && was_failing_.contains(each.id))
                 each.failing_since = was_failing_[each.id];
-            if (is(defect::disables_for_any_reason) && each.disabled) each.disabled->reason = disable_reason::gone;
+            if (is(defect::changes_the_reason_for_disabling) && each.disabled) each.disabled->reason = disable_reason::gone;
         }
         return found;
     }
@@ -115,7 +115,7 @@ public:
     }
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant until) {
-        if (is(defect::keeps_the_old_secret)) until = instant::max();
+        if (is(defect::never_expires_old_secrets)) until = instant::max();
         return inner_.replace_hook_secret(account, id, secret, until);
     }
     result<bool> update_hook(const account_ref& account, hook_id id, hook_change changed, std::size_t max) {
@@ -135,7 +135,7 @@ public:
 
     result<std::size_t> append_event(event reported, const message_seed& seed, instant now) {
         const std::scoped_lock lock{mutex_};
-        if (is(defect::takes_events_in_any_case) && reported.name == "site.published") {
+        if (is(defect::matches_events_in_any_case) && reported.name == "site.published") {
             auto other = reported;
             other.name = "site.Published";
             static_cast<void>(inner_.append_event(other, seed, now));
@@ -143,8 +143,8 @@ public:
         const auto hooks = *inner_.hooks_of(reported.account);
         if (is(defect::delivers_to_disabled_hooks))
             for (const hook& each : hooks) static_cast<void>(inner_.enable_hook(reported.account, each.id, now));
-        if (is(defect::is_due_when_it_happened)) now = reported.at;
-        if (is(defect::loses_milliseconds)) reported.at = std::chrono::floor<seconds>(reported.at);
+        if (is(defect::is_due_at_the_event_time)) now = reported.at;
+        if (is(defect::truncates_to_seconds)) reported.at = std::chrono::floor<seconds>(reported.at);
         if (is(defect::trims_data))
             reported.data = reported.data.substr(0, reported.data.find_last_not_of(" \r\n") + 1);
         return inner_.append_event(reported, seed, now);
@@ -159,8 +159,8 @@ public:
                       [](const due_hook& a, const due_hook& b) { return a.hook < b.hook; });
         if (is(defect::lists_hosts_instead_of_targets))
             for (due_hook& each : page->hooks) each.target_url = delivery_host(each.target_url);
-        if (is(defect::never_says_when)) page->next_at.reset();
-        if (is(defect::always_says_now)) page->next_at = now;
+        if (is(defect::omits_the_next_time)) page->next_at.reset();
+        if (is(defect::returns_now_as_next_time)) page->next_at = now;
         return page;
     }
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, lease_time time) {
@@ -170,8 +170,8 @@ public:
         std::vector<lease_request> changed(requests.begin(), requests.end());
         for (lease_request& each : changed) {
             if (is(defect::leases_more_than_requested)) ++each.deliveries_max;
-            if (is(defect::has_no_bound_for_hosts)) each.host_leases_max = 1000;
-            if (is(defect::bounds_a_host_by_request) && &each != &changed.front())
+            if (is(defect::ignores_the_host_bound)) each.host_leases_max = 1000;
+            if (is(defect::bounds_hosts_per_request) && &each != &changed.front())
                 each.host_leases_max += each.deliveries_max;
             if (is(defect::lists_hooks_of_full_hosts)) each.full_host_retry_at = time.now;
         }
@@ -179,13 +179,13 @@ public:
         if (!leased) return leased;
         for (due_delivery& each : *leased) {
             open_.insert(each.lease.delivery);
-            if (is(defect::makes_up_message_ids)) each.message_id = message_id_of({}, each.hook);
-            if (is(defect::forgets_attempts_made)) each.attempts_made = 0;
-            if (is(defect::forgets_the_old_secret)) each.previous_secrets.clear();
-            if (is(defect::forgets_all_old_secrets_but_one))
+            if (is(defect::ignores_the_message_seed)) each.message_id = message_id_of({}, each.hook);
+            if (is(defect::does_not_count_attempts)) each.attempts_made = 0;
+            if (is(defect::omits_old_secrets)) each.previous_secrets.clear();
+            if (is(defect::returns_one_old_secret))
                 each.previous_secrets.resize((std::min)(each.previous_secrets.size(), std::size_t{1}));
         }
-        if (is(defect::gives_one_batch_to_two_threads)) {
+        if (is(defect::leases_one_batch_to_two_threads)) {
             const auto caller = std::this_thread::get_id();
             if (last_caller_ && *last_caller_ != caller)
                 leased->insert(leased->end(), last_batch_.begin(), last_batch_.end());
@@ -199,60 +199,60 @@ public:
         const std::scoped_lock lock{mutex_};
         std::vector<completion> results;
         for (attempt_result each : ended) {
-            if (is(defect::records_nothing_that_was_too_late) && !open_.contains(each.lease.delivery)) {
+            if (is(defect::does_not_record_late_attempts) && !open_.contains(each.lease.delivery)) {
                 results.push_back(completion::too_late);
                 continue;
             }
             open_.erase(each.lease.delivery);
-            if (is(defect::refuses_what_comes_late) && now > testing::noon + seconds{30 * 60}) {
+            if (is(defect::refuses_results_after_the_lease) && now > testing::noon + seconds{30 * 60}) {
                 results.push_back(completion::too_late);
                 continue;
             }
-            if (is(defect::sends_again_at_once)) each.retry_at = now;
-            if (is(defect::cuts_answers))
+            if (is(defect::ignores_the_retry_time)) each.retry_at = now;
+            if (is(defect::truncates_responses))
                 each.attempt.response.resize((std::min)(each.attempt.response.size(), std::size_t{255}));
-            if (is(defect::cuts_requests)) each.attempt.request.resize((std::min)(each.attempt.request.size(), std::size_t{255}));
-            if (is(defect::fails_since_it_was_completed)) each.attempt.at = now;
-            if (is(defect::counts_what_was_not_sent) && each.outcome == delivery_outcome::not_attempted)
+            if (is(defect::truncates_requests)) each.attempt.request.resize((std::min)(each.attempt.request.size(), std::size_t{255}));
+            if (is(defect::is_failing_since_the_completion)) each.attempt.at = now;
+            if (is(defect::counts_deliveries_not_attempted) && each.outcome == delivery_outcome::not_attempted)
                 each.outcome = delivery_outcome::retry;
-            if (is(defect::keeps_what_was_not_sent) && each.outcome == delivery_outcome::not_attempted) {
+            if (is(defect::keeps_leases_not_attempted) && each.outcome == delivery_outcome::not_attempted) {
                 results.push_back(completion::done);
                 continue;
             }
             if (is(defect::never_disables)) each.disable_if_failing_since.reset();
-            if (is(defect::fails_for_ever) && each.outcome != delivery_outcome::delivered)
+            if (is(defect::is_failing_forever) && each.outcome != delivery_outcome::delivered)
                 for (std::int64_t hook = 1; hook < 4; ++hook) failed_.insert(hook_id{hook});
             auto outcome = inner_.complete({&each, 1}, now);
             if (!outcome) return outcome;
-            if (is(defect::takes_what_is_too_late)) outcome->at(0) = completion::done;
+            if (is(defect::accepts_late_results)) outcome->at(0) = completion::done;
             if (is(defect::completes_twice) && outcome->at(0) == completion::too_late) {
                 static_cast<void>(inner_.resend(testing::sample_account(), each.lease.delivery, now));
                 outcome->at(0) = completion::too_late;
             }
             results.push_back(outcome->at(0));
         }
-        if (is(defect::gives_results_backwards)) std::reverse(results.begin(), results.end());
+        if (is(defect::reverses_results)) std::reverse(results.begin(), results.end());
         return results;
     }
 
     result<std::vector<delivery>> deliveries_of(account_ref account, hook_id of, std::size_t rows_max,
                                                  std::optional<delivery_id> before, std::optional<delivery_state> state) {
-        if (is(defect::lists_every_state)) state.reset();
-        if (is(defect::lists_the_newest_only)) before.reset();
-        if (is(defect::lists_for_anybody)) account = testing::sample_account();
+        if (is(defect::ignores_the_state_filter)) state.reset();
+        if (is(defect::always_lists_the_newest)) before.reset();
+        if (is(defect::lists_for_any_account)) account = testing::sample_account();
         if (is(defect::lists_one_too_many)) ++rows_max;
         auto listed = inner_.deliveries_of(account, of, rows_max, before, state);
-        if (listed && is(defect::lists_the_oldest_first)) std::reverse(listed->begin(), listed->end());
-        if (listed && is(defect::says_nothing_of_leases))
+        if (listed && is(defect::lists_oldest_first)) std::reverse(listed->begin(), listed->end());
+        if (listed && is(defect::hides_the_end_of_leases))
             for (delivery& each : *listed)
                 if (each.next_attempt_at) each.next_attempt_at = each.created_at;
         return listed;
     }
     result<std::vector<recorded_attempt>> attempts_of(account_ref account, hook_id of, std::size_t rows_max,
                                                        std::optional<delivery_id> made_for) {
-        if (is(defect::lists_attempts_of_all)) made_for.reset();
-        if (is(defect::lists_for_anybody)) account = testing::sample_account();
-        if (is(defect::keeps_few_attempts)) rows_max = (std::min)(rows_max, limits::attempts_per_delivery_max - 1);
+        if (is(defect::lists_attempts_of_all_deliveries)) made_for.reset();
+        if (is(defect::lists_for_any_account)) account = testing::sample_account();
+        if (is(defect::lists_too_few_attempts)) rows_max = (std::min)(rows_max, limits::attempts_per_delivery_max - 1);
         auto listed = inner_.attempts_of(account, of, rows_max, made_for);
         if (listed && is(defect::lists_attempts_by_time))
             std::sort(listed->begin(), listed->end(),
@@ -270,23 +270,23 @@ public:
         return listed;
     }
     result<bool> resend(account_ref account, delivery_id id, instant now) {
-        if (is(defect::resends_for_anybody)) account = testing::sample_account();
-        if (is(defect::forgets_whom_to_resend)) {
+        if (is(defect::resends_for_any_account)) account = testing::sample_account();
+        if (is(defect::ignores_resends_during_attempts)) {
             const std::scoped_lock lock{mutex_};
             if (open_.contains(id)) return true;
         }
         auto done = inner_.resend(account, id, now);
-        if (!done && is(defect::resends_what_is_held)) return true;
-        if (done && *done && is(defect::resends_what_is_being_sent)) {
+        if (!done && is(defect::accepts_resends_of_held_deliveries)) return true;
+        if (done && *done && is(defect::resends_twice)) {
             const std::scoped_lock lock{mutex_};
             static_cast<void>(inner_.resend(account, id, now + seconds{30}));
         }
         return done;
     }
     result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max, instant now) {
-        if (is(defect::resends_all)) rows_max = 1000;
-        if (is(defect::resends_since_the_beginning)) since = instant{};
-        if (is(defect::resends_the_newest)) {
+        if (is(defect::resends_without_bound)) rows_max = 1000;
+        if (is(defect::resends_regardless_of_time)) since = instant{};
+        if (is(defect::resends_newest_first)) {
             std::size_t count = 0;
             for (const delivery& each : *inner_.deliveries_of(account, of, rows_max, {}, delivery_state::given_up))
                 if (each.created_at >= since && inner_.resend(account, each.id, now)) ++count;
@@ -296,8 +296,8 @@ public:
     }
     result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
         auto done = inner_.append_event_to(to, reported, seed, now);
-        if (!done && is(defect::tells_disabled_hooks)) return true;
-        if (is(defect::tells_all_hooks)) {
+        if (!done && is(defect::accepts_events_for_disabled_hooks)) return true;
+        if (is(defect::delivers_to_all_hooks)) {
             const auto hooks = *inner_.hooks_of(reported.account);
             for (const hook& each : hooks)
                 if (each.id != to) static_cast<void>(inner_.append_event_to(each.id, reported, seed, now));
@@ -306,7 +306,7 @@ public:
     }
     result<bool> enable_hook(account_ref account, hook_id id, instant now) {
         const std::scoped_lock lock{mutex_};
-        if (is(defect::enables_for_anybody)) account = testing::sample_account();
+        if (is(defect::enables_for_any_account)) account = testing::sample_account();
         const auto hooks = *inner_.hooks_of(account);
         for (const hook& each : hooks)
             if (each.failing_since) was_failing_[each.id] = *each.failing_since;
@@ -342,81 +342,73 @@ static_assert(!token_store<adapter> && !session_store<adapter>);
 TEST_CASE("each defect of an outbox is detected by its case") {
     using row = tollgate_test::mutant<defect>;
     tollgate_test::check_mutants<adapter, defect>({
-        row{defect::takes_events_in_any_case, "event: goes to each hook of its account and name, once"},
-        row{defect::delivers_to_disabled_hooks, "hook: disabled at once when its target is gone, and gets no event"},
-        row{defect::is_due_when_it_happened,
-            "event: is due from the moment it was reported at, and tells its own time"},
-        row{defect::loses_milliseconds, "event: text and times come back as they were"},
-        row{defect::trims_data, "event: text and times come back as they were"},
-        row{defect::makes_up_message_ids, "event: goes to each hook of its account and name, once"},
-        row{defect::leases_for_too_long, "lease: lasts until its end, and not beyond"},
-        row{defect::leases_for_too_short, "lease: lasts until its end, and not beyond"},
-        row{defect::takes_what_is_too_late, "lease: lasts until its end, and not beyond"},
-        row{defect::refuses_what_comes_late, "lease: a result after its end, but before the next lease, is in time"},
-        row{defect::completes_twice, "lease: completed once"},
-        row{defect::gives_results_backwards, "complete: results are in order, also with unknown ones among them"},
-        row{defect::sends_again_at_once, "complete: delivered and given up are the end, a retry is due when it says"},
-        row{defect::forgets_attempts_made, "complete: delivered and given up are the end, a retry is due when it says"},
-        row{defect::keeps_the_old_secret, "secret: each signs until its own time is over"},
-        row{defect::forgets_the_old_secret, "secret: each signs until its own time is over"},
-        row{defect::forgets_all_old_secrets_but_one, "secret: each signs until its own time is over"},
-        row{defect::keeps_deliveries_of_deleted_hooks,
-            "hook: only the deliveries of a deleted one are deleted with it"},
-        row{defect::gives_one_batch_to_two_threads, "lease: of parallel claims no two get one delivery"},
-        row{defect::leases_more_than_requested, "lease: not more than requested, and in the order in which they became due"},
-        row{defect::has_no_bound_for_hosts,
-            "lease: a host has no more leases than the request says, of all workers together"},
-        row{defect::bounds_a_host_by_request,
-            "lease: the bound of a host holds for all requests of one call, in their order"},
+        row{defect::matches_events_in_any_case, "event: is delivered once to each hook for its account and name"},
+        row{defect::delivers_to_disabled_hooks, "hook: is disabled at once when its target is gone, and gets no events"},
+        row{defect::is_due_at_the_event_time, "event: is due from the time of the report, and has its own time"},
+        row{defect::truncates_to_seconds, "event: data and time are returned unchanged"},
+        row{defect::trims_data, "event: data and time are returned unchanged"},
+        row{defect::ignores_the_message_seed, "event: is delivered once to each hook for its account and name"},
+        row{defect::leases_for_too_long, "lease: is valid until its end"},
+        row{defect::leases_for_too_short, "lease: is valid until its end"},
+        row{defect::accepts_late_results, "lease: is valid until its end"},
+        row{defect::refuses_results_after_the_lease, "lease: a result after its end is accepted until the next lease"},
+        row{defect::completes_twice, "lease: can be completed once"},
+        row{defect::reverses_results, "complete: results are returned in order, even if some leases are unknown"},
+        row{defect::ignores_the_retry_time, "complete: delivered and given up are final, and a retry is due at its time"},
+        row{defect::does_not_count_attempts, "complete: delivered and given up are final, and a retry is due at its time"},
+        row{defect::never_expires_old_secrets, "secret: a replaced secret is returned until it expires"},
+        row{defect::omits_old_secrets, "secret: a replaced secret is returned until it expires"},
+        row{defect::returns_one_old_secret, "secret: a replaced secret is returned until it expires"},
+        row{defect::keeps_deliveries_of_deleted_hooks, "hook: deleting a hook deletes its deliveries and no others"},
+        row{defect::leases_one_batch_to_two_threads, "lease: parallel claims never return the same delivery"},
+        row{defect::leases_more_than_requested,
+            "lease: returns at most the requested number, in the order in which the deliveries became due"},
+        row{defect::ignores_the_host_bound, "lease: the bound of a host counts the leases of all workers"},
+        row{defect::bounds_hosts_per_request, "lease: the bound of a host applies to all requests of one call, in their order"},
         row{defect::lists_hooks_of_full_hosts,
-            "due: a hook whose host is full waits until the request's time, and delays no other"},
-        row{defect::lists_the_oldest_hook_first,
-            "due: hooks take turns: one that was served comes after those that wait"},
-        row{defect::lists_too_many_hooks,
-            "due: hooks in the order in which they became due, with what a scheduler needs, a page at a time"},
+            "due: a hook whose host is full is listed again at the request's time, and delays no other hook"},
+        row{defect::lists_the_oldest_hook_first, "due: a hook that was served is listed after those that are waiting"},
+        row{defect::lists_too_many_hooks, "due: hooks are listed in pages, in the order in which they became due, with account and target"},
         row{defect::lists_hosts_instead_of_targets,
-            "due: hooks in the order in which they became due, with what a scheduler needs, a page at a time"},
-        row{defect::never_says_when,
-            "due: hooks in the order in which they became due, with what a scheduler needs, a page at a time"},
-        row{defect::always_says_now,
-            "due: a hook is listed until a request finds nothing, and again when something becomes due"},
-        row{defect::lists_the_oldest_first, "history: a hook's deliveries, newest first, its own account's alone"},
-        row{defect::lists_one_too_many, "history: a hook's deliveries, newest first, its own account's alone"},
-        row{defect::lists_the_newest_only, "history: a hook's deliveries, newest first, its own account's alone"},
-        row{defect::lists_attempts_of_all, "attempt: all that is known of it is on record, the last first"},
-        row{defect::lists_for_anybody, "history: a hook's deliveries, newest first, its own account's alone"},
-        row{defect::says_nothing_of_leases, "history: what is being sent waits until its lease is over"},
-        row{defect::records_nothing_that_was_too_late,
-            "attempt: all that is known of it is on record, the last first"},
-        row{defect::cuts_answers, "attempt: all that is known of it is on record, the last first"},
-        row{defect::lists_attempts_by_time, "attempt: all that is known of it is on record, the last first"},
-        row{defect::keeps_few_attempts, "attempt: of one delivery the last are kept, as many as there must be"},
-        row{defect::fails_since_it_was_completed, "hook: failing since its first failure, until the first success"},
-        row{defect::fails_for_ever, "hook: failing since its first failure, until the first success"},
-        row{defect::counts_what_was_not_sent, "complete: what was not attempted is due again when it says, and nothing is recorded"},
-        row{defect::keeps_what_was_not_sent, "complete: what was not attempted is due again when it says, and nothing is recorded"},
-        row{defect::remembers_failures_for_ever, "hook: a failure long after the last one begins anew"},
-        row{defect::never_disables, "hook: disabled when it has been failing for too long, by a failure alone"},
-        row{defect::disables_for_any_reason,
-            "hook: disabled when it has been failing for too long, by a failure alone"},
-        row{defect::resends_what_is_held, "hook: a disabled one holds its deliveries until it is enabled"},
-        row{defect::resends_for_anybody, "resend: due at once in any state, with the same message id"},
-        row{defect::resends_what_is_being_sent, "resend: due at once in any state, with the same message id"},
-        row{defect::forgets_whom_to_resend,
-            "resend: requested during an attempt, it follows the attempt, with any outcome"},
-        row{defect::enables_for_anybody, "hook: a disabled one holds its deliveries until it is enabled"},
-        row{defect::stays_failing_when_enabled, "hook: after it is enabled, later retries keep their time"},
-        row{defect::sweeps_too_early, "sweep: what ended before the moment is forgotten, not at it, a few at a time"},
-        row{defect::sweeps_too_much, "sweep: what ended before the moment is forgotten, not at it, a few at a time"},
-        row{defect::sweeps_without_attempts,
-            "sweep: what ended before the moment is forgotten, not at it, a few at a time"},
-        row{defect::keeps_the_old_target, "update: from now on a hook gets events of its new name at its new target"},
-        row{defect::tells_all_hooks, "event: goes to one hook alone, whatever its event"},
-        row{defect::tells_disabled_hooks, "event: goes to one hook alone, whatever its event"},
-        row{defect::lists_every_state, "history: a hook's deliveries in one state"},
-        row{defect::resends_the_newest, "resend: what was given up since then, the oldest first, and not more than asked for"},
-        row{defect::resends_all, "resend: what was given up since then, the oldest first, and not more than asked for"},
-        row{defect::resends_since_the_beginning,
-            "resend: what was given up since then, the oldest first, and not more than asked for"},
-        row{defect::cuts_requests, "attempt: all that is known of it is on record, the last first"}});
+            "due: hooks are listed in pages, in the order in which they became due, with account and target"},
+        row{defect::omits_the_next_time, "due: hooks are listed in pages, in the order in which they became due, with account and target"},
+        row{defect::returns_now_as_next_time, "due: a hook is listed until a lease returns nothing, and again when a delivery becomes due"},
+        row{defect::lists_oldest_first, "history: a hook's deliveries are listed newest first, and only for its own account"},
+        row{defect::lists_one_too_many, "history: a hook's deliveries are listed newest first, and only for its own account"},
+        row{defect::always_lists_the_newest, "history: a hook's deliveries are listed newest first, and only for its own account"},
+        row{defect::lists_attempts_of_all_deliveries, "attempt: attempts are recorded in full and listed newest first"},
+        row{defect::lists_for_any_account, "history: a hook's deliveries are listed newest first, and only for its own account"},
+        row{defect::hides_the_end_of_leases, "history: a leased delivery is waiting until its lease ends"},
+        row{defect::does_not_record_late_attempts, "attempt: attempts are recorded in full and listed newest first"},
+        row{defect::truncates_responses, "attempt: attempts are recorded in full and listed newest first"},
+        row{defect::lists_attempts_by_time, "attempt: attempts are recorded in full and listed newest first"},
+        row{defect::lists_too_few_attempts, "attempt: at least the required number of the last attempts of a delivery is kept"},
+        row{defect::is_failing_since_the_completion, "hook: is failing from its first failure until its first success"},
+        row{defect::is_failing_forever, "hook: is failing from its first failure until its first success"},
+        row{defect::counts_deliveries_not_attempted,
+            "complete: a delivery that was not attempted is due again at the given time, and nothing is recorded"},
+        row{defect::keeps_leases_not_attempted,
+            "complete: a delivery that was not attempted is due again at the given time, and nothing is recorded"},
+        row{defect::continues_the_first_failure_series, "hook: a failure long after the previous one starts a new series"},
+        row{defect::never_disables, "hook: is disabled after failing for too long, and only by a failure"},
+        row{defect::changes_the_reason_for_disabling, "hook: is disabled after failing for too long, and only by a failure"},
+        row{defect::accepts_resends_of_held_deliveries, "hook: a disabled hook holds its deliveries until it is enabled"},
+        row{defect::resends_for_any_account, "resend: a delivery in any state is due at once, with the same message id"},
+        row{defect::resends_twice, "resend: a delivery in any state is due at once, with the same message id"},
+        row{defect::ignores_resends_during_attempts, "resend: a request during an attempt takes effect after it, whatever its outcome"},
+        row{defect::enables_for_any_account, "hook: a disabled hook holds its deliveries until it is enabled"},
+        row{defect::stays_failing_after_enabling, "hook: enabling it does not change when retries are due"},
+        row{defect::sweeps_too_early, "sweep: deliveries that ended before the given time are deleted, up to a bound per call"},
+        row{defect::sweeps_too_much, "sweep: deliveries that ended before the given time are deleted, up to a bound per call"},
+        row{defect::sweeps_without_attempts, "sweep: deliveries that ended before the given time are deleted, up to a bound per call"},
+        row{defect::keeps_the_old_target, "update: a hook gets new events of its new name at its new target"},
+        row{defect::delivers_to_all_hooks, "event: can be sent to a single hook, whatever the name of its event"},
+        row{defect::accepts_events_for_disabled_hooks, "event: can be sent to a single hook, whatever the name of its event"},
+        row{defect::ignores_the_state_filter, "history: deliveries can be filtered by state"},
+        row{defect::resends_newest_first, "resend: deliveries that were given up since a time are sent again, oldest first, up to a bound"},
+        row{defect::resends_without_bound,
+            "resend: deliveries that were given up since a time are sent again, oldest first, up to a bound"},
+        row{defect::resends_regardless_of_time,
+            "resend: deliveries that were given up since a time are sent again, oldest first, up to a bound"},
+        row{defect::truncates_requests, "attempt: attempts are recorded in full and listed newest first"}});
 }

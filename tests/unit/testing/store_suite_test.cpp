@@ -23,34 +23,34 @@ namespace {
 enum class defect {
     none,
     throws,
-    forgets_scopes,
-    forgets_the_application,
+    omits_scopes,
+    omits_the_application,
     ignores_case,
-    remembers_that_there_was_none,
+    caches_unknown_tokens,
     replaces_instead_of_conflict,
-    names_a_conflict_invalid,
+    reports_conflicts_as_invalid,
     lists_newest_first,
-    cuts_descriptions_at_50_bytes,
-    keeps_whole_seconds,
+    truncates_descriptions,
+    truncates_to_seconds,
     does_not_revoke,
-    says_always_revoked,
+    always_reports_a_revocation,
     hides_expired_tokens,
-    takes_one_hook_too_many,
-    takes_one_hook_too_few,
-    counts_first_and_creates_then,
+    accepts_one_hook_too_many,
+    accepts_one_hook_too_few,
+    counts_before_creating,
     trims_targets,
-    mistakes_manual_for_api,
+    stores_manual_as_api,
     deletes_hooks_of_others,
-    knows_hooks_at_any_service,
-    uses_hook_ids_again,
-    takes_one_token_too_many,
+    finds_hooks_at_any_service,
+    reuses_hook_ids,
+    accepts_one_token_too_many,
     replaces_secrets_of_others,
     updates_hooks_of_others,
-    updates_one_hook_too_many,
-    updates_the_event_alone,
-    updates_a_source,
-    counts_first_and_updates_then,
-    forgets_when_it_was_used,
+    accepts_one_update_too_many,
+    updates_only_the_event,
+    changes_the_source,
+    counts_before_updating,
+    does_not_record_use,
 };
 
 /// The memory store with one defect.
@@ -63,16 +63,16 @@ public:
         std::string name{username};
         if (is(defect::ignores_case))
             for (char& each : name) each = ascii_lower(each);
-        if (is(defect::remembers_that_there_was_none)) {
+        if (is(defect::caches_unknown_tokens)) {
             const std::scoped_lock lock{mutex_};
             if (unknown_.count(name) != 0) return std::optional<token_credential>{};
         }
         auto found = inner_.find_personal_token(name);
-        if (found && !*found && is(defect::remembers_that_there_was_none)) {
+        if (found && !*found && is(defect::caches_unknown_tokens)) {
             const std::scoped_lock lock{mutex_};
             unknown_.insert(name);
         }
-        if (found && *found && is(defect::forgets_scopes)) (*found)->scopes = scope_set{};
+        if (found && *found && is(defect::omits_scopes)) (*found)->scopes = scope_set{};
         return found;
     }
     result<token_id> create_personal_token(new_personal_token token, std::size_t tokens_per_user_max) {
@@ -81,11 +81,11 @@ public:
             for (char& each : name) each = ascii_lower(each);
             token.username = token_username::from(name).value();
         }
-        if (is(defect::cuts_descriptions_at_50_bytes)) token.description = token.description.substr(0, 50);
-        if (is(defect::keeps_whole_seconds)) token.created_at = std::chrono::floor<seconds>(token.created_at);
-        if (is(defect::takes_one_token_too_many)) ++tokens_per_user_max;
+        if (is(defect::truncates_descriptions)) token.description = token.description.substr(0, 50);
+        if (is(defect::truncates_to_seconds)) token.created_at = std::chrono::floor<seconds>(token.created_at);
+        if (is(defect::accepts_one_token_too_many)) ++tokens_per_user_max;
         auto id = inner_.create_personal_token(token, tokens_per_user_max);
-        if (!id && is(defect::names_a_conflict_invalid)) id.error().kind = error_kind::invalid;
+        if (!id && is(defect::reports_conflicts_as_invalid)) id.error().kind = error_kind::invalid;
         if (!id && is(defect::replaces_instead_of_conflict)) {
             for (std::int64_t old = 1; old < 10; ++old)
                 if (auto revoked = inner_.revoke_personal_token(token_id{old}); revoked && *revoked) break;
@@ -104,7 +104,7 @@ public:
     result<bool> revoke_personal_token(token_id id) {
         if (is(defect::does_not_revoke)) return true;
         auto revoked = inner_.revoke_personal_token(id);
-        return is(defect::says_always_revoked) ? result<bool>{true} : revoked;
+        return is(defect::always_reports_a_revocation) ? result<bool>{true} : revoked;
     }
 
     result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
@@ -114,7 +114,7 @@ public:
     result<std::optional<token_credential>> find_access_token(const digest& token) {
         auto found = inner_.find_access_token(token);
         if (found && *found) {
-            if (is(defect::forgets_the_application)) (*found)->application.reset();
+            if (is(defect::omits_the_application)) (*found)->application.reset();
             if (is(defect::hides_expired_tokens) && (*found)->expires_at < testing::noon) found->reset();
         }
         return found;
@@ -122,22 +122,22 @@ public:
     result<void> create_access_token(const new_access_token& token) { return inner_.create_access_token(token); }
     result<bool> revoke_access_token(const digest& token) { return inner_.revoke_access_token(token); }
     result<void> record_access_token_use(const digest& token, instant now) {
-        if (is(defect::forgets_when_it_was_used)) return {};
+        if (is(defect::does_not_record_use)) return {};
         return inner_.record_access_token_use(token, now);
     }
 
     result<hook_id> create_hook(new_hook hook, std::size_t hooks_per_event_max) {
-        if (is(defect::takes_one_hook_too_many)) ++hooks_per_event_max;
-        if (is(defect::takes_one_hook_too_few) && hooks_per_event_max > 0) --hooks_per_event_max;
+        if (is(defect::accepts_one_hook_too_many)) ++hooks_per_event_max;
+        if (is(defect::accepts_one_hook_too_few) && hooks_per_event_max > 0) --hooks_per_event_max;
         if (is(defect::trims_targets))
             while (hook.target_url.ends_with(' ')) hook.target_url.pop_back();
-        if (is(defect::mistakes_manual_for_api)) hook.source = hook_source::api;
-        if (is(defect::counts_first_and_creates_then)) {
+        if (is(defect::stores_manual_as_api)) hook.source = hook_source::api;
+        if (is(defect::counts_before_creating)) {
             if (count(hook.account, hook.event) >= hooks_per_event_max) return invalid("too many");
             hooks_per_event_max = SIZE_MAX;
         }
         auto id = inner_.create_hook(hook, hooks_per_event_max);
-        if (id && is(defect::uses_hook_ids_again)) {
+        if (id && is(defect::reuses_hook_ids)) {
             const std::scoped_lock lock{mutex_};
             return hook_id{++hooks_there_};
         }
@@ -152,7 +152,7 @@ public:
         return found;
     }
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
-        if (is(defect::knows_hooks_at_any_service))
+        if (is(defect::finds_hooks_at_any_service))
             for (const char* each : {"sitesmaker", "itemplatform"})
                 if (auto found = inner_.account_of_hook(*service_name::from(each), id); found && *found) return found;
         return inner_.account_of_hook(service, id);
@@ -165,17 +165,17 @@ public:
     result<bool> update_hook(account_ref account, hook_id id, hook_change changed, std::size_t max) {
         if (is(defect::updates_hooks_of_others))
             if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
-        if (is(defect::updates_one_hook_too_many)) ++max;
-        if (is(defect::updates_the_event_alone)) {
+        if (is(defect::accepts_one_update_too_many)) ++max;
+        if (is(defect::updates_only_the_event)) {
             const auto hooks = *inner_.hooks_of(account);
             for (const hook& each : hooks)
                 if (each.id == id) changed.target_url = each.target_url;
         }
-        if (is(defect::updates_a_source)) {
+        if (is(defect::changes_the_source)) {
             const std::scoped_lock lock{mutex_};
             updated_.insert(id);
         }
-        if (is(defect::counts_first_and_updates_then)) {
+        if (is(defect::counts_before_updating)) {
             if (count(account, changed.event) >= max) return invalid("too many");
             max = SIZE_MAX;
         }
@@ -186,7 +186,7 @@ public:
             const auto owner = inner_.account_of_hook(*service_name::from("sitesmaker"), id);
             if (owner && *owner) account = **owner;
         }
-        if (is(defect::uses_hook_ids_again)) {
+        if (is(defect::reuses_hook_ids)) {
             const std::scoped_lock lock{mutex_};
             hooks_there_ = (std::max)(hooks_there_ - 1, std::int64_t{0});
         }
@@ -258,39 +258,39 @@ static_assert(application_store<applications_alone> && !oauth_store<applications
 TEST_CASE("each defect of an adapter is detected by its case") {
     using row = tollgate_test::mutant<defect>;
     tollgate_test::check_mutants<adapter, defect>({
-        row{defect::throws, "personal token: what was created is found", ""},
-        row{defect::forgets_scopes, "personal token: scopes come back in their order, none and all"},
-        row{defect::forgets_the_application, "access token: what was created is found"},
+        row{defect::throws, "personal token: a created token is found", ""},
+        row{defect::omits_scopes, "personal token: scopes are returned in their order, from none to all"},
+        row{defect::omits_the_application, "access token: a created token is found"},
         row{defect::ignores_case, "personal token: a username is compared byte for byte"},
-        row{defect::remembers_that_there_was_none, "personal token: what was created is found"},
-        row{defect::replaces_instead_of_conflict, "personal token: a second one of the same username is a conflict"},
-        row{defect::names_a_conflict_invalid, "personal token: a second one of the same username is a conflict"},
-        row{defect::lists_newest_first, "personal token: listed by user, oldest first"},
-        row{defect::cuts_descriptions_at_50_bytes, "personal token: descriptions come back byte for byte"},
-        row{defect::keeps_whole_seconds, "personal token: times to the millisecond, the largest user id, any digest"},
-        row{defect::does_not_revoke, "personal token: a revoked one is not found"},
-        row{defect::says_always_revoked, "personal token: revoking what is not there is false"},
-        row{defect::hides_expired_tokens, "access token: an expired one is still found, with its expiry"},
-        row{defect::takes_one_hook_too_many, "hook: not more than the bound for one account and event"},
-        row{defect::takes_one_hook_too_few, "hook: not more than the bound for one account and event"},
+        row{defect::caches_unknown_tokens, "personal token: a created token is found"},
+        row{defect::replaces_instead_of_conflict, "personal token: a second token with the same username is a conflict"},
+        row{defect::reports_conflicts_as_invalid, "personal token: a second token with the same username is a conflict"},
+        row{defect::lists_newest_first, "personal token: tokens are listed by user, oldest first"},
+        row{defect::truncates_descriptions, "personal token: descriptions are returned byte for byte"},
+        row{defect::truncates_to_seconds, "personal token: times to the millisecond, the largest user id and any digest are stored"},
+        row{defect::does_not_revoke, "personal token: a revoked token is not found"},
+        row{defect::always_reports_a_revocation, "personal token: revoking an unknown token returns false"},
+        row{defect::hides_expired_tokens, "access token: an expired token is still found, with its expiry"},
+        row{defect::accepts_one_hook_too_many, "hook: an account has at most the bound for one event"},
+        row{defect::accepts_one_hook_too_few, "hook: an account has at most the bound for one event"},
         row{defect::trims_targets, "hook: text is returned byte for byte"},
-        row{defect::mistakes_manual_for_api, "hook: listed by account, oldest first"},
-        row{defect::deletes_hooks_of_others, "hook: an account is its number and its service"},
-        row{defect::knows_hooks_at_any_service, "hook: whose it is, at its own service only"},
-        row{defect::uses_hook_ids_again, "hook: ids are never used again"},
-        row{defect::takes_one_token_too_many, "personal token: not more than the bound for one user"},
-        row{defect::replaces_secrets_of_others, "hook: a secret is replaced at its own account only, and nothing else is"},
-        row{defect::updates_hooks_of_others, "hook: an update changes event and target, at its own account only, and nothing else"},
-        row{defect::updates_one_hook_too_many, "hook: an update does not pass the bound for one account and event"},
-        row{defect::updates_the_event_alone, "hook: an update changes event and target, at its own account only, and nothing else"},
-        row{defect::updates_a_source, "hook: an update changes event and target, at its own account only, and nothing else"},
-        row{defect::forgets_when_it_was_used, "access token: when it was used is kept"}});
+        row{defect::stores_manual_as_api, "hook: hooks are listed by account, oldest first"},
+        row{defect::deletes_hooks_of_others, "hook: an account is identified by its service and number"},
+        row{defect::finds_hooks_at_any_service, "hook: its account is found only by its own service"},
+        row{defect::reuses_hook_ids, "hook: ids are never reused"},
+        row{defect::accepts_one_token_too_many, "personal token: a user has at most the bound"},
+        row{defect::replaces_secrets_of_others, "hook: only its own account can replace its secret, and nothing else changes"},
+        row{defect::updates_hooks_of_others, "hook: only its own account can update it, and an update changes only event and target"},
+        row{defect::accepts_one_update_too_many, "hook: an update does not exceed the bound for one account and event"},
+        row{defect::updates_only_the_event, "hook: only its own account can update it, and an update changes only event and target"},
+        row{defect::changes_the_source, "hook: only its own account can update it, and an update changes only event and target"},
+        row{defect::does_not_record_use, "access token: the time of its last use is stored"}});
 }
 
 TEST_CASE("the store suite detects a bound that is not checked atomically") {
     const auto [injected, rule] = GENERATE(table<defect, const char*>({
-        {defect::counts_first_and_creates_then, "hook: parallel creations do not pass the bound"},
-        {defect::counts_first_and_updates_then, "hook: parallel updates do not pass the bound"},
+        {defect::counts_before_creating, "hook: parallel creations do not exceed the bound"},
+        {defect::counts_before_updating, "hook: parallel updates do not exceed the bound"},
     }));
     CAPTURE(rule);
     // Only threads that run at the same time show it, so one run may miss it.

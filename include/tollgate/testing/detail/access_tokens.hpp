@@ -41,7 +41,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
     using namespace detail;
     const auto add = adder_of_cases(to, source);
 
-    add("access token: what was created is found", [](auto& store) {
+    add("access token: a created token is found", [](auto& store) {
         const auto token = sample_access_token(1);
         expect_token_unknown(store, token.token_digest);
         value_of(store.create_access_token(token));
@@ -49,7 +49,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect_token_found(store, token);
     });
 
-    add("access token: a digest is compared in all its bytes", [](auto& store) {
+    add("access token: all bytes of a digest are compared", [](auto& store) {
         const auto token = sample_access_token(1);
         value_of(store.create_access_token(token));
         for (const std::size_t position : {std::size_t{0}, std::size_t{8}, std::size_t{31}}) {
@@ -61,7 +61,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect_token_found(store, token);
     });
 
-    add("access token: any digest, any scopes, any time", [](auto& store) {
+    add("access token: any digest, scopes and times are stored", [](auto& store) {
         std::uint64_t seed = 0;
         for (const instant at : difficult_times()) {
             auto token = sample_access_token(seed, user_id{static_cast<std::int64_t>(seed) + 1});
@@ -74,7 +74,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         }
     });
 
-    add("access token: an expired one is still found, with its expiry", [](auto& store) {
+    add("access token: an expired token is still found, with its expiry", [](auto& store) {
         auto token = sample_access_token(1);
         token.created_at = from_unix_seconds(1);
         token.expires_at = from_unix_seconds(2);
@@ -82,7 +82,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect_token_found(store, token);
     });
 
-    add("access token: a second one of the same digest is a conflict", [](auto& store) {
+    add("access token: a second token with the same digest is a conflict", [](auto& store) {
         const auto first = sample_access_token(1);
         value_of(store.create_access_token(first));
         auto second = first;
@@ -92,7 +92,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect_token_found(store, first);
     });
 
-    add("access token: a revoked one is not found", [](auto& store) {
+    add("access token: a revoked token is not found", [](auto& store) {
         const auto stored = sample_access_token(1), lost = sample_access_token(2);
         expect(!value_of(store.revoke_access_token(lost.token_digest)), "there was no such token");
         value_of(store.create_access_token(stored));
@@ -105,7 +105,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
     });
 
     if constexpr (use_recorder<store_given_as<Given>>)
-        add("access token: when it was used is kept", [](auto& store) {
+        add("access token: the time of its last use is stored", [](auto& store) {
             const auto used = sample_access_token(1), idle = sample_access_token(2);
             value_of(store.create_access_token(used));
             value_of(store.create_access_token(idle));
@@ -121,7 +121,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
             expect_token_found(store, used);
         });
 
-    add("access token: of parallel creations with one digest exactly one wins", [](auto& store) {
+    add("access token: exactly one of several parallel creations with the same digest succeeds", [](auto& store) {
         for (std::uint64_t round = 0; round < 5; ++round) {
             std::atomic<std::size_t> won{0}, winner{0};
             in_parallel([&](std::size_t i) {
@@ -137,7 +137,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         }
     });
 
-    add("access token: of parallel revocations exactly one was in time", [](auto& store) {
+    add("access token: exactly one of several parallel revocations succeeds", [](auto& store) {
         for (std::uint64_t round = 0; round < 5; ++round) {
             const auto token = sample_access_token(round);
             value_of(store.create_access_token(token));
@@ -151,7 +151,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
     });
 
     if (source->reopen)
-        to.emplace_back("access token: all outlives the store", [source] {
+        to.emplace_back("access token: everything is present after the store is reopened", [source] {
             const auto stored = sample_access_token(1), lost = sample_access_token(2);
             {
                 auto instance = source->make();

@@ -57,7 +57,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
     using namespace detail;
     const auto add = adder_of_cases(to, source);
 
-    add("application: what was created is found, and listed", [](auto& store) {
+    add("application: a created application is found and listed", [](auto& store) {
         expect_application_unknown(store, "tgi_a");
         auto application = sample_application("tgi_a");
         const auto id = value_of(store.create_application(application, applications_max));
@@ -85,7 +85,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect_application_unknown(store, std::string(client_id_text::bytes_max + 1, 'c'));
     });
 
-    add("application: a second one of the same client_id is a conflict", [](auto& store) {
+    add("application: a second application with the same client_id is a conflict", [](auto& store) {
         const auto first = sample_application("tgi_a");
         const auto id = value_of(store.create_application(first, applications_max));
         auto second = sample_application("tgi_a", user_id{4});
@@ -119,7 +119,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         }
     });
 
-    add("application: of each type, with none, one or several redirect URLs", [](auto& store) {
+    add("application: each type is stored, with none, one or several redirect URLs", [](auto& store) {
         const std::vector<std::string> all{"https://app.example/back", "com.example.app:/back?a=b%0A", "http://127.0.0.1/"};
         for (const auto type : {client_type::confidential, client_type::public_client, client_type::resource_server})
             for (std::size_t count = 0; count <= all.size(); ++count) {
@@ -132,7 +132,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
             }
     });
 
-    add("application: times to the millisecond, the largest owner, any digest", [](auto& store) {
+    add("application: times to the millisecond, the largest owner and any digest are stored", [](auto& store) {
         std::int64_t count = 0;
         for (const instant at : difficult_times()) {
             auto application = sample_application("tgi_" + std::to_string(count),
@@ -145,7 +145,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         }
     });
 
-    add("application: listed by owner, oldest first", [](auto& store) {
+    add("application: applications are listed by owner, oldest first", [](auto& store) {
         std::vector<new_application> applications;
         std::vector<application_id> ids;
         for (const char* name : {"tgi_z", "tgi_a", "tgi_m", "tgi_b"}) {
@@ -162,7 +162,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(value_of(store.applications_of(user_id{9})).empty(), "an owner without applications has an empty list");
     });
 
-    add("application: not more than the bound for one owner", [](auto& store) {
+    add("application: an owner has at most the bound", [](auto& store) {
         const auto create = [&](std::string_view client_id, user_id owner, std::size_t max) {
             return store.create_application(sample_application(client_id, owner), max);
         };
@@ -178,7 +178,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(value_of(store.applications_of(user_id{3})).size() == 3, "as many are there as were created");
     });
 
-    add("application: only its owner adds a secret beside the old one", [](auto& store) {
+    add("application: only its owner can add a second secret", [](auto& store) {
         const auto application = sample_application("tgi_a");
         const auto other = sample_application("tgi_b");
         const auto id = value_of(store.create_application(application, applications_max));
@@ -208,7 +208,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect_application_found(store, other_id, other);
     });
 
-    add("application: only its owner changes it", [](auto& store) {
+    add("application: only its owner can change it", [](auto& store) {
         auto application = sample_application("tgi_a");
         const auto other = sample_application("tgi_b");
         const auto id = value_of(store.create_application(application, applications_max));
@@ -233,7 +233,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(value_of(store.applications_of(application.owner)).front().acts_for_owner, "a list tells the same");
     });
 
-    add("application: only its owner deletes it", [](auto& store) {
+    add("application: only its owner can delete it", [](auto& store) {
         const auto stored = sample_application("tgi_kept"), lost = sample_application("tgi_lost");
         const auto stored_id = value_of(store.create_application(stored, applications_max));
         const auto lost_id = value_of(store.create_application(lost, applications_max));
@@ -251,7 +251,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect_application_found(store, again, lost);
     });
 
-    add("application: of parallel creations with one client_id exactly one wins", [](auto& store) {
+    add("application: exactly one of several parallel creations with the same client_id succeeds", [](auto& store) {
         for (int round = 0; round < 5; ++round) {
             const std::string client_id = "tgi_" + std::to_string(round);
             std::atomic<std::size_t> won{0};
@@ -269,7 +269,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         }
     });
 
-    add("application: parallel creations do not pass the bound", [](auto& store) {
+    add("application: parallel creations do not exceed the bound", [](auto& store) {
         constexpr std::size_t bound = thread_count * 2, each_tries = 4;
         std::atomic<std::size_t> won{0};
         in_parallel([&](std::size_t i) {
@@ -285,7 +285,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
     });
 
     if (source->reopen)
-        to.emplace_back("application: all outlives the store", [source] {
+        to.emplace_back("application: everything is present after the store is reopened", [source] {
             auto stored = sample_application("tgi_kept");
             const auto lost = sample_application("tgi_lost");
             std::optional<application_id> stored_id, lost_id;

@@ -21,7 +21,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     using enum redemption_result;
     const auto add = adder_of_cases(to, source);
 
-    add("code: none is made for an application that is not there", [](auto& store) {
+    add("code: none is created for an unknown application", [](auto& store) {
         const auto application = create_sample_application(store);
         const application_id other{application.value() + 1};
         expect_error("create_code", store.create_code(sample_code(1, other)), error_kind::not_found);
@@ -30,7 +30,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_redemption(store, sample_redemption(1, other), unknown);
     });
 
-    add("code: made twice, it is the same one", [](auto& store) {
+    add("code: creating it again changes nothing", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto code = sample_code(1, application);
         expect_code(store, code, code_result::created);
@@ -51,7 +51,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_access(store, 1);
     });
 
-    add("code: redeemed, it is a pair of tokens", [](auto& store) {
+    add("code: is redeemed for an access token and a refresh token", [](auto& store) {
         const auto application = create_sample_application(store);
         auto code = sample_code(1, application, user_id{8});
         code.scopes = sample_scopes("b a c");
@@ -72,7 +72,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(is_refreshable(store, 1, application), "the refresh token is good");
     });
 
-    add("code: unknown, or another application's", [](auto& store) {
+    add("code: an unknown one, or one of another application, is refused", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         expect_code(store, sample_code(1, application), code_result::created);
@@ -85,7 +85,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_access(store, 1);
     });
 
-    add("code: not good at the moment it expires at, good before", [](auto& store) {
+    add("code: is valid until it expires", [](auto& store) {
         const auto application = create_sample_application(store);
         for (std::uint64_t seed = 1; seed <= 2; ++seed)
             expect_code(store, sample_code(seed, application), code_result::created);
@@ -98,7 +98,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_access(store, 2);
     });
 
-    add("code: a redirect_uri that is shown is the one it was made for, byte for byte", [](auto& store) {
+    add("code: a redirect_uri that is sent must equal its own, byte for byte", [](auto& store) {
         const auto application = create_sample_application(store);
         std::uint64_t seed = 0;
         for (const std::string& text : difficult_texts()) {
@@ -119,7 +119,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_redemption(store, sample_redemption(seed, application), redeemed);  // none shown is fine, too
     });
 
-    add("code: a verifier is sent exactly if there was a challenge, and matches it", [](auto& store) {
+    add("code: a verifier is required if there was a challenge, must match it, and is refused otherwise", [](auto& store) {
         const auto application = create_sample_application(store);
         const std::string one(43, 'a'), other = std::string(42, 'a') + "A";
         struct row {
@@ -142,7 +142,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
     });
 
-    add("code: shown again, what was made of it is revoked, and nothing else", [](auto& store) {
+    add("code: reuse revokes the tokens that were created from it, and nothing else", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         authorize(store, 2, application);
@@ -162,7 +162,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_code(store, sample_code(1, application), code_result::spent);
     });
 
-    add("code: reuse is detected with any other error, and long after the code expired", [](auto& store) {
+    add("code: reuse is detected despite other errors, and long after the code has expired", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         const instant last = noon + seconds{60} + seconds{limits::spent_code_seconds} - milliseconds{1};
@@ -197,7 +197,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_access(store, 2);
     });
 
-    add("code: of parallel redemptions exactly one wins, and the others revoke what it won", [](auto& store) {
+    add("code: exactly one of several parallel redemptions succeeds, and the others revoke its tokens", [](auto& store) {
         const auto application = create_sample_application(store);
         for (std::uint64_t round = 0; round < 5; ++round) {
             expect_code(store, sample_code(round, application), code_result::created);
@@ -218,7 +218,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
     });
 
-    add("code: a form that is sent twice makes one code, in parallel, too", [](auto& store) {
+    add("code: a form that is submitted twice creates one code, also in parallel", [](auto& store) {
         const auto application = create_sample_application(store);
         for (std::uint64_t round = 0; round < 5; ++round) {
             std::atomic<std::size_t> created{0};

@@ -16,7 +16,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
     using enum device_code_state;
     const auto add = adder_of_cases(to, source);
 
-    add("oauth token: either kind is found, with what it stands for", [](auto& store) {
+    add("oauth token: tokens of both kinds are found, with user, application and scopes", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         const auto access = value_of(store.find_oauth_token(sample_access_digest(1)));
@@ -39,7 +39,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(!value_of(store.find_oauth_token(sample_refresh_digest(1))), "nor is a refresh token");
     });
 
-    add("owner token: only for the owner who allows it, and no longer", [](auto& store) {
+    add("owner token: is created for the owner only, and works only while the owner allows it", [](auto& store) {
         const auto application = create_sample_application(store);
         const application_change allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {},
                                          .acts_for_owner = true};
@@ -84,7 +84,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect_no_access(store, 3);
     });
 
-    add("application: a list counts the users of each", [](auto& store) {
+    add("application: a list has the number of users of each application", [](auto& store) {
         const auto application = create_sample_application(store);
         create_sample_application(store, "tgi_b");
         for (std::uint64_t seed = 1; seed <= 3; ++seed)
@@ -100,7 +100,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(users() == 2, "a user who revoked counts no more");
     });
 
-    add("device code: is found by either code, and answered once", [](auto& store) {
+    add("device code: is found by either code and can be answered once", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto device_code = sample_device_code(1, application);
         value_of(store.create_device_code(device_code));
@@ -127,7 +127,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
                "each has its answer");
     });
 
-    add("device code: not twice, for no application that is not there, and swept at its end", [](auto& store) {
+    add("device code: needs new codes and a known application, and is deleted from its expiry on", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto device_code = sample_device_code(1, application);
         value_of(store.create_device_code(device_code));

@@ -25,7 +25,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
     add_device_code_cases(to, source);
     const auto add = adder_of_cases(to, source);
 
-    add("grant: what a code is made for is granted, and listed", [](auto& store) {
+    add("grant: the scopes of a code are granted and listed", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto code = sample_code(1, application);
         expect(!value_of(store.granted_scopes(code.user, application)), "nothing was granted before");
@@ -46,7 +46,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(value_of(store.grants_of(user_id{8})).empty(), "another user granted nothing");
     });
 
-    add("grant: scopes are added to those that were granted", [](auto& store) {
+    add("grant: new scopes are added to those already granted", [](auto& store) {
         const auto application = create_sample_application(store);
         auto code = sample_code(1, application);
         code.scopes = sample_scopes("b a");
@@ -65,7 +65,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(actual.scopes == code.scopes, "a code is for its own scopes, not for all that are granted");
     });
 
-    add("grant: without consent, a code is made of granted scopes only", [](auto& store) {
+    add("grant: without consent a code can only have scopes that were granted", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto unasked = [&](std::uint64_t seed, const char* scopes) {
             auto code = sample_code(seed, application);
@@ -94,7 +94,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(value_of(store.grants_of(user_id{7})).empty(), "a revocation is not undone");
     });
 
-    add("grant: more scopes than can be kept are refused, and nothing changes", [](auto& store) {
+    add("grant: more scopes than fit are refused, and nothing changes", [](auto& store) {
         const auto application = create_sample_application(store);
         auto code = sample_code(1, application);
         code.scopes = sample_scopes(std::string(limits::scope_text_bytes_max - 2, 'x'));
@@ -109,7 +109,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(found_of(store.granted_scopes(code.user, application)).contains("y"), "as many as fit are granted");
     });
 
-    add("grant: listed by user, oldest first", [](auto& store) {
+    add("grant: grants are listed by user, oldest first", [](auto& store) {
         std::vector<application_id> applications;
         for (const char* name : {"tgi_a", "tgi_b", "tgi_c", "tgi_d"})
             applications.push_back(create_sample_application(store, name));
@@ -131,7 +131,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         for (const grant& each : first) expect(each.id != listed[3].id, "the id of a revoked grant is not used again");
     });
 
-    add("grant: revoked, nothing is left of it, and others' are as they were", [](auto& store) {
+    add("grant: a revocation deletes its codes and tokens, and changes no other grant", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         expect(!value_of(store.revoke_grant(user_id{7}, application)), "there was no such grant");
@@ -162,7 +162,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
                "a new grant has its own scopes");
     });
 
-    add("grant: is deleted with its application, and so are codes and tokens", [](auto& store) {
+    add("grant: is deleted with its application, and so are its codes and tokens", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         authorize(store, 1, application);
@@ -191,7 +191,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
     });
 
     if constexpr (token_store<store_given_as<Given>>)
-        add("grant: access tokens that came without a code go with it and with its application", [](auto& store) {
+        add("grant: access tokens without a code are deleted with it and with its application", [](auto& store) {
             const auto application = create_sample_application(store);
             authorize(store, 1, application);
             const auto create = [&](std::uint64_t seed, user_id user) {
@@ -216,7 +216,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         });
 
     if constexpr (use_recorder<store_given_as<Given>>)
-        add("grant: the use of an access token is a use of its grant", [](auto& store) {
+        add("grant: using an access token counts as a use of its grant", [](auto& store) {
             const auto application = create_sample_application(store);
             const auto other = create_sample_application(store, "tgi_b");
             authorize(store, 1, application);
@@ -231,7 +231,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             }
         });
 
-    add("grant: revoked while its tokens are refreshed, it leaves none", [](auto& store) {
+    add("grant: no token remains if it is revoked while its tokens are refreshed", [](auto& store) {
         for (std::uint64_t round = 0; round < 3; ++round) {
             const auto application = create_sample_application(store, "tgi_" + std::to_string(round));
             const std::uint64_t first = round * 1000;
@@ -249,7 +249,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         }
     });
 
-    add("grant: an application deleted while codes are made for it leaves none", [](auto& store) {
+    add("grant: none remains if its application is deleted while codes are created", [](auto& store) {
         for (std::uint64_t round = 0; round < 3; ++round) {
             const auto application = create_sample_application(store, "tgi_" + std::to_string(round));
             const std::uint64_t first = round * 1000;
@@ -274,7 +274,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         }
     });
 
-    add("sweep: what is over is forgotten, at its moment, and a few at a time", [](auto& store) {
+    add("sweep: codes and tokens are deleted from their expiry on, up to a bound per call", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto sweep = [&](instant now, std::size_t max) { return value_of(store.sweep_expired(now, max)); };
         constexpr milliseconds moment{1};
@@ -325,7 +325,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
     });
 
     if (source->reopen)
-        to.emplace_back("grant: all outlives the store", [source] {
+        to.emplace_back("grant: everything is present after the store is reopened", [source] {
             std::optional<application_id> application;
             std::optional<grant_id> remaining, lost;
             {

@@ -38,7 +38,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     using namespace detail;
     const auto add = adder_of_cases(to, source);
 
-    add("hook: listed by account, oldest first", [](auto& store) {
+    add("hook: hooks are listed by account, oldest first", [](auto& store) {
         const auto account = sample_account();
         expect(value_of(store.hooks_of(account)).empty(), "an account without hooks has an empty list");
         std::vector<new_hook> hooks;
@@ -56,7 +56,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         for (std::size_t i = 0; i < listed.size(); ++i) expect_hook_listed(listed[i], ids[i], hooks[i]);
     });
 
-    add("hook: the same event and target may be there twice", [](auto& store) {
+    add("hook: two hooks may have the same event and target", [](auto& store) {
         const auto hook = sample_hook(sample_account());
         const auto first = value_of(store.create_hook(hook, hooks_max));
         const auto second = value_of(store.create_hook(hook, hooks_max));
@@ -64,7 +64,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(value_of(store.hooks_of(hook.account)).size() == 2, "both are listed");
     });
 
-    add("hook: an account is its number and its service", [](auto& store) {
+    add("hook: an account is identified by its service and number", [](auto& store) {
         const auto one = sample_account("sitesmaker", 42), other = sample_account("itemplatform", 42),
                    third = sample_account("sitesmaker", 43);
         const auto id = value_of(store.create_hook(sample_hook(one), hooks_max));
@@ -75,7 +75,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_hook_listed(value_of(store.hooks_of(one)).at(0), id, sample_hook(one));
     });
 
-    add("hook: whose it is, at its own service only", [](auto& store) {
+    add("hook: its account is found only by its own service", [](auto& store) {
         const auto account = sample_account("sitesmaker", 42);
         const auto id = value_of(store.create_hook(sample_hook(account), hooks_max));
         const auto found = value_of(store.account_of_hook(account.service, id));
@@ -89,7 +89,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(!value_of(store.account_of_hook(account.service, id)), "a deleted hook has no account");
     });
 
-    add("hook: deleted once, and the others live on", [](auto& store) {
+    add("hook: is deleted once, and other hooks remain", [](auto& store) {
         const auto hook = sample_hook(sample_account());
         const auto first = value_of(store.create_hook(hook, hooks_max));
         const auto second = value_of(store.create_hook(hook, hooks_max));
@@ -100,7 +100,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_hook_listed(listed[0], second, hook);
     });
 
-    add("hook: ids are never used again", [](auto& store) {
+    add("hook: ids are never reused", [](auto& store) {
         const auto hook = sample_hook(sample_account());
         std::vector<std::int64_t> ids;
         for (int i = 0; i < 5; ++i) {
@@ -112,7 +112,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
     });
 
-    add("hook: not more than the bound for one account and event", [](auto& store) {
+    add("hook: an account has at most the bound for one event", [](auto& store) {
         const auto hook = sample_hook(sample_account());
         std::optional<hook_id> last;
         for (std::size_t i = 0; i < hooks_max; ++i) last = value_of(store.create_hook(hook, hooks_max));
@@ -129,7 +129,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         value_of(store.create_hook(hook, (std::numeric_limits<std::size_t>::max)()));
     });
 
-    add("hook: a deleted one makes room", [](auto& store) {
+    add("hook: a deleted hook does not count towards the bound", [](auto& store) {
         const auto hook = sample_hook(sample_account());
         const auto first = value_of(store.create_hook(hook, 2));
         value_of(store.create_hook(hook, 2));
@@ -168,7 +168,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
     });
 
-    add("hook: a secret is replaced at its own account only, and nothing else is", [](auto& store) {
+    add("hook: only its own account can replace its secret, and nothing else changes", [](auto& store) {
         const auto hook = sample_hook(sample_account());
         const auto id = value_of(store.create_hook(hook, hooks_max));
         const auto replace = [&](const account_ref& account, hook_id which) {
@@ -186,7 +186,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(!replace(hook.account, id), "a hook that was deleted has no secret");
     });
 
-    add("hook: an update changes event and target, at its own account only, and nothing else", [](auto& store) {
+    add("hook: only its own account can update it, and an update changes only event and target", [](auto& store) {
         auto hook = sample_hook(sample_account());
         hook.source = hook_source::manual;
         const auto id = value_of(store.create_hook(hook, hooks_max));
@@ -218,7 +218,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(!update(hook.account, id, changed), "a hook that was deleted is not updated");
     });
 
-    add("hook: an update does not pass the bound for one account and event", [](auto& store) {
+    add("hook: an update does not exceed the bound for one account and event", [](auto& store) {
         const auto hook = sample_hook(sample_account());
         value_of(store.create_hook(hook, 2));
         value_of(store.create_hook(hook, 2));
@@ -235,7 +235,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         value_of(store.create_hook(other, 1));
     });
 
-    add("hook: times to the millisecond, the largest account, the longest service name", [](auto& store) {
+    add("hook: times to the millisecond, the largest account and the longest service name are stored", [](auto& store) {
         std::int64_t largest = (std::numeric_limits<std::int64_t>::max)();
         for (const instant at : difficult_times()) {
             auto hook = sample_hook(sample_account(std::string(limits::service_name_bytes_max, 's'), largest--));
@@ -247,7 +247,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
     });
 
-    add("hook: parallel creations do not pass the bound", [](auto& store) {
+    add("hook: parallel creations do not exceed the bound", [](auto& store) {
         for (std::int64_t round = 1; round <= 3; ++round) {
             const auto hook = sample_hook(sample_account("sitesmaker", round));
             std::atomic<std::size_t> won{0};
@@ -265,7 +265,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
     });
 
-    add("hook: parallel updates do not pass the bound", [](auto& store) {
+    add("hook: parallel updates do not exceed the bound", [](auto& store) {
         for (std::int64_t round = 1; round <= 3; ++round) {
             const auto sample = sample_hook(sample_account("sitesmaker", round));
             std::vector<hook_id> ids;
@@ -284,7 +284,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
     });
 
-    add("hook: of parallel deletions exactly one was in time", [](auto& store) {
+    add("hook: exactly one of several parallel deletions succeeds", [](auto& store) {
         for (int round = 0; round < 5; ++round) {
             const auto hook = sample_hook(sample_account());
             const auto id = value_of(store.create_hook(hook, hooks_max));
@@ -296,7 +296,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
     });
 
-    add("hook: parallel creations have ids of their own", [](auto& store) {
+    add("hook: parallel creations get different ids", [](auto& store) {
         constexpr std::size_t each_max = 15;
         std::vector<std::vector<std::int64_t>> ids(thread_count);
         in_parallel([&](std::size_t i) {
@@ -313,7 +313,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     });
 
     if (source->reopen)
-        to.emplace_back("hook: all outlives the store", [source] {
+        to.emplace_back("hook: everything is present after the store is reopened", [source] {
             auto hook = sample_hook(sample_account());
             std::optional<hook_id> remaining, lost;
             {

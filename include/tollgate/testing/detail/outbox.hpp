@@ -26,7 +26,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
     using enum delivery_outcome;
     const auto add = adder_of_cases(to, source);
 
-    add("event: goes to each hook of its account and name, once", [](auto& store) {
+    add("event: is delivered once to each hook for its account and name", [](auto& store) {
         const auto account = sample_account();
         expect(value_of(store.append_event(sample_event(account), sample_seed(0), noon)) == 0,
                "an event without webhooks must make no deliveries");
@@ -64,7 +64,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect_none_due(store, noon);
     });
 
-    add("event: is due from the moment it was reported at, and tells its own time", [](auto& store) {
+    add("event: is due from the time of the report, and has its own time", [](auto& store) {
         const auto account = sample_account();
         listen(store, account);
         auto reported = sample_event(account);
@@ -74,7 +74,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(claim_one(store, noon).event->at == reported.at, "the event's time is not that of the report");
     });
 
-    add("event: text and times come back as they were", [](auto& store) {
+    add("event: data and time are returned unchanged", [](auto& store) {
         std::int64_t number = 0;
         const auto next = [&](const std::string& text) {
             auto reported = sample_event(sample_account("sitesmaker", ++number));
@@ -105,7 +105,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         }
     });
 
-    add("lease: lasts until its end, and not beyond", [](auto& store) {
+    add("lease: is valid until its end", [](auto& store) {
         const auto account = sample_account();
         listen(store, account);
         report(store, account);
@@ -127,7 +127,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect_none_due(store, noon + seconds{86'400});
     });
 
-    add("lease: a result after its end, but before the next lease, is in time", [](auto& store) {
+    add("lease: a result after its end is accepted until the next lease", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
@@ -136,7 +136,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect_state(store, account, hook, delivery_state::delivered);
     });
 
-    add("lease: completed once", [](auto& store) {
+    add("lease: can be completed once", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
@@ -157,7 +157,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect_none_due(store, noon + seconds{86'400});
     });
 
-    add("complete: delivered and given up are the end, a retry is due when it says", [](auto& store) {
+    add("complete: delivered and given up are final, and a retry is due at its time", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 3);
@@ -189,7 +189,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect_none_due(store, noon + seconds{86'400});
     });
 
-    add("complete: what was not attempted is due again when it says, and nothing is recorded", [](auto& store) {
+    add("complete: a delivery that was not attempted is due again at the given time, and nothing is recorded", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 2);
@@ -219,7 +219,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(returned[0].attempts_made == 0, "as if it had never been claimed");
     });
 
-    add("complete: what was not attempted is held if its hook was disabled", [](auto& store) {
+    add("complete: a delivery that was not attempted is held if its hook was disabled", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 2);
@@ -231,7 +231,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(claim_one(store, noon).lease.delivery == claimed[1].lease.delivery, "and nothing of it is lost");
     });
 
-    add("complete: results are in order, also with unknown ones among them", [](auto& store) {
+    add("complete: results are returned in order, even if some leases are unknown", [](auto& store) {
         const auto account = sample_account();
         listen(store, account);
         expect(value_of(store.complete({}, noon)).empty(), "no results without attempts");
@@ -247,7 +247,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
                "each has its own result, in its place");
     });
 
-    add("secret: each signs until its own time is over", [](auto& store) {
+    add("secret: a replaced secret is returned until it expires", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
@@ -287,7 +287,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(secrets_at(noon + seconds{301}) == newest, "who replaces nothing");
     });
 
-    add("hook: only the deliveries of a deleted one are deleted with it", [](auto& store) {
+    add("hook: deleting a hook deletes its deliveries and no others", [](auto& store) {
         const auto account = sample_account();
         const auto lost = listen(store, account), remaining = listen(store, account);
         report(store, account, 3);
@@ -319,7 +319,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
                 expect(next.lease.delivery != before.lease.delivery, "ids are never used again");
     });
 
-    add("lease: of parallel claims no two get one delivery", [](auto& store) {
+    add("lease: parallel claims never return the same delivery", [](auto& store) {
         constexpr std::size_t hook_count = 5, event_count = 40;
         const auto account = sample_account();
         std::vector<hook_id> hooks;
@@ -350,7 +350,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(all.size() == hook_count * event_count, "and all is claimed in the end");
     });
 
-    add("event: of parallel reports each is delivered to each hook", [](auto& store) {
+    add("event: each of several parallel reports is delivered to each hook", [](auto& store) {
         constexpr std::size_t each_reports = 20;
         const auto account = sample_account();
         const auto one = listen(store, account), other = listen_at(store, account, "https://other.example/");

@@ -18,7 +18,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
     using enum delivery_outcome;
     const auto add = adder_of_cases(to, source);
 
-    add("hook: failing since its first failure, until the first success", [](auto& store) {
+    add("hook: is failing from its first failure until its first success", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen(store, account);
         report(store, account, 6);
@@ -47,7 +47,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect_since(noon + seconds{5});
     });
 
-    add("hook: disabled when it has been failing for too long, by a failure alone", [](auto& store) {
+    add("hook: is disabled after failing for too long, and only by a failure", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 4);
@@ -77,7 +77,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect(!listed_hook(store, sample_account("sitesmaker", 43), healthy).disabled, "a success disables nothing");
     });
 
-    add("hook: a failure long after the last one begins anew", [](auto& store) {
+    add("hook: a failure long after the previous one starts a new series", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         constexpr seconds bound{100};
@@ -105,7 +105,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect_since(1200);
     });
 
-    add("hook: disabled at once when its target is gone, and gets no event", [](auto& store) {
+    add("hook: is disabled at once when its target is gone, and gets no events", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen(store, account);
         report(store, account);
@@ -121,7 +121,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect(claim_one(store, noon).hook == other, "the other hook does");
     });
 
-    add("hook: a disabled one holds its deliveries until it is enabled", [](auto& store) {
+    add("hook: a disabled hook holds its deliveries until it is enabled", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 5);
@@ -159,7 +159,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect(value_of(store.append_event(sample_event(account), sample_seed(9), later)) == 1, "events come again");
     });
 
-    add("hook: after it is enabled, later retries keep their time", [](auto& store) {
+    add("hook: enabling it does not change when retries are due", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 2);

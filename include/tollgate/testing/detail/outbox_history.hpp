@@ -22,7 +22,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     using enum delivery_outcome;
     const auto add = adder_of_cases(to, source);
 
-    add("history: a hook's deliveries, newest first, its own account's alone", [](auto& store) {
+    add("history: a hook's deliveries are listed newest first, and only for its own account", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen(store, account);
         expect(deliveries(store, account, hook).empty(), "at first there are none");
@@ -60,7 +60,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(deliveries(store, account, hook_id{hook.value() + 100}).empty(), "there is no such hook");
     });
 
-    add("history: what is being sent waits until its lease is over", [](auto& store) {
+    add("history: a leased delivery is waiting until its lease ends", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
@@ -70,7 +70,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(listed.next_attempt_at == sample_terms(noon).lease_until, "or for its lease's");
     });
 
-    add("attempt: all that is known of it is on record, the last first", [](auto& store) {
+    add("attempt: attempts are recorded in full and listed newest first", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).empty(), "at first there are none");
@@ -138,7 +138,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(value_of(store.attempts_of(account, listen(store, account), 9, std::nullopt)).empty(), "another hook has its own");
     });
 
-    add("attempt: of one delivery the last are kept, as many as there must be", [](auto& store) {
+    add("attempt: at least the required number of the last attempts of a delivery is kept", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
@@ -159,7 +159,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(listed[i].attempt.duration == milliseconds{attempts - i}, "the last first, and none is missing");
     });
 
-    add("resend: due at once in any state, with the same message id", [](auto& store) {
+    add("resend: a delivery in any state is due at once, with the same message id", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 4);
@@ -204,7 +204,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_completed(store, completed(due[0], delivered), completion::too_late);
     });
 
-    add("resend: requested during an attempt, it follows the attempt, with any outcome", [](auto& store) {
+    add("resend: a request during an attempt takes effect after it, whatever its outcome", [](auto& store) {
         const auto account = sample_account(), dying = sample_account("sitesmaker", 43);
         const auto hook = listen(store, account), dying_hook = listen_at(store, dying, "https://dying.example/");
         const auto ask = [&](const account_ref& owner, const due_delivery& each, instant now) {
@@ -254,7 +254,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(claim_at(store, noon + seconds{second}).size() == 2, "and sent then");
     });
 
-    add("sweep: what ended before the moment is forgotten, not at it, a few at a time", [](auto& store) {
+    add("sweep: deliveries that ended before the given time are deleted, up to a bound per call", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account), lasting = listen(store, account);
         report(store, account, 6);
@@ -299,7 +299,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     });
 
     if (source->reopen)
-        to.emplace_back("outbox: all outlives the store", [source] {
+        to.emplace_back("outbox: everything is present after the store is reopened", [source] {
             const auto account = sample_account();
             std::optional<hook_id> failing, dead;
             std::optional<due_delivery> leased;

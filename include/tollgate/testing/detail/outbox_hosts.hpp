@@ -33,7 +33,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     using counts = std::map<std::string, std::size_t>;
     using ids = std::vector<hook_id>;
 
-    add("lease: not more than requested, and in the order in which they became due", [](auto& store) {
+    add("lease: returns at most the requested number, in the order in which the deliveries became due", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         for (const int second : {3, 1, 2}) report(store, account, 1, noon + seconds{second});
@@ -56,7 +56,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(claim(store, terms).size() == 1, "the delivery was not lost");
     });
 
-    add("lease: a host has no more leases than the request says, of all workers together", [](auto& store) {
+    add("lease: the bound of a host counts the leases of all workers", [](auto& store) {
         const auto account = sample_account();
         listen_at(store, account, "https://one.example/hook");
         report(store, account, 10);
@@ -75,7 +75,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(claim(store, terms).size() == 2, "and so is one that has ended");
     });
 
-    add("lease: the bound of a host holds for all requests of one call, in their order", [](auto& store) {
+    add("lease: the bound of a host applies to all requests of one call, in their order", [](auto& store) {
         const auto one = sample_account("sitesmaker", 1), other = sample_account("sitesmaker", 2);
         const auto a = listen_at(store, one, "https://shared.example/a"), b = listen_at(store, other, "https://shared.example/b");
         report(store, one, 3);
@@ -86,7 +86,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
                "the first request is served first, the second within what is left");
     });
 
-    add("lease: hooks of one scheme, host and port share a host", [](auto& store) {
+    add("lease: hooks with the same scheme, host name and port share a host", [](auto& store) {
         const auto account = sample_account();
         for (const char* each : {"https://example.com/one", "https://EXAMPLE.com:443/two?three"})
             listen_at(store, account, each);
@@ -117,7 +117,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(lease_of(store, {remaining, 1000, 4, noon}, terms).size() == 1, "there is one for the other hook's delivery");
     });
 
-    add("due: hooks in the order in which they became due, with what a scheduler needs, a page at a time", [](auto& store) {
+    add("due: hooks are listed in pages, in the order in which they became due, with account and target", [](auto& store) {
         const auto one = sample_account("sitesmaker", 1), other = sample_account("itemplatform", 2);
         const auto late = listen_at(store, one, "https://One.example/late"), idle = listen_at(store, one, "https://idle.example/");
         value_of(store.delete_hook(one, idle));
@@ -141,7 +141,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(value_of(store.due_hooks(noon + seconds{2}, 0)).hooks.empty(), "not even one");
     });
 
-    add("backlog: what is due, and since when; if the store says so", [](auto& store) {
+    add("backlog: counts the due deliveries and returns when the oldest became due", [](auto& store) {
         if constexpr (backlog_source<std::remove_cvref_t<decltype(store)>>) {
             const auto account = sample_account();
             const auto hook = listen_at(store, account, "https://one.example/hook");
@@ -166,7 +166,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
     });
 
-    add("due: hooks take turns: one that was served comes after those that wait", [](auto& store) {
+    add("due: a hook that was served is listed after those that are waiting", [](auto& store) {
         std::vector<hook_id> hooks;
         for (int i = 0; i < 3; ++i) {
             const auto account = sample_account("sitesmaker", i + 1);
@@ -185,7 +185,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect(served[i] == hooks[i % 3], "each has its turn, regardless of the backlog of others");
     });
 
-    add("due: a hook whose host is full waits until the request's time, and delays no other", [](auto& store) {
+    add("due: a hook whose host is full is listed again at the request's time, and delays no other hook", [](auto& store) {
         const auto account = sample_account("sitesmaker", 1), other = sample_account("sitesmaker", 2);
         std::vector<hook_id> hanging;
         for (int i = 0; i < 50; ++i) hanging.push_back(listen_at(store, account, "https://shared.example/" + std::to_string(i)));
@@ -209,7 +209,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(due_hook_ids(store, noon + seconds{5}).size() == 47, "then the others are listed again");
     });
 
-    add("due: a hook is listed until a request finds nothing, and again when something becomes due", [](auto& store) {
+    add("due: a hook is listed until a lease returns nothing, and again when a delivery becomes due", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 1, noon);

@@ -18,7 +18,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
     using enum delivery_outcome;
     const auto add = adder_of_cases(to, source);
 
-    add("update: from now on a hook gets events of its new name at its new target", [](auto& store) {
+    add("update: a hook gets new events of its new name at its new target", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen_at(store, account, "https://old.example/hook");
         listen_at(store, account, "https://old.example/other");
@@ -30,7 +30,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
             expect(each.target_url == (each.hook == hook ? changed.target_url : "https://old.example/other"), "sent to its target");
     });
 
-    add("update: what waits is sent to the new target, and counts for its host", [](auto& store) {
+    add("update: waiting deliveries are sent to the new target and count for its host", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen_at(store, account, "https://old.example/hook");
         const auto stays = listen_at(store, account, "https://old.example/other");
@@ -50,7 +50,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect(deliveries(store, account, hook).size() == 3, "its history stays");
     });
 
-    add("event: goes to one hook alone, whatever its event", [](auto& store) {
+    add("event: can be sent to a single hook, whatever the name of its event", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen(store, account);
         auto ping = sample_event(account, "ping");
@@ -70,7 +70,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect(deliveries(store, account, hook).size() == 1, "a refused event is not there");
     });
 
-    add("history: a hook's deliveries in one state", [](auto& store) {
+    add("history: deliveries can be filtered by state", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 6);
@@ -101,7 +101,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect(ids(delivery_state::held) == all{id(5)}, "a disabled hook holds what waits");
     });
 
-    add("resend: what was given up since then, the oldest first, and not more than asked for", [](auto& store) {
+    add("resend: deliveries that were given up since a time are sent again, oldest first, up to a bound", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen_at(store, account, "https://other.example/");
         for (int i = 0; i < 5; ++i) report(store, account, 1, noon + seconds{i});

@@ -52,7 +52,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     using namespace detail;
     const auto add = adder_of_cases(to, source);
 
-    add("personal token: what was created is found", [](auto& store) {
+    add("personal token: a created token is found", [](auto& store) {
         expect_token_unknown(store, "tgu_a");  // asked before, so that a cache has something to get wrong
         const auto token = sample_personal_token("tgu_a");
         value_of(store.create_personal_token(token, tokens_max));
@@ -73,7 +73,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect(!odd || !odd->has_value(), "bytes that are no UTF-8 name no token");
     });
 
-    add("personal token: a username of full length", [](auto& store) {
+    add("personal token: a username may have the maximum length", [](auto& store) {
         const auto token = sample_personal_token(std::string(token_username::bytes_max, 'u'));
         value_of(store.create_personal_token(token, tokens_max));
         expect_token_found(store, token);
@@ -81,7 +81,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect_token_unknown(store, std::string(token_username::bytes_max + 1, 'u'));
     });
 
-    add("personal token: a second one of the same username is a conflict", [](auto& store) {
+    add("personal token: a second token with the same username is a conflict", [](auto& store) {
         const auto first = sample_personal_token("tgu_a");
         const auto id = value_of(store.create_personal_token(first, tokens_max));
         auto second = sample_personal_token("tgu_a", user_id{8});
@@ -95,7 +95,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect_token_listed(listed[0], id, first);
     });
 
-    add("personal token: listed by user, oldest first", [](auto& store) {
+    add("personal token: tokens are listed by user, oldest first", [](auto& store) {
         std::vector<new_personal_token> tokens;
         std::vector<token_id> ids;
         for (const char* name : {"tgu_z", "tgu_a", "tgu_m", "tgu_b"}) {
@@ -115,7 +115,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect(value_of(store.personal_tokens_of(user_id{9})).empty(), "a user without tokens has an empty list");
     });
 
-    add("personal token: a revoked one is not found", [](auto& store) {
+    add("personal token: a revoked token is not found", [](auto& store) {
         const auto stored = sample_personal_token("tgu_kept");
         const auto lost = sample_personal_token("tgu_lost");
         const auto stored_id = value_of(store.create_personal_token(stored, tokens_max));
@@ -129,7 +129,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect_token_listed(listed[0], stored_id, stored);
     });
 
-    add("personal token: revoking what is not there is false", [](auto& store) {
+    add("personal token: revoking an unknown token returns false", [](auto& store) {
         expect(!value_of(store.revoke_personal_token(token_id{1})), "there was no such token");
         const auto id = value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
         expect(!value_of(store.revoke_personal_token(token_id{id.value() + 1})), "there was no such token");
@@ -139,7 +139,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect(!value_of(store.revoke_personal_token(id)), "a token is revoked once");
     });
 
-    add("personal token: ids are never used again, usernames may be", [](auto& store) {
+    add("personal token: ids are never reused, usernames may be", [](auto& store) {
         auto token = sample_personal_token("tgu_a");
         const auto first = value_of(store.create_personal_token(token, tokens_max));
         value_of(store.revoke_personal_token(first));
@@ -152,7 +152,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect_token_found(store, token);
     });
 
-    add("personal token: descriptions come back byte for byte", [](auto& store) {
+    add("personal token: descriptions are returned byte for byte", [](auto& store) {
         std::int64_t count = 0;
         const auto next = [&](const std::string& description) {
             ++count;
@@ -175,7 +175,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         }
     });
 
-    add("personal token: scopes come back in their order, none and all", [](auto& store) {
+    add("personal token: scopes are returned in their order, from none to all", [](auto& store) {
         const std::string full = "b:" + std::string(limits::scope_text_bytes_max - 4, 'x') + " a";
         std::int64_t count = 0;
         for (const std::string& list :
@@ -189,7 +189,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         }
     });
 
-    add("personal token: times to the millisecond, the largest user id, any digest", [](auto& store) {
+    add("personal token: times to the millisecond, the largest user id and any digest are stored", [](auto& store) {
         std::size_t count = 0;
         for (const instant at : difficult_times()) {
             auto token = sample_personal_token(
@@ -204,7 +204,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         }
     });
 
-    add("personal token: of parallel creations with one username exactly one wins", [](auto& store) {
+    add("personal token: exactly one of several parallel creations with the same username succeeds", [](auto& store) {
         for (int round = 0; round < 5; ++round) {
             const std::string username = "tgu_" + std::to_string(round);
             std::atomic<std::size_t> won{0}, winner{0};
@@ -222,7 +222,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         }
     });
 
-    add("personal token: not more than the bound for one user", [](auto& store) {
+    add("personal token: a user has at most the bound", [](auto& store) {
         const auto create = [&](std::string_view username, user_id user, std::size_t max) {
             return store.create_personal_token(sample_personal_token(username, user), max);
         };
@@ -240,7 +240,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect(value_of(store.personal_tokens_of(user_id{7})).size() == 4, "as many are there as were created");
     });
 
-    add("personal token: expires when it was said to, or never", [](auto& store) {
+    add("personal token: has the given expiry, or none", [](auto& store) {
         std::int64_t count = 0;
         const instant later = noon + milliseconds{1};
         for (const std::optional<instant> end : {std::optional<instant>{}, std::optional{noon}, std::optional{later}}) {
@@ -253,7 +253,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         }
     });
 
-    add("personal token: only its user gives it another secret", [](auto& store) {
+    add("personal token: only its user can replace its secret", [](auto& store) {
         auto token = sample_personal_token("tgu_a");
         const auto other = sample_personal_token("tgu_b");
         const auto id = value_of(store.create_personal_token(token, tokens_max));
@@ -274,7 +274,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect_token_found(store, other);
     });
 
-    add("personal token: parallel creations do not pass the bound", [](auto& store) {
+    add("personal token: parallel creations do not exceed the bound", [](auto& store) {
         for (std::int64_t round = 1; round <= 3; ++round) {
             constexpr std::size_t bound = thread_count * 2, each_tries = 4;
             std::atomic<std::size_t> won{0};
@@ -294,7 +294,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     });
 
     if constexpr (use_recorder<store_given_as<Given>>)
-        add("personal token: when it was used is kept, and shown", [](auto& store) {
+        add("personal token: time and network of its last use are stored and listed", [](auto& store) {
             const auto used = sample_personal_token("tgu_used"), idle = sample_personal_token("tgu_idle");
             value_of(store.create_personal_token(used, tokens_max));
             value_of(store.create_personal_token(idle, tokens_max));
@@ -314,7 +314,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             expect_token_found(store, used);
         });
 
-    add("personal token: readers see whole tokens while others create and revoke them", [](auto& store) {
+    add("personal token: readers see complete tokens while others create and revoke them", [](auto& store) {
         constexpr int rounds = 40;
         in_parallel([&](std::size_t i) {
             const std::string own = "tgu_" + std::to_string(i);
@@ -335,7 +335,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     });
 
     if (source->reopen)
-        to.emplace_back("personal token: all outlives the store", [source] {
+        to.emplace_back("personal token: everything is present after the store is reopened", [source] {
             const auto stored = sample_personal_token("tgu_kept");
             const auto lost = sample_personal_token("tgu_lost");
             std::optional<token_id> stored_id, lost_id;

@@ -33,7 +33,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
     using enum refresh_result;
     const auto add = adder_of_cases(to, source);
 
-    add("refresh token: gives another access token, and stays valid", [](auto& store) {
+    add("refresh token: returns another access token and stays valid", [](auto& store) {
         const auto application = create_sample_application(store);
         auto code = sample_code(1, application);
         code.scopes = sample_scopes("b a c");
@@ -56,7 +56,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         for (const std::uint64_t access : {1U, 11U, 12U, 13U}) expect_access(store, access);
     });
 
-    add("refresh token: fewer scopes for one access token, never more", [](auto& store) {
+    add("refresh token: an access token may have fewer scopes, but not more", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);  // user:balance sitesmaker:read
         auto more = sample_code(2, application);
@@ -89,7 +89,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect(full.scopes == sample_code(1, application).scopes, "one narrow access token narrows no other");
     });
 
-    add("refresh token: unknown, or another application's", [](auto& store) {
+    add("refresh token: an unknown one, or one of another application, is refused", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         authorize(store, 1, application);
@@ -104,7 +104,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect_refresh(store, sample_refresh(1, 11, application), refreshed);
     });
 
-    add("refresh token: lives on with each use, but not beyond its end", [](auto& store) {
+    add("refresh token: each use prolongs it, but not beyond its end", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto let_in_for = [&](std::uint64_t seed, seconds lifetime, seconds end) {
             expect_code(store, sample_code(seed, application), code_result::created);
@@ -150,7 +150,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect_refresh(store, sample_refresh(2, 12, application), refreshed);
     });
 
-    add("refresh token: refreshing in parallel works", [](auto& store) {
+    add("refresh token: can be used in parallel", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         constexpr std::uint64_t each_times = 5;
@@ -165,7 +165,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect(is_refreshable(store, 1, application), "the refresh token stays valid");
     });
 
-    add("rotation: the successor is good instead, with the same end and code", [](auto& store) {
+    add("rotation: the successor replaces the token, with the same end and code", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         const auto first = value_of(store.refresh_access_token(replacing(1, 11, application)));
@@ -192,7 +192,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         for (const std::uint64_t access : {1U, 11U, 12U, 30U}) expect_no_access(store, access);
     });
 
-    add("rotation: for the time of grace a lost response is given again", [](auto& store) {
+    add("rotation: in the grace period a repeated request gets the same successor", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         const instant at = noon + seconds{2};
@@ -266,7 +266,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect_refresh(store, replacing(1, 12, application), refreshed);
     });
 
-    add("rotation: of parallel uses all get the one successor", [](auto& store) {
+    add("rotation: parallel uses all get the same successor", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         std::mutex mutex;
@@ -286,7 +286,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect(good == 1, "exactly one successor is good");
     });
 
-    add("rotation: a token is revoked by its digest, and by its family's", [](auto& store) {
+    add("rotation: a token can be revoked by its digest and by that of its family", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         for (const bool by_family : {false, true}) {
@@ -305,7 +305,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         }
     });
 
-    add("revocation: an access token alone, a refresh token with what was made with it", [](auto& store) {
+    add("revocation: an access token is revoked alone, a refresh token with its access tokens", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         authorize(store, 2, application);
@@ -326,7 +326,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
     });
 
-    add("revocation: tokens of other applications, and unknown ones, are not changed", [](auto& store) {
+    add("revocation: unknown tokens and those of other applications are not changed", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         authorize(store, 1, application);

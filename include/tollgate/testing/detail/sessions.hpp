@@ -43,7 +43,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     using namespace detail;
     const auto add = adder_of_cases(to, source);
 
-    add("session: what was created is found", [](auto& store) {
+    add("session: a created session is found", [](auto& store) {
         const auto session = sample_session(1);
         expect_session_unknown(store, session);
         value_of(store.create_session(session));
@@ -56,7 +56,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_session_unknown(store, close);
     });
 
-    add("session: a second one of the same digest is a conflict", [](auto& store) {
+    add("session: a second session with the same digest is a conflict", [](auto& store) {
         const auto first = sample_session(1);
         value_of(store.create_session(first));
         auto second = sample_session(1, user_id{8});
@@ -67,7 +67,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_session_found(store, first);
     });
 
-    add("session: any login, any time, any user", [](auto& store) {
+    add("session: any login, times and user are stored", [](auto& store) {
         std::uint64_t seed = 0;
         for (const std::string& text : difficult_texts()) {
             auto session = sample_session(++seed);
@@ -85,7 +85,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         }
     });
 
-    add("session: a use is remembered", [](auto& store) {
+    add("session: the time of its last use is stored", [](auto& store) {
         auto session = sample_session(1);
         const auto other = sample_session(2);
         value_of(store.touch_session(session.cookie_digest, noon));
@@ -100,7 +100,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         }
     });
 
-    add("session: an ended one is not found", [](auto& store) {
+    add("session: an ended session is not found", [](auto& store) {
         const auto stored = sample_session(1), lost = sample_session(2);
         expect(!value_of(store.end_session(lost.cookie_digest)), "there was no such session");
         value_of(store.create_session(stored));
@@ -113,7 +113,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_session_found(store, stored);
     });
 
-    add("session: all sessions of one user are ended, and no others", [](auto& store) {
+    add("session: all sessions of one user can be ended, and no others are", [](auto& store) {
         value_of(store.end_sessions_of(user_id{7}, std::nullopt));
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             value_of(store.create_session(sample_session(seed)));
@@ -129,7 +129,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_session_found(store, sample_session(1));
     });
 
-    add("session: all of one user's are ended but one", [](auto& store) {
+    add("session: all sessions of one user except one can be ended", [](auto& store) {
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             value_of(store.create_session(sample_session(seed)));
             value_of(store.create_session(sample_session(10 + seed, user_id{8})));
@@ -147,7 +147,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_session_unknown(store, sample_session(11));
     });
 
-    add("session: a user's are listed, the last used first", [](auto& store) {
+    add("session: the sessions of a user are listed, the last used first", [](auto& store) {
         expect(value_of(store.sessions_of(user_id{7})).empty(), "a user without sessions has none");
         std::vector<stored_session> sessions;
         for (std::uint64_t seed = 0; seed < 3; ++seed) {
@@ -182,7 +182,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_listed({});
     });
 
-    add("session: swept when it began or was used before the moment, not at it", [](auto& store) {
+    add("session: a sweep deletes sessions that were created or last used before the given times", [](auto& store) {
         const auto create = [&](std::uint64_t seed, instant created_at, instant seen_at) {
             auto session = sample_session(seed, user_id{static_cast<std::int64_t>(seed)});
             session.created_at = created_at;
@@ -207,7 +207,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         for (const auto& each : {fresh, used}) expect_session_found(store, each);
     });
 
-    add("session: of parallel ends exactly one ends it, and it is not found again", [](auto& store) {
+    add("session: exactly one of several parallel calls ends a session, and it is not found afterwards", [](auto& store) {
         for (std::uint64_t round = 0; round < 5; ++round) {
             const auto session = sample_session(round);
             value_of(store.create_session(session));
@@ -224,7 +224,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     });
 
     if (source->reopen)
-        to.emplace_back("session: all outlives the store", [source] {
+        to.emplace_back("session: everything is present after the store is reopened", [source] {
             auto stored = sample_session(1);
             const auto lost = sample_session(2);
             {
