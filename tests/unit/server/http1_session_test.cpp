@@ -210,7 +210,7 @@ struct post_blocks : tollgate_test::echo_handler {
 
 }  // namespace
 
-TEST_CASE("a session stops at a request that needs a worker, and continues there with everything received", "[http1_session]") {
+TEST_CASE("a session stops at a request that needs a worker, and continues there with everything it has received", "[http1_session]") {
     post_blocks handler;
     const std::atomic<bool> stopping = false;
     const server_detail::response_context context{handler, date, stopping};

@@ -301,7 +301,7 @@ TEST_CASE("slow clients are disconnected, with a response if they had begun a re
         for (int i = 0; i < 500 && client.silent_for(10ms); ++i) client.write("b");
         CHECK(client.read_response().status == 408);
     }
-    SECTION("a second head arrives slowly") {
+    SECTION("the head of a second request arrives slowly") {
         client.write(get + "GET / HT");
         REQUIRE(running.start());
         CHECK(client.read_response().status == 200);

@@ -125,7 +125,7 @@ TEST_CASE("TLS 1.2 agrees only on forward secrecy with authenticated encryption,
     }
 }
 
-TEST_CASE("the ciphers of TLS 1.2 are a setting", "[server][tls]") {
+TEST_CASE("the ciphers of TLS 1.2 can be set", "[server][tls]") {
     const auto own = tollgate_test::make_certificate("old clients", {}, tollgate_test::key_kind::rsa);
     tollgate_test::echo_handler handler;
     server_settings settings = with_tls();
@@ -365,7 +365,7 @@ TEST_CASE("over TLS, connections over a bound get 503", "[server][tls]") {
 TEST_CASE("a TLS handshake has a deadline", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server_settings settings = with_tls();
-    SECTION("of its own setting") {
+    SECTION("its own setting applies") {
         settings.handshake_timeout = 80ms;
         server running{handler, settings};
         REQUIRE(running.start());

@@ -209,7 +209,7 @@ TEST_CASE("waiting work of one kind does not delay other kinds", "[worker_pool]"
     slow_ones.wait_for(50);
 }
 
-TEST_CASE("no more workers than the bound do one kind of work", "[worker_pool]") {
+TEST_CASE("one kind of work uses at most its bound of workers", "[worker_pool]") {
     struct expected {
         work_kind kind;
         int workers;

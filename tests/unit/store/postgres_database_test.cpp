@@ -443,7 +443,7 @@ TEST_CASE("a pool that cannot be opened reports why, without the password") {
     }));
 }
 
-TEST_CASE("of several servers the one that accepts writes is found, and a hanging one uses only its share of the time") {
+TEST_CASE("the one of several servers that accepts writes is found, and a hanging one uses only its share of the time") {
     auto& server = postgres_server::shared();
     tcp_proxy hanging{server.socket_path()};
     hanging.set_mode(tcp_proxy::mode::hang);

@@ -43,7 +43,7 @@ TEST_CASE("no statement of the store scans a table") {
         server.run("SET search_path = test_1; SELECT count(*) FROM tollgate_hooks WHERE secret = 'x'");
         CHECK(tables_read_whole(server.log()) == std::set<std::string>{"tollgate_hooks"});
     }
-    SECTION("in all statements of the store suite") {
+    SECTION("the statements of the store suite do not scan") {
         for (const auto& each : cases([&] { return postgres_store{server.new_schema()}; })) {
             tollgate_test::stall_guard::progress(each.name());
             const auto outcome = each.run();

@@ -64,7 +64,7 @@ void fail_each_allocation(Verb verb, Check nothing_happened) {
 
 }  // namespace
 
-TEST_CASE("a memory store that runs out of memory within a verb has done nothing") {
+TEST_CASE("a verb of a memory store that runs out of memory changes nothing") {
     memory_store store;
     const auto stored = sample_personal_token("tgu_kept");
     value_of(store.create_personal_token(stored, tokens_max));
@@ -100,7 +100,7 @@ TEST_CASE("a memory store that runs out of memory within a verb has done nothing
     fail_each_allocation([&] { return store.hooks_of(hook.account); }, [] {});
 }
 
-TEST_CASE("a memory store that runs out of memory within an OAuth verb has done nothing") {
+TEST_CASE("an OAuth verb of a memory store that runs out of memory changes nothing") {
     memory_store store;
     const auto new_row = sample_application("tgi_a");
     fail_each_allocation([&] { return store.create_application(new_row, 100); },
@@ -161,7 +161,7 @@ TEST_CASE("a memory store that runs out of memory within an OAuth verb has done 
     for (std::uint64_t seed = 1; seed <= 15; ++seed) CHECK_FALSE(has_token(seed));
 }
 
-TEST_CASE("a memory store that runs out of memory within a session verb has done nothing") {
+TEST_CASE("a session verb of a memory store that runs out of memory changes nothing") {
     memory_store store;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         const auto session = sample_session(seed);
@@ -184,7 +184,7 @@ TEST_CASE("a memory store that runs out of memory within a session verb has done
         CHECK_FALSE(value_of(store.find_session(sample_session(seed).cookie_digest)));
 }
 
-TEST_CASE("a memory store that runs out of memory within an outbox verb has done nothing") {
+TEST_CASE("an outbox verb of a memory store that runs out of memory changes nothing") {
     using namespace tollgate::testing::detail;
     using enum delivery_outcome;
     memory_store store;

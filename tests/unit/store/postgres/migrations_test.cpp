@@ -115,7 +115,7 @@ TEST_CASE("an older node continues beside newer tables, unless a step broke comp
     CHECK(newest_node.open_another());
 }
 
-TEST_CASE("of nodes that start at once, as processes or threads, one migrates") {
+TEST_CASE("only one of the nodes that start at once migrates, as processes or threads") {
     auto& server = postgres_server::shared();
     constexpr std::array counting{
         schema_step{"CREATE TABLE runs (id bigint GENERATED ALWAYS AS IDENTITY); SELECT pg_sleep(0.2)"},
