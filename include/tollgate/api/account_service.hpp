@@ -89,24 +89,26 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
             .license = std::move(settings.license)};
 }
 
-[[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings settings, const api_settings& api) {
+/// The fields that all parts have in common.
+template <class Settings>
+void copy_common_fields(const api_settings& api, Settings& settings) {
     settings.auth_url = api.auth_url;
     settings.services = api.services;
-    settings.anonymous_quota = api.anonymous_quota;
     settings.trusted_proxies = api.trusted_proxies;
     settings.client_named_by = api.client_named_by;
-    settings.cors_origins = api.cors_origins;
     settings.documentation_url = api.documentation_url;
+}
+
+[[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings settings, const api_settings& api) {
+    copy_common_fields(api, settings);
+    settings.anonymous_quota = api.anonymous_quota;
+    settings.cors_origins = api.cors_origins;
     return settings;
 }
 
 [[nodiscard]] inline page_settings to_page_settings(page_settings settings, const api_settings& api) {
-    settings.auth_url = api.auth_url;
-    settings.services = api.services;
-    settings.trusted_proxies = api.trusted_proxies;
-    settings.client_named_by = api.client_named_by;
+    copy_common_fields(api, settings);
     settings.hooks_per_event_max = api.hooks_per_event_max;
-    settings.documentation_url = api.documentation_url;
     return settings;
 }
 
