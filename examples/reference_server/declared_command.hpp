@@ -83,7 +83,7 @@ public:
 
 private:
     struct shared_flag {
-        const flag* which;
+        const reference::flag* flag;
         CLI::Option* option = nullptr;
         std::vector<std::string> texts;
         bool toggle = false;
@@ -110,24 +110,24 @@ private:
         std::vector<given_flag> flags;
         for (const shared_flag& each : shared_) {
             if (each.option->count() == 0) continue;
-            const auto type = each.which->type;
-            if (each.which->name == "data" && payload_ != nullptr && payload_->empty()) {
+            const auto type = each.flag->type;
+            if (each.flag->name == "data" && payload_ != nullptr && payload_->empty()) {
                 auto rest = split(each.texts).second;
                 if (rest.size() > 1) throw usage_error{"--data is given more than once in addition to the JSON."};
-                if (!rest.empty()) flags.push_back({each.which->name, std::move(rest)});
+                if (!rest.empty()) flags.push_back({each.flag->name, std::move(rest)});
                 continue;
             }
             if (each.texts.size() > 1 && type != flag_type::list)
                 throw usage_error{each.option->get_name() + " is given more than once."};
-            flags.push_back({each.which->name, type == flag_type::toggle
-                                                   ? std::vector<std::string>{each.toggle ? "true" : "false"}
-                                                   : each.texts});
+            flags.push_back({each.flag->name, type == flag_type::toggle
+                                                  ? std::vector<std::string>{each.toggle ? "true" : "false"}
+                                                  : each.texts});
         }
         return flags;
     }
 
     [[nodiscard]] const std::vector<std::string>& texts_of(std::string_view name) const {
-        return std::find_if(shared_.begin(), shared_.end(), [&](const auto& each) { return each.which->name == name; })
+        return std::find_if(shared_.begin(), shared_.end(), [&](const auto& each) { return each.flag->name == name; })
             ->texts;
     }
 

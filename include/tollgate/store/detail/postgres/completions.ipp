@@ -28,7 +28,7 @@ struct completion_ledger {
         bool lease_is_open;
         std::int64_t lease_number;
         std::int64_t attempts_made;
-        bool resend_asked;
+        bool resend_requested;
         bool is_changed = false;
     };
     struct hook_row {
@@ -119,12 +119,12 @@ inline result<completion_ledger> open_ledger(batch request, transaction& on, std
                                    std::int64_t, bool>();
         if (!row) return row.error();
         if (!*row) break;
-        const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
+        const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_requested] =
             **row;
         // Nothing is stored of a deleted hook any more.
         if (!in.hooks.contains(hook)) continue;
         in.deliveries.emplace(id, completion_ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
-                                                       attempts_made, resend_asked});
+                                                       attempts_made, resend_requested});
     }
     return in;
 }
@@ -152,7 +152,7 @@ inline completion complete_one(completion_ledger& in, const attempt_result& ende
         to.is_changed = true;
     }
 
-    const bool resent = std::exchange(which.resend_asked, false);
+    const bool resent = std::exchange(which.resend_requested, false);
     if (resent) which.attempts_made = 0;
     const bool is_over = !resent && ended.outcome != delivery_outcome::retry;
     which.at = is_over || resent || was_disabled ? now : ended.retry_at;
@@ -215,7 +215,7 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
             states.push_back(each.state);
             times.push_back(each.at);
             attempts.push_back(each.attempts_made);
-            resent.push_back(each.resend_asked);
+            resent.push_back(each.resend_requested);
         }
         request.add(
             "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
