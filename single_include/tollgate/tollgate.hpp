@@ -711,15 +711,15 @@ namespace detail {
     return ip_address::from_bytes(bytes);
 }
 
-/// The first address of the /24 of an IPv4 address, of the /48 of another.
+/// The first address of an IPv4 address's /24, or of an IPv6 address's /48.
 [[nodiscard]] constexpr ip_address without_host(const ip_address& client) noexcept {
     return first_of_network(client, client.is_v4() ? 15 : 6);
 }
 
 }  // namespace detail
 
-/// What users are shown as the origin of a sign-in or of a token's use: the /24 of an IPv4 address, the /48 of another, such as
-/// `203.0.113.0/24`.
+/// The network that users see as the origin of a sign-in or of a token's use: the /24 of an IPv4 address, or the /48 of
+/// an IPv6 address, such as `203.0.113.0/24`.
 [[nodiscard]] inline std::string network_of(const ip_address& client) {
     return detail::without_host(client).to_text() + (client.is_v4() ? "/24" : "/48");
 }
@@ -2191,7 +2191,7 @@ struct refusal {
 ///
 ///     struct hello {
 ///         void handle(const http::request&, http::response& response) noexcept { response.body() = "hello"; }
-///         void handle(const http::refusal& why, http::response& response) noexcept { response.set_status(why.status); }
+///         void handle(const http::refusal& refusal, http::response& response) noexcept { response.set_status(refusal.status); }
 ///     };
 template <class H>
 concept handler = requires(H& h, const request& whole, const refusal& refused, response& response) {
@@ -3157,7 +3157,7 @@ struct recorded_attempt {
     delivery_id delivery;
     std::string event;
     public_id message_id;
-    attempt made;
+    tollgate::attempt attempt;
 };
 
 /// A hook that may have a delivery to send.
@@ -3170,8 +3170,8 @@ struct due_hook {
 /// A page of due hooks.
 struct due_hook_page {
     std::vector<due_hook> hooks{};
-    /// When `due_hooks` may list a hook that is not in this page, if nothing is written before: not later than `now` when
-    /// there are more at once, none when nothing waits.
+    /// When `due_hooks` may list a hook that is not in this page, if nothing is written before: not later than `now` if
+    /// more hooks are due now, empty if nothing waits.
     std::optional<instant> next_at{};
 };
 
@@ -3210,15 +3210,15 @@ struct delivery_lease {
 struct due_delivery {
     delivery_lease lease;
     hook_id hook;
-    std::shared_ptr<const event> what;  ///< never null; deliveries of one event may share it
+    std::shared_ptr<const tollgate::event> event;  ///< never null; deliveries of one event may share it
     public_id message_id;
     std::string type;  ///< the payload format's name
     std::string target_url;
     std::string secret;
     std::vector<std::string> previous_secrets{};  ///< still valid, so they sign too; most recently replaced first
     unsigned attempts_made = 0;  ///< before this one, since it was created or last resent
-    /// Why the secret cannot be read, for the operator, if it cannot: its key is missing, for example. Such a delivery is not
-    /// sent until it can.
+    /// If the secret cannot be read, the reason for the operator, such as a missing key. Such a delivery is not sent
+    /// until the secret can be read.
     std::string unreadable_secret{};
 };
 
@@ -3234,12 +3234,12 @@ enum class delivery_outcome : std::uint8_t {
 /// The result of one leased delivery.
 struct attempt_result {
     delivery_lease lease;
-    attempt made;
+    tollgate::attempt attempt;
     delivery_outcome outcome = delivery_outcome::given_up;
     instant retry_at{};  ///< only for `retry` and `not_attempted`
     /// If this attempt failed and the hook has been failing since this time or longer, the hook is disabled. A failure
-    /// whose predecessor was made before this time starts a new series: the pause in between says nothing about the
-    /// hook.
+    /// whose predecessor was made before this time starts a new series: the pause in between does not mean that the
+    /// hook was failing.
     std::optional<instant> disable_if_failing_since{};
 };
 
@@ -3790,7 +3790,7 @@ concept token_authenticator = requires(const A& a, std::string_view credentials,
 
 namespace tollgate::inline v0 {
 
-/// Stores webhooks. Every verb is one atomic intent; its effect is as durable as the store when it returns.
+/// Stores webhooks. Every verb is atomic; its effect is as durable as the store when it returns.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown.
@@ -3829,8 +3829,8 @@ namespace tollgate::inline v0 {
 /// Stores OAuth applications.
 ///
 /// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is one atomic intent; its
-/// effect is as durable as the store when it returns.
+/// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
+/// durable as the store when it returns.
 template <class S>
 concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
                                      application_id id, const digest& secret, const application_change& changed,
@@ -4005,7 +4005,7 @@ struct request_context {
     std::string_view route;
     ip_address client;                   ///< behind trusted proxies, the one they name
     instant at;                          ///< when its head had arrived
-    std::chrono::nanoseconds duration{};  ///< from then until now, waits for the body, a worker and the store included
+    std::chrono::nanoseconds duration{};  ///< from then until now, including waits for the body, a worker and the store
 };
 
 /// One request and its response, for logs and metrics. Views: valid during the call. The request's Authorization field and query
@@ -4057,8 +4057,8 @@ concept observer = requires(const O& o, const request_record& request, const ref
 /// target may hold one.
 struct delivery_record {
     const due_delivery& delivery;
-    const attempt_result& attempt;
-    completion result;  ///< what `outbox::complete` returned
+    const attempt_result& result;
+    tollgate::completion completion;  ///< what `outbox::complete` returned
     /// Why it failed, for the operator: the system's message, or what is wrong with the certificate; may be empty.
     std::string_view reason;
     /// The trace and span that the attempt's `traceparent` named. All attempts of a delivery are in one trace.
@@ -4074,7 +4074,7 @@ struct delivery_record {
 ///     struct delivery_counter : no_observer {
 ///         std::atomic<std::uint64_t>* delivered;
 ///         void on_attempt(const delivery_record& record) const noexcept {
-///             if (record.attempt.outcome == delivery_outcome::delivered) ++*delivered;
+///             if (record.result.outcome == delivery_outcome::delivered) ++*delivered;
 ///         }
 ///     };
 template <class O>
@@ -4115,10 +4115,10 @@ namespace tollgate::inline v0 {
 /// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
 /// durable as the store when it returns.
 template <class S>
-concept event_sink = requires(S& s, const event& happened, const message_seed& seed, instant now) {
+concept event_sink = requires(S& s, const event& reported, const message_seed& seed, instant now) {
     // One delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none.
     // Returns how many are due. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
-    { s.append_event(happened, seed, now) } -> std::same_as<result<std::size_t>>;
+    { s.append_event(reported, seed, now) } -> std::same_as<result<std::size_t>>;
 };
 
 /// Keeps deliveries until they arrive, and their history afterwards.
@@ -4128,10 +4128,10 @@ concept event_sink = requires(S& s, const event& happened, const message_seed& s
 /// delivery, and the bound of leases per host that a request names. A delivery's host is scheme, host and port of its
 /// hook's target (`delivery_host`).
 ///
-/// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps. Of
-/// a hook's delivered and given up deliveries a store keeps at least the newest `limits::ended_deliveries_per_hook_max`.
-/// A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host fills it,
-/// it may give up an event's deliveries to that host at once, on record, while the others are due.
+/// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps.
+/// A store keeps at least the newest `limits::ended_deliveries_per_hook_max` delivered and given up deliveries of a
+/// hook. A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host
+/// fills it, it may give up an event's deliveries to that host at once, on record, while the others are due.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `examples/own_store`, the shortest one. An adapter is correct if it
 /// passes `tollgate/testing/store_suite.hpp`.
@@ -4139,11 +4139,11 @@ template <class S>
 concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,
                                            std::span<const attempt_result> ended, const account_ref& account,
                                            hook_id hook, delivery_id delivery, instant now, instant ended_before, instant since,
-                                           std::size_t rows_max, std::optional<delivery_id> which, const event& happened,
+                                           std::size_t rows_max, std::optional<delivery_id> which, const event& reported,
                                            const message_seed& seed, std::optional<delivery_state> state) {
     // One delivery of this event, due now, for this hook alone, whatever its event: a test, for example. Whether the event's
     // account has such a hook. error_kind::conflict if it is disabled.
-    { s.append_event_to(hook, happened, seed, now) } -> std::same_as<result<bool>>;
+    { s.append_event_to(hook, reported, seed, now) } -> std::same_as<result<bool>>;
     // Hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due: a delivery whose
     // time has come, or whose lease has ended. A hook may be listed too early, but a `lease` call that finds nothing due
     // ends that.
@@ -4154,8 +4154,8 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // a disabled hook's deliveries are held. A hook that still has a due delivery is due again now, behind all others, or,
     // if the bound of its host kept that delivery back, at `full_host_retry_at`.
     { s.lease(requests, lease) } -> std::same_as<result<std::vector<due_delivery>>>;
-    // Ends leases; one status each, in their order, all of them in one step (a commit costs more than a row). Each attempt
-    // is recorded, also if it is too late, unless the delivery is gone. `not_attempted` only ends the lease.
+    // Ends leases; one status each, in their order, all of them in one step (a commit costs more than a row). Each
+    // attempt is recorded, even if it is too late, unless the delivery is gone. `not_attempted` only ends the lease.
     //
     // A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does
     // a failure whose predecessor is earlier than its `disable_if_failing_since`. A disabled hook holds its deliveries:
@@ -4164,8 +4164,8 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // The hook's deliveries, newest first, at most `rows_max`; none if the hook is not the account's. With `which`, only
     // those older than that one, whether it still exists or not; with `state`, only those in that state.
     { s.deliveries_of(account, hook, rows_max, which, state) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
-    // The hook's attempts, the last completed first, at most `rows_max`; with `which`, only those of that delivery. Of one
-    // delivery at least the last `limits::attempts_per_delivery_max` are kept.
+    // The hook's attempts, the last completed first, at most `rows_max`; with `which`, only those of that delivery. At
+    // least the last `limits::attempts_per_delivery_max` of one delivery are kept.
     { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
     // Whether the account has such a delivery. In any state, it becomes due now and its retry plan starts over. If it is
     // being sent, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by
@@ -4186,15 +4186,15 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
 /// An outbox that other processes may append to. A worker compares the number several times a second, and looks for due
 /// hooks when it has changed or is unknown.
 ///
-/// Optional: without it a worker looks at a low rate.
+/// Optional: without it, a worker looks less often.
 template <class S>
 concept shared_outbox = outbox<S> && requires(const S& s) {
-    // A different number after anything was appended; it may also change for other reasons. None when it cannot be
-    // determined now. Never blocks, and costs next to nothing.
+    // A different number after anything was appended; it may also change for other reasons. Empty if it cannot be
+    // determined now. Never blocks, and costs almost nothing.
     { s.changes_seen() } noexcept -> std::same_as<std::optional<std::uint64_t>>;
 };
 
-/// An outbox that says how much is due, for monitoring.
+/// An outbox that reports how much is due, for monitoring.
 ///
 /// Optional. Exemplars: `memory_store`, `sqlite_store`, `postgres_store`.
 template <class S>
@@ -4217,7 +4217,7 @@ namespace tollgate::inline v0 {
 ///
 ///     struct data_alone {
 ///         result<void> write(const due_delivery& sent, instant, http::field_block& fields, std::string& body) const {
-///             body = sent.what->data;
+///             body = sent.event->data;
 ///             fields.add("Content-Type", "application/json");
 ///             return {};
 ///         }
@@ -4474,7 +4474,8 @@ struct checked_password {
 /// Checks a login and its password. Only the built-in sign-in page needs it.
 ///
 /// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
-/// Errors: an `error` if it could not be checked (unavailable also if too many checks are running); never throws.
+/// Errors: an `error` if the password could not be checked, including unavailable if too many checks are running;
+/// never throws.
 ///
 /// A source that also has `check_password(const sign_in_attempt&)` is called with that instead, so that it can share
 /// its capacity fairly between clients. If it has `result<bool> is_active(user_id)`, that is called for the user of each
@@ -4485,8 +4486,8 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
-/// A password source that says which password it compared. Optional: with it a sign-in with the old password that is being
-/// checked during a change leaves no session, and of two changes at once the second is refused.
+/// A password source that says which password it compared. Optional: with it, a sign-in with the old password that
+/// overlaps with a change leaves no session, and of two simultaneous changes the second is refused.
 ///
 /// Exemplar:
 ///
@@ -4508,18 +4509,18 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
 ///             const std::scoped_lock held{mutex};
 ///             return login == "ann" ? std::to_string(changes) : std::string{};
 ///         }
-///         result<void> set_password(const checked_password& current, std::string_view wanted) {
+///         result<void> set_password(const checked_password& current, std::string_view new_password) {
 ///             const std::scoped_lock held{mutex};
 ///             if (current.version != std::to_string(changes)) return error{error_kind::conflict, "The password was changed.", {}};
-///             password = wanted;
+///             password = new_password;
 ///             ++changes;
 ///             return {};
 ///         }
 ///     };
 template <class P>
 concept versioned_password_source = password_source<P> && requires(P& p, const sign_in_attempt& attempt, std::string_view login) {
-    // As check_password(login, password), with the version of the password that was right: a text that every change
-    // replaces, for instance the hash. It is neither stored nor shown.
+    // Like check_password(login, password), but also returns the version of the password that was right: a text that
+    // every change replaces, for instance the hash. It is neither stored nor shown.
     { p.check_password(attempt) } -> std::same_as<result<std::optional<checked_password>>>;
     // The version of this login's password now; empty if there is no such user.
     { p.password_version(login) } -> std::same_as<result<std::string>>;
@@ -4599,7 +4600,7 @@ concept sign_in_source = session_source<S> && requires(S& s, const http::request
 template <class S>
 concept session_manager = session_source<S> && requires(S& s, const http::request& request, const session& session, std::string_view id,
                                                         instant now) {
-    // The sessions of this user, the last used first; one of them is that of the request.
+    // The sessions of this user, most recently used first, including the request's.
     { s.sessions_of(request, session, now) } -> std::same_as<result<std::vector<listed_session>>>;
     // Ends the session of this user that `listed_session::id` names; whether there was one.
     { s.end_session(session, id) } -> std::same_as<result<bool>>;
@@ -4610,8 +4611,8 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
 /// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
 struct password_change {
     std::string_view current;
-    std::string_view wanted;  ///< at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes
-    ip_address client;        ///< behind trusted proxies, the one they name
+    std::string_view new_password;  ///< at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes
+    ip_address client;              ///< behind trusted proxies, the one they name
 };
 
 /// The result of a password change.
@@ -4625,11 +4626,11 @@ struct password_change_response {
     seconds retry_after{};  ///< if throttled: the time to wait; at least 1
 };
 
-/// A session source that changes passwords. Optional: with it `account_pages` has a form for it. `cookie_sessions` is one if its
-/// passwords are a `password_store`.
+/// A session source that changes passwords. Optional: with it, `account_pages` has a form for this. `cookie_sessions`
+/// is one if its passwords are a `password_store`.
 ///
-/// Thread rule and errors: as for `session_source`. Blocking: it computes slow password hashes, so it is called on a worker
-/// thread, whatever `blocking` says.
+/// Thread rule and errors: as for `session_source`. Blocking: it computes slow password hashes, so it is called on a
+/// worker thread even if `blocking` is false.
 template <class S>
 concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& session,
                                                          const password_change& change, instant now,
@@ -4660,7 +4661,8 @@ concept session_store = requires(S& s, const stored_session& session, const dige
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
     // Whether there was one. It is invalid as soon as this returns.
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
-    // The user's sessions, the last used first; none if there is no such user. Those that are over are listed until a sweep.
+    // The user's sessions, most recently used first; none if there is no such user. Expired ones are listed until a
+    // sweep.
     { s.sessions_of(user) } -> std::same_as<result<std::vector<stored_session>>>;
     // Ends all sessions of one user except `except`, for instance after a password change.
     { s.end_sessions_of(user, except) } -> std::same_as<result<void>>;
@@ -4688,8 +4690,9 @@ concept time_source = requires(const C& c) {
     { c.now() } noexcept -> std::same_as<instant>;
 };
 
-/// A reading of the clock for durations, which are a difference of two: `clock.steady_now()` if the clock has that member, which
-/// returns std::chrono::nanoseconds, is noexcept and never goes backwards; otherwise `now()`, to the millisecond.
+/// Reads the clock to measure a duration, the difference of two readings: `clock.steady_now()` if the clock has that
+/// member (it returns std::chrono::nanoseconds, is noexcept and never goes backwards), otherwise `now()`, to the
+/// millisecond.
 template <time_source C>
 [[nodiscard]] std::chrono::nanoseconds steady_now(const C& clock) noexcept {
     if constexpr (requires { { clock.steady_now() } noexcept -> std::same_as<std::chrono::nanoseconds>; })
@@ -4827,8 +4830,8 @@ concept credential_cache = credential_source<S> && requires(const S& s, std::str
     { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
 };
 
-/// Stores personal tokens and access tokens. Every verb is one atomic intent; its effect is as durable as the store
-/// when it returns.
+/// Stores personal tokens and access tokens. Every verb is atomic; its effect is as durable as the store when it
+/// returns.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
@@ -4888,11 +4891,12 @@ namespace tollgate::inline v0 {
 /// Optional parts: `account_checker`, `quota_cache`, `balance_cache`, `activity_source`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
-    // The user's balance, in the currency of their settings. Called on requests for it whose credential does not include it.
+    // The user's balance, in the currency of their settings. Called for a balance request whose credential does not
+    // include the balance.
     { d.balance_of(user) } -> std::same_as<result<balance>>;
     // The user's accounts at one service, in a stable order; empty if there are none or the service is unknown.
     { d.accounts_of(user, service) } -> std::same_as<result<std::vector<account>>>;
-    // The user's own rate limit; empty for the default. Called on every request whose credential does not include it,
+    // The user's own rate limit; empty for the default. Called for every request whose credential does not include it,
     // so it should be quick and not allocate. A changed value applies at once.
     { d.quota_of(user) } -> std::same_as<result<std::optional<quota>>>;
 };
@@ -4915,7 +4919,7 @@ concept balance_cache = user_directory<D> && requires(const D& d, user_id user) 
     { d.cached_balance_of(user) } noexcept -> std::same_as<lookup<balance>>;
 };
 
-/// A directory that looks up one account at less cost than all of a user. Optional.
+/// A directory that can look up one account more cheaply than all accounts of a user. Optional.
 ///
 /// Thread rule, blocking and errors: as those of `user_directory`.
 template <class D>
@@ -5848,7 +5852,7 @@ struct application_request {
 enum class field_error : std::uint8_t {
     malformed,
     too_many,   ///< more redirect URLs than `limits::redirect_urls_max`
-    insecure,   ///< http to another host than a loopback address
+    insecure,   ///< http to a host that is not a loopback address
     not_ascii,  ///< an international domain name that is not in its ASCII form, or other characters beyond ASCII
 };
 
@@ -5856,14 +5860,14 @@ enum class field_error : std::uint8_t {
 struct field_fault {
     std::string_view field;  ///< `name`, `website`, `description` or `redirect_url`
     std::string message;     ///< a sentence that begins with the field's name
-    field_error what = field_error::malformed;
+    field_error kind = field_error::malformed;
     std::size_t index = 0;  ///< which of several redirect URLs
 };
 
 namespace detail {
 
 /// What is wrong with a URL of an application; empty if nothing is. http is allowed for programs on the user's machine
-/// only (RFC 9700 section 2.6): elsewhere a code could be read on its way.
+/// only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
 [[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text) {
     if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
         return field_error::not_ascii;
@@ -5927,7 +5931,7 @@ struct registered_application {
     secret_text client_secret;  ///< empty for a public client
 };
 
-/// A client secret, also for replacing one; empty if the random source fails.
+/// A new client secret, for a new application or as a replacement; empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
     std::array<std::byte, 32> bytes;
@@ -6353,13 +6357,13 @@ public:
     /// Stops.
     TOLLGATE_DECL ~health();
 
-    /// Adds a check. What it refers to outlives this.
+    /// Adds a check. Everything that it refers to must outlive this object.
     TOLLGATE_DECL void add(std::string name, check function);
 
-    /// Runs the checks from now on. An error means that a thread could not be started. It starts once.
+    /// Runs the checks from now on. An error means that a thread could not be started. Can be called once.
     TOLLGATE_DECL result<void> start();
 
-    /// Runs no further check, and waits for those under way. Calling it again is harmless.
+    /// Runs no further checks, and waits for those in progress. Calling it again is harmless.
     TOLLGATE_DECL void stop() noexcept;
 
     /// The names of the checks that fail, in the order in which they were added. Never waits.
@@ -7224,8 +7228,9 @@ struct path_parameter<"hook"> {
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
 };
 
-/// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a `const std::optional<type>&`, empty if
-/// the request has no such parameter. Text that `parse` refuses is a 422 that names the parameter; it gets the text decoded.
+/// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a
+/// `const std::optional<type>&`, empty if the request has no such parameter. `parse` gets the decoded text; text that
+/// it refuses is a 422 that names the parameter.
 ///
 /// A name without a specialization is text. For another type:
 ///
@@ -7487,13 +7492,13 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// Query parameters follow the path, `on_get<"/{service}/invoices?{year}&{page}">`, and their arguments follow those of the path, each as
 /// a `const std::optional<type>&` of the type that `query_parameter` gives it. Others in the request are ignored.
 ///
-/// Where the directory or the store blocks, endpoints run on workers, of which those of one kind can only take up a part: reads of
-/// the store for GET and writes for others, unless the endpoint has a `static constexpr http::work_kind work` that says what it
-/// waits for. One with `work_kind::users` runs on the I/O thread if the directory never blocks. An endpoint that calls
-/// `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that asks neither may declare
-/// `static constexpr bool blocking = false`; one that can respond from a cache may have a member
-/// `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread, and returns false, with
-/// nothing written, if it has to wait.
+/// If the directory or the store blocks, endpoints run on workers, which are bounded by kind of work: reads of the
+/// store for GET and writes for other methods, unless the endpoint has a `static constexpr http::work_kind work` that
+/// says what it waits for. One with `work_kind::users` runs on the I/O thread if the directory never blocks. An
+/// endpoint that calls `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that uses neither the
+/// directory nor the store may declare `static constexpr bool blocking = false`; one that can respond from a cache may
+/// have a member `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread,
+/// and returns false, with nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
 [[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);
@@ -7551,12 +7556,12 @@ private:
 
 namespace pipeline {
 
-/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which tables that
-/// are added up may have.
+/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which a sum
+/// of tables may have.
 [[nodiscard]] TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table);
 
-/// Throws std::invalid_argument for a route that could never succeed: it needs a scope that no service declares, or webhooks where the
-/// store has none.
+/// Throws std::invalid_argument for a route that could never succeed: it needs a scope that no service declares, or
+/// webhooks although the store has none.
 TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks);
 
 }  // namespace pipeline
@@ -7820,10 +7825,11 @@ namespace tollgate::inline v0::pipeline {
 
 /// Judges the requests of one API, and writes their responses. Refers to members of the API.
 ///
-/// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the thread
-/// that read the request as long as it need not wait. Where it must wait for a store, the directory or the limiter, it names which
-/// (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues at that stage; nothing is done twice.
-/// The worker waits for nothing else: a stage that must wait for another one returns `needs_worker` again.
+/// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the
+/// thread that read the request as long as it does not have to wait. If it must wait for a store, the directory or the
+/// limiter, it names which (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues
+/// at that stage; nothing is done twice. The worker waits for nothing else: a stage that must wait for another one
+/// returns `needs_worker` again.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_settings& settings;
@@ -8100,13 +8106,13 @@ private:
 ///     counts.watch_server(server);
 ///     http::site operators{http::mounted("/metrics", counts)};
 ///
-/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic additions to
-/// memory that a thread shares with few others: no lock, no allocation but at the first request of a route. At most 96 pairs of
-/// route and method are counted separately; further ones share one with the route `other`.
+/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic
+/// additions to memory that a thread shares with few others: no lock, and no allocation except at the first request of
+/// a route. At most 96 pairs of route and method are counted separately; further ones share one with the route `other`.
 ///
-/// Requests that failed (5xx), were limited (429) or took longer than 250 ms also count for their caller, in a table of fixed size
-/// behind a lock: `tollgate_affected_requests` names the users who had most of them, by their ids, or the networks (/24, /48) of
-/// clients that were not authenticated. No other request touches that table.
+/// Requests that failed (5xx), were limited (429) or took longer than 250 ms also count for their caller, in a table of
+/// fixed size behind a lock: `tollgate_affected_requests` names the users with the most of them, by their ids, or the
+/// networks (/24, /48) of clients that were not authenticated. No other request touches that table.
 ///
 /// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which come before.
 class metrics {
@@ -8548,7 +8554,7 @@ public:
         auto started = begin_session({session.user, session.login, {}}, request, change.client, now);
         if (!started) return std::move(started).error();
         const auto cookie_digest = digest_of(started->cookie);
-        if (auto set = passwords_->set_password(**checked, change.wanted); !set) {
+        if (auto set = passwords_->set_password(**checked, change.new_password); !set) {
             (void)store_->end_session(cookie_digest);
             if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
             return std::move(set).error();
@@ -8846,18 +8852,18 @@ struct consent_texts {
     std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
 
     message_texts missing_client{"Missing client_id",
-                                 "The link that led here does not say which application it belongs to. Go back to the "
+                                 "The link that you followed does not name an application. Go back to the "
                                  "application, and contact its developer if this happens again."};
     message_texts unknown_client{
         "Unknown application",
-        "The link that led here does not belong to a registered application. No access was granted."};
+        "The link that you followed does not belong to a registered application. No access was granted."};
     message_texts unregistered_redirect{
         "Redirect URL not registered",
         "The redirect_uri of this request is not registered for the application. The link may be wrong, or an attempt "
         "to deceive you. No access was granted."};
     message_texts missing_redirect{
         "Missing redirect_uri",
-        "The application has not registered exactly one redirect URL, so each request must contain a redirect_uri. No "
+        "The application does not have exactly one registered redirect URL, so each request must contain a redirect_uri. No "
         "access was granted."};
     message_texts answered{
         "This request was already answered",
@@ -9105,8 +9111,8 @@ struct token_texts {
     std::string_view used_from = "from {}";  ///< a network
     std::string_view renew = "New secret";
     std::string_view renew_warning =
-        "The current secret of \"{}\" will stop working immediately. The username stays. If the token expires, its time "
-        "begins anew.";
+        "The current secret of \"{}\" will stop working immediately. The username stays the same. If the token has an "
+        "expiry date, the period starts again.";
     std::string_view renew_button = "Generate a new secret";
     std::string_view made_title = "Your new token";
     std::string_view made_about = "Use the username and the secret with HTTP Basic authentication.";
@@ -9135,10 +9141,10 @@ struct application_texts {
     std::string_view description = "Description";
     std::string_view redirect_url = "Redirect URLs";
     std::string_view redirect_url_hint =
-        "Where users return after their decision, one URL a line. Without any, each request must contain a redirect_uri "
-        "on the website above.";
+        "Where users return after their decision, one URL per line. If you enter none, each request must contain a "
+        "redirect_uri on the website above.";
     std::string_view redirect_url_bad =
-        "Enter absolute URLs without a #fragment, such as https://example.com/callback, one a line.";
+        "Enter absolute URLs without a #fragment, such as https://example.com/callback, one per line.";
     std::string_view too_many_redirect_urls = "Enter at most 20 URLs.";
     std::string_view type = "Client type";
     std::string_view type_hint =
@@ -9160,12 +9166,12 @@ struct application_texts {
     std::string_view back = "Back to applications";
     std::string_view renew = "New secret";
     std::string_view renew_warning =
-        "The current secret of {} stays valid beside the new one, until you remove it. Configure the new one first.";
+        "The current secret of {} stays valid until you remove it. Switch your application to the new one first.";
     std::string_view renew_again_warning =
-        "The current secret of {} stays valid beside the new one. The secret before it stops working immediately.";
+        "The current secret of {} stays valid as well. The previous secret will stop working immediately.";
     std::string_view renew_button = "Generate a new secret";
     std::string_view remove_secret = "Remove old secret";
-    std::string_view remove_secret_warning = "The secret that {} had before its current one will stop working immediately.";
+    std::string_view remove_secret_warning = "The old secret of {} will stop working immediately.";
     std::string_view remove_secret_button = "Remove the old secret";
     std::string_view secret_removed = "The old secret was removed.";
     std::string_view users = "Users";
@@ -9176,7 +9182,7 @@ struct application_texts {
     std::string_view own_access = "Access to your own account";
     std::string_view own_access_hint =
         "With its client ID and secret, the application can then get tokens for your accounts without asking anyone "
-        "(client credentials grant). Removing this revokes them.";
+        "(client credentials grant). If you remove this, those tokens are revoked.";
     std::string_view acts_for_owner = "Allow access to my own account";
     std::string_view type_name = "Type {} to confirm";
     std::string_view wrong_name = "{} has users. To delete it, type its name.";
@@ -9184,7 +9190,7 @@ struct application_texts {
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
     std::string_view remove_button = "Delete this application";
-    std::string_view removed = "The application and all its access were deleted.";
+    std::string_view removed = "The application was deleted, and all its access was revoked.";
 };
 
 /// The page of authorized applications.
@@ -9196,7 +9202,7 @@ struct authorization_texts {
         "not use or do not recognize.";
     std::string_view none = "You have not authorized any applications.";
     std::string_view application = "Application";
-    std::string_view may = "Permissions";
+    std::string_view permissions = "Permissions";
     std::string_view since = "Authorized";
     std::string_view revoke = "Revoke";
     std::string_view revoke_warning =
@@ -9212,10 +9218,10 @@ struct activity_texts {
     std::string_view title = "Recent activity";
     std::string_view about =
         "What was done to your account. If you do not recognize an entry, change your password and revoke your tokens.";
-    std::string_view none = "Nothing was recorded yet.";
-    std::string_view what = "Activity";
-    std::string_view when = "Time";
-    std::string_view where = "From";
+    std::string_view none = "Nothing has been recorded yet.";
+    std::string_view activity = "Activity";
+    std::string_view time = "Time";
+    std::string_view from = "From";
     std::string_view by_operator = "The operator of this site";
 
     std::string_view signed_in = "Signed in";
@@ -9265,7 +9271,7 @@ struct overview_texts {
     std::string_view member = "Member";
     std::string_view webhooks = "Webhooks";
     std::string_view more_accounts = "and {} more";
-    std::string_view access = "What has access";
+    std::string_view access = "Access to your account";
     std::string_view no_access = "No token or application has access to your account.";
     std::string_view token = "Personal token";
     std::string_view application = "Application";
@@ -9299,15 +9305,15 @@ struct security_texts {
     std::string_view about = "Where you are signed in, and your password.";
     std::string_view sessions = "Sessions";
     std::string_view sessions_about =
-        "You are signed in on these browsers. Sign out of those that you do not use or do not recognize; in the latter case change "
-        "your password, too.";
+        "You are signed in on these browsers. Sign out of sessions that you do not use or do not recognize. If you do not "
+        "recognize one, change your password, too.";
     std::string_view browser = "Browser";
     std::string_view unknown_browser = "Unknown browser";
     std::string_view browser_on = "{} on {}";  ///< a browser, an operating system
     std::string_view current = "This session";
     std::string_view signed_in = "Signed in";
     std::string_view last_seen = "Last seen";
-    std::string_view where = "From";
+    std::string_view from = "From";
     std::string_view unknown_place = "Unknown";
     std::string_view end = "Sign out";
     std::string_view end_others = "Sign out everywhere else";
@@ -9352,8 +9358,8 @@ struct error_texts {
     message_texts not_found{"Page not found", "The address may be mistyped, or the page no longer exists."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts submitted{"Already submitted",
-                           "This form was submitted before, and its change was made then. A new secret is shown only "
-                           "once: if you did not see it, create another one."};
+                           "This form was already submitted, and its change was made. A new secret is shown only once: "
+                           "if you did not see it, create another one."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
     message_texts media_type{"Unsupported media type",
                              "This page accepts only HTML form data without a content encoding. Nothing was changed."};
@@ -9446,12 +9452,12 @@ struct page_frame {
 
 /// How pages look, and what they say.
 ///
-/// A theme that also has `std::string icon() const`, an SVG document, gives the site another icon than the default one: it is
-/// served at `page_frame::icon_url` and at `/favicon.ico`. Called once, when a handler is constructed.
+/// A theme that also has `std::string icon() const`, an SVG document, replaces the site's default icon. It is served at
+/// `page_frame::icon_url` and at `/favicon.ico`. Called once, when a handler is constructed.
 ///
-/// Thread rule: callable from many threads at once. Nothing here blocks. Pages load nothing from other hosts: the
-/// content security policy is not the theme's, and allows images and the style sheet of this site alone, and the script at
-/// `page_frame::script_url` on the pages that have one, which work without it.
+/// Thread rule: callable from many threads at once. Nothing here blocks. Pages load nothing from other hosts: a theme
+/// does not control the content security policy, which allows only images and the style sheet of this site, and the
+/// script at `page_frame::script_url` on the pages that have one. These pages also work without it.
 ///
 /// Exemplar:
 ///
@@ -9481,7 +9487,7 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
     // CSS of all pages. Called once, when a handler is constructed.
     { t.style_sheet() } -> std::same_as<std::string>;
     // Everything before a page's content: the start of the document, its head and the page header. The content is flow
-    // content of HTML and belongs into a `<main>`.
+    // content of HTML and belongs in a `<main>`.
     t.begin_page(html, frame);
     // Everything after it.
     t.end_page(html, frame);
@@ -9673,7 +9679,7 @@ enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
 struct lookup_result {
     lookup_end end = lookup_end::resolved;
     std::vector<ip_address> addresses{};
-    std::string why{};
+    std::string reason{};
 };
 
 /// Looks names up on its own threads, because the system's resolver blocks. Threads are started on demand, up to a
@@ -9732,7 +9738,7 @@ struct retry_schedule {
 
 /// How an attempt ended, for `judge_attempt`. Views.
 struct attempt_report {
-    attempt made;
+    tollgate::attempt attempt;
     std::string_view retry_after;  ///< of the response, or empty
 };
 
@@ -9786,9 +9792,10 @@ struct hook_dispatch_settings {
     std::size_t slow_attempts_max = 1024;  ///< how many of these may go to hosts whose last attempt was slow
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
     std::size_t per_slow_host_max = 2;     ///< the same for a slow or unknown host
-    /// Attempts that one hook gets in a minute, which begins with the first of them; what is beyond waits for the next one.
-    /// 0: no bound, the default, because a bound also delays receivers that keep up. `per_host_max` already limits how much a
-    /// receiver gets at once, and one that wants less responds with 429 or 503 and `Retry-After`.
+    /// Attempts that one hook gets in a minute, which begins with the first of them; further attempts wait for the next
+    /// minute. 0: no bound, the default, because a bound also delays receivers that keep up. `per_host_max` already
+    /// limits how much a receiver gets at once, and a receiver that wants less responds with 429 or 503 and
+    /// `Retry-After`.
     std::size_t per_hook_minute_max = 0;
     std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of the data of all deliveries in flight
     std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
@@ -9814,7 +9821,7 @@ namespace tollgate::inline v0 {
 /// Checks an event: its service is in `services` and has an event of this name, and its data are one JSON value (RFC
 /// 8259) in UTF-8 of at most `limits::event_data_bytes_max`, parsed as strictly as a request body (`http::check_json`).
 /// error_kind::invalid otherwise, with a message that begins with the member's name.
-[[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services);
+[[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& reported, const service_catalog& services);
 
 /// Publishes an event of an account: the outbox gets one delivery for each of the account's webhooks for that event,
 /// or, with an error, none. Returns how many. When this returns, they are on disk if the store has one; a dispatcher of
@@ -9834,12 +9841,12 @@ namespace tollgate::inline v0 {
 /// outbox: unavailable, for instance on a full disk, means that nothing was written and that a retry may succeed. Any
 /// thread.
 template <event_sink Outbox, random_source Random = system_random>
-[[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& happened,
+[[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& reported,
                                            instant now, const Random& random = {}) {
-    if (auto good = check_event(happened, services); !good) return std::move(good).error();
+    if (auto good = check_event(reported, services); !good) return std::move(good).error();
     message_seed seed;
     if (!random.fill(seed)) return internal_error("the random source failed");
-    return outbox.append_event(happened, seed, now);
+    return outbox.append_event(reported, seed, now);
 }
 
 }  // namespace tollgate
@@ -9858,8 +9865,8 @@ struct webhook_headers {
     [[nodiscard]] static TOLLGATE_DECL webhook_headers from(const http::field_lines& fields) noexcept;
 };
 
-/// How far the receiver's clock may differ from the sender's, and how long a webhook may be under way. Older ones could
-/// be replayed.
+/// How far the receiver's clock may differ from the sender's, and how long a webhook may be in transit. Older ones
+/// could be replayed.
 inline constexpr seconds webhook_tolerance{300};
 
 /// Verifies that a webhook was signed with `secret` (`whsec_...`), by any one of its signatures, and that its timestamp
@@ -10049,7 +10056,7 @@ enum class page_failure : std::uint8_t {
 /// An error that is redirected to the application.
 struct redirect_failure {
     std::string redirect;
-    failure why;
+    oauth::failure failure;
     std::optional<std::string> state;
 };
 
@@ -10810,7 +10817,7 @@ struct request_context {
     pipeline::request_start start;
     instant now{};
     ip_address client;  ///< behind trusted proxies, the one they name
-    endpoint which = endpoint::none;
+    oauth::endpoint endpoint = oauth::endpoint::none;
     std::optional<limit_decision> window;  ///< of the client's address, if something was counted
     std::optional<caller> user;  ///< the signed-in user, on a page
 };
@@ -11181,7 +11188,7 @@ private:
         if (!found) return answer_error_page(found.error(), response);
         if (*found) {
             context.user = caller{(*found)->user, {}, credential_kind::other, {}};
-            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.why), response);
+            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         }
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
@@ -11197,7 +11204,7 @@ private:
         request_context& context;
         http::response& response;
 
-        [[nodiscard]] bool on_one_page() const noexcept { return context.which == endpoint::one_page; }
+        [[nodiscard]] bool on_one_page() const noexcept { return context.endpoint == endpoint::one_page; }
     };
 
     /// Where the browser returns to after signing in.
@@ -11525,7 +11532,7 @@ inline constexpr pipeline::topic about_oauth{"oauth"};
 /// An error response with the members of RFC 6749 section 5.2 and of the Error object.
 struct failure_response {
     http::status status = http::status::bad_request;
-    const failure& why;
+    const oauth::failure& failure;
     std::string_view docs_url;  ///< see `pipeline::topic_url`
     pipeline::topic about = about_oauth;
 };
@@ -11649,24 +11656,24 @@ struct client_endpoints {
                                            "Too many refreshes. Use the access tokens until they expire.");
                 const auto active = is_active((*token)->user);
                 if (!active) return answer_error(active.error(), response);
-                if (!*active) return write_failure(response, {.why = invalid_refresh_token(), .docs_url = docs_url});
+                if (!*active) return write_failure(response, {.failure = invalid_refresh_token(), .docs_url = docs_url});
             }
         }
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
             const failure error{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
-            return write_failure(response, {.why = error, .docs_url = docs_url});
+            return write_failure(response, {.failure = error, .docs_url = docs_url});
         }
         auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged))
-            return write_failure(response, {.why = *error, .docs_url = docs_url});
+            return write_failure(response, {.failure = *error, .docs_url = docs_url});
         const auto& issued = std::get<token_response>(*judged);
         if constexpr (knows_active_users) {
             const auto may_keep = is_refresh(read->sent) ? true : keep_of_active_user(read->client.id, issued, is_active);
             if (!may_keep) return answer_error(may_keep.error(), response);
             if (!*may_keep) {
                 const failure error{error_code::invalid_grant, "The user's account is disabled."};
-                return write_failure(response, {.why = error, .docs_url = docs_url});
+                return write_failure(response, {.failure = error, .docs_url = docs_url});
             }
         }
         write_tokens(response, issued);
@@ -11681,7 +11688,7 @@ struct client_endpoints {
         const auto token = read->sent.find("token");
         if (!token) {
             const failure error{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.why = error, .docs_url = docs_url});
+            return write_failure(response, {.failure = error, .docs_url = docs_url});
         }
         const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
         result<void> done;
@@ -11707,7 +11714,7 @@ struct client_endpoints {
         const auto token = read->sent.find("token");
         if (!token) {
             const failure error{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.why = error, .docs_url = docs_url});
+            return write_failure(response, {.failure = error, .docs_url = docs_url});
         }
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
             return write_introspection(response, nullptr, settings.auth_url);
@@ -11732,7 +11739,7 @@ struct client_endpoints {
             return answer_too_many(window, context.now, response, docs_url, "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested))
-            return write_failure(response, {.why = *error, .docs_url = docs_url});
+            return write_failure(response, {.failure = *error, .docs_url = docs_url});
 
         const auto device = new_secret(secret_kind::device_code, policy(policies.random));
         const auto user = new_user_code(policy(policies.random));
@@ -11804,7 +11811,7 @@ private:
                                 : encoded                                         ? http::status::unsupported_media_type
                                                                                   : http::status::bad_request;
             if (encoded) pipeline::add_accepted_coding(request, response);
-            write_failure(response, {.status = status, .why = *error, .docs_url = docs_url});
+            write_failure(response, {.status = status, .failure = *error, .docs_url = docs_url});
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
@@ -11819,7 +11826,7 @@ private:
             context.window =
                 policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now);
             if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
-                write_failure(response, {.why = invalid_refresh_token(), .docs_url = docs_url});
+                write_failure(response, {.failure = invalid_refresh_token(), .docs_url = docs_url});
             else answer_invalid_client(request, context, response, docs_url);
             return std::nullopt;
         }
@@ -12189,7 +12196,7 @@ private:
 
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request,
                                                              const oauth::request_context& context) noexcept {
-        return {context.start, request, context.client, oauth::route_of(context.which)};
+        return {context.start, request, context.client, oauth::route_of(context.endpoint)};
     }
 
     [[nodiscard]] static bool needs_no_store(oauth::endpoint endpoint) noexcept {
@@ -12207,8 +12214,8 @@ private:
         }
     }
 
-    /// Whether a request is refused regardless of its body. A form for a page: it is from another site, of another type, or one
-    /// too many. A client's request: its Authorization field cannot be right.
+    /// Whether a request is refused regardless of its body. A form for a page is refused if it is from another site, of
+    /// another type, or one too many; a client's request, if its Authorization field cannot be valid.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint endpoint) const {
         const bool is_form = endpoint == oauth::endpoint::authorization || endpoint == oauth::endpoint::one_page ||
                              endpoint == oauth::endpoint::device_page;
@@ -12225,9 +12232,9 @@ private:
 
     /// Whether the response is a page, which carries no limit fields.
     [[nodiscard]] bool is_page(const http::request& request, const oauth::request_context& context) const noexcept {
-        return context.which == oauth::endpoint::authorization || context.which == oauth::endpoint::one_page ||
-               context.which == oauth::endpoint::device_page ||
-               (context.which == oauth::endpoint::none && paths_.is_page_path(request.target.path));
+        return context.endpoint == oauth::endpoint::authorization || context.endpoint == oauth::endpoint::one_page ||
+               context.endpoint == oauth::endpoint::device_page ||
+               (context.endpoint == oauth::endpoint::none && paths_.is_page_path(request.target.path));
     }
 
     oauth_settings settings_;
@@ -12249,7 +12256,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::
                                                                     http::response& response) {
     context.now = context.start.at;
     context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
-    context.which = paths_.find(request.target.path);
+    context.endpoint = paths_.find(request.target.path);
     if (has_user_agent(request)) {
         dispatch(request, context, response);
     } else {
@@ -12271,7 +12278,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
             return sessions_.is_active(user);
         else return true;
     };
-    switch (context.which) {
+    switch (context.endpoint) {
         case oauth::endpoint::token:
             return endpoints.template answer_token<knows_active_users>(request, context, response, is_active);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
@@ -12298,7 +12305,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const h
     }
     const auto at = pages_.find(request.target.path);
     if (!at || at->language == nullptr) return redirect_to_language(request, pages, response);
-    if (context.which == oauth::endpoint::device_page)
+    if (context.endpoint == oauth::endpoint::device_page)
         return oauth::device_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{
             .settings = settings_,
             .sessions = sessions_,
@@ -12360,10 +12367,10 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
     const auto key = limit_key::of(context.client);
     if (context.window) pipeline::add_rate_limit_fields(response, *context.window);
     else if (!is_page(request, context))
-        pipeline::add_rate_limit_fields(response, needs_no_store(context.which)
+        pipeline::add_rate_limit_fields(response, needs_no_store(context.endpoint)
                                            ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now)
                                            : limiter.peek(key, settings_.anonymous_quota, context.now));
-    if (context.which != oauth::endpoint::none && !is_page(request, context))
+    if (context.endpoint != oauth::endpoint::none && !is_page(request, context))
         http::add_cors_fields(settings_.cors_origins, request, response);
     observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr);
 }
@@ -12529,7 +12536,7 @@ inline constexpr std::string_view language_pattern = "/{language}";
 /// The pattern of a page's path below the site's root, with a trailing slash: for logs and metrics.
 struct page_path {
     std::string_view pattern;
-    page which;
+    pages::page page;
 
     /// Below the language.
     [[nodiscard]] constexpr std::string_view path() const noexcept { return pattern.substr(language_pattern.size()); }
@@ -12552,12 +12559,12 @@ inline constexpr std::array page_paths = {
 /// The path of a page, or the first one of several.
 [[nodiscard]] constexpr const page_path& find_path(page which) noexcept {
     for (const page_path& each : page_paths)
-        if (each.which == which) return each;
+        if (each.page == which) return each;
     return page_paths[0];
 }
 
 struct page_match {
-    page which = page::none;
+    pages::page page = pages::page::none;
     bool slash_missing = false;
     bool language_missing = false;
 };
@@ -12604,7 +12611,7 @@ struct request_state {
 
 /// A request with a session.
 struct page_context {
-    page which;
+    pages::page page;
     const web::page_language& language;
     const http::request& request;
     const tollgate::session& session;
@@ -12625,7 +12632,7 @@ void answer_page(const Pages& pages, http::response& response, const page_contex
     const auto localized = pages.renderer().in(context.language);
     const page_texts& texts = localized.texts();
     struct entry {
-        page which;
+        pages::page page;
         std::string_view text;
     };
     const entry entries[] = {{page::overview, texts.overview.link},
@@ -12638,16 +12645,16 @@ void answer_page(const Pages& pages, http::response& response, const page_contex
     std::array<std::string, std::size(entries)> urls;
     std::vector<page_link> links;
     for (const entry& each : entries) {
-        if (!pages.is_served(each.which)) continue;
-        auto& url = urls[links.size()] = pages.url_of(each.which, context.language);
-        links.push_back({url, each.text, context.which == each.which});
+        if (!pages.is_served(each.page)) continue;
+        auto& url = urls[links.size()] = pages.url_of(each.page, context.language);
+        links.push_back({url, each.text, context.page == each.page});
     }
     const auto sign_out_url = Pages::signs_in ? pages.url_of(page::sign_out, context.language) : std::string{};
     // A secret that is shown once would be lost in another language.
     std::string path;
     frame.has_secret = context.query.find(shown_name) != nullptr;
     if (!frame.has_secret) {
-        path = find_path(context.which).path();
+        path = find_path(context.page).path();
         if (context.request.target.has_query) path.append("?").append(context.request.target.query);
     }
     frame.navigation = links;
@@ -12666,7 +12673,7 @@ public:
         : pages_{pages},
           context_{context},
           response_{response},
-          url_{pages.url_of(context.which, context.language)} {}
+          url_{pages.url_of(context.page, context.language)} {}
 
     [[nodiscard]] auto& users() const noexcept { return pages_.users(); }
     [[nodiscard]] auto& sessions() const noexcept { return pages_.sessions(); }
@@ -12775,8 +12782,8 @@ private:
 inline page_match find_page(std::string_view path) noexcept {
     for (const page_path& each : page_paths) {
         const auto expected = each.path();
-        if (path == expected) return {each.which, false};
-        if (path == expected.substr(0, expected.size() - 1)) return {each.which, true};
+        if (path == expected) return {each.page, false};
+        if (path == expected.substr(0, expected.size() - 1)) return {each.page, true};
     }
     return {};
 }
@@ -13588,7 +13595,7 @@ inline constexpr bool stores_deliveries = outbox<std::remove_reference_t<decltyp
 
 /// A hook and one page of its deliveries, newest first.
 struct hook_history {
-    hook of;
+    tollgate::hook hook;
     std::vector<delivery> deliveries = {};
     std::vector<recorded_attempt> attempts = {};  ///< of those deliveries
     bool has_newer = false, has_older = false;
@@ -13637,7 +13644,7 @@ template <class Call>
                                            std::optional<delivery_state> only, std::string_view fault) {
     const auto history = read_history(call, named, before, only);
     if (!history) return history.error();
-    const auto title = fill_in(call.texts().deliveries.title, history->of.event);
+    const auto title = fill_in(call.texts().deliveries.title, history->hook.event);
     call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
                           [&](html_writer& html) { write_deliveries(html, call.view(), *history, fault); });
     return {};
@@ -13750,7 +13757,7 @@ namespace tollgate::inline v0::pages {
 
 /// An account of the user, and its hooks if they are shown.
 struct account_hooks {
-    account_ref of;
+    account_ref account;
     std::string name;
     std::vector<hook> hooks = {};
 };
@@ -13813,9 +13820,9 @@ template <class Call>
     list.chosen = list.named(call.query().value_of("account"));
     std::size_t shown = 0;
     for (account_hooks& each : list.accounts) {
-        if (list.chosen && each.of != *list.chosen) continue;
+        if (list.chosen && each.account != *list.chosen) continue;
         if (shown++ == accounts_shown_max) break;
-        auto hooks = call.store().hooks_of(each.of);
+        auto hooks = call.store().hooks_of(each.account);
         if (!hooks) return std::move(hooks).error();
         each.hooks = std::move(*hooks);
     }
@@ -14008,7 +14015,7 @@ template <class Pages>
         call.page(shown->title, {}, [&](html_writer& html) { write_secret(html, call.view(), *shown); });
         return {};
     }
-    switch (context.which) {
+    switch (context.page) {
         case page::overview: return show_overview(call);
         case page::tokens: return posted ? post_to_tokens(call) : show_tokens(call);
         case page::applications: return posted ? post_to_applications(call) : show_applications(call);
@@ -14042,7 +14049,7 @@ struct page_settings {
     service_catalog services = {};  ///< their scopes, accounts and events
     std::string documentation_url = {};  ///< of the API, which each page links to; empty: none
 
-    /// Proxies that name their clients; of other peers the field is ignored.
+    /// Proxies that name their clients; the field is ignored if another peer sends it.
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
 
@@ -14105,7 +14112,7 @@ public:
                                             http::handler_state& state, http::thread_kind thread) noexcept {
         auto& known = state.get<pages::request_state>();
         if (known.start.at == instant{}) known = start(request);
-        const auto which = find(request).which;
+        const auto which = find(request).page;
         // A form is judged by its head, which needs the session, and then with its body.
         const bool posts = request.method == http::method::post && is_served(which) &&
                            request.body_state != http::body_state::pending;
@@ -14230,10 +14237,10 @@ account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_setti
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& request) const noexcept {
     const auto found = find(request);
-    if (!is_served(found.which) || found.which == page::start || found.language_missing) return false;
+    if (!is_served(found.page) || found.page == page::start || found.language_missing) return false;
     constexpr bool always =
         http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
-    return always || checks_password(found.which);
+    return always || checks_password(found.page);
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
@@ -14334,14 +14341,14 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::answer
     constexpr auto done = http::handle_step::done;
     if (renderer_.site().answer_asset(request, response)) return done;
     const auto found = find(request);
-    if (!is_served(found.which)) {
+    if (!is_served(found.page)) {
         pages_for(state).answer_status(response, http::status::not_found);
         return done;
     }
-    state.route = pages::find_path(found.which).pattern;
+    state.route = pages::find_path(found.page).pattern;
 
     const bool reads = request.method == http::method::get || request.method == http::method::head;
-    const bool takes_forms = found.which != page::start && found.which != page::overview && found.which != page::activity &&
+    const bool takes_forms = found.page != page::start && found.page != page::overview && found.page != page::activity &&
                              !found.language_missing;
     if (!reads && !(takes_forms && request.method == http::method::post)) {
         if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
@@ -14353,13 +14360,13 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::answer
 
     std::string url;
     if (found.language_missing) response.add("Vary", "Accept-Language");
-    if (found.which == page::start) url = url_of(page::overview, *state.language);
+    if (found.page == page::start) url = url_of(page::overview, *state.language);
     else if (reads && (found.slash_missing || found.language_missing)) {
-        url = url_of(found.which, *state.language);
+        url = url_of(found.page, *state.language);
         if (request.target.has_query) url.append("?").append(request.target.query);
     }
     if (url.empty()) {
-        const auto answered = answer_page_request(found.which, request, response, state);
+        const auto answered = answer_page_request(found.page, request, response, state);
         if (answered) return *answered;
         answer_error(request, response, state, answered.error());
     } else if (const auto led = redirect(response, url); !led) {
@@ -14626,8 +14633,9 @@ public:
     static constexpr bool blocking =
         http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
-    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, for two routes with the same
-    /// method and path, and for a route that needs a scope which no service declares, or webhooks where the store has none.
+    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, for two routes with the
+    /// same method and path, and for a route that needs a scope that no service declares, or webhooks if the store has
+    /// none.
     account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table);
 
     /// The same with the default policies.
@@ -14796,24 +14804,24 @@ struct account_service_settings {
     quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
     quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one
 
-    /// Proxies that name their clients; of other peers the field is ignored.
+    /// Proxies that name their clients; the field is ignored if another peer sends it.
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
     /// The hosts that requests may name; others get 421. Default: any.
     http::allowed_hosts allowed_hosts = {};
 
-    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; none: no other
-    /// origin. Pages are never open to other origins.
+    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; empty: no
+    /// other origin. Pages are never open to other origins.
     std::vector<std::string> cors_origins = {"*"};
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;
 
-    /// The page that Error objects and OpenAPI link to. Where it ends in a slash, the topic of the error follows it: `errors/`.
-    /// Empty: the built-in documentation, `{auth_url}/docs/`.
+    /// The page that Error objects and OpenAPI link to. If it ends in a slash, the topic of the error is appended:
+    /// `errors/`. Empty: the built-in documentation, `{auth_url}/docs/`.
     std::string documentation_url = {};
     api_license license = {};  ///< of your API, for OpenAPI
 
-    /// Settings of OAuth and the pages alone. What they have in common with the fields above is taken from those.
+    /// Settings of OAuth and the pages alone. Fields that also exist above take their values from there.
     oauth_settings oauth = {};
     page_settings pages = {};
 };
@@ -14852,24 +14860,26 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
             .license = std::move(settings.license)};
 }
 
-[[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings settings, const api_settings& api) {
+/// The fields that all parts have in common.
+template <class Settings>
+void copy_common_fields(const api_settings& api, Settings& settings) {
     settings.auth_url = api.auth_url;
     settings.services = api.services;
-    settings.anonymous_quota = api.anonymous_quota;
     settings.trusted_proxies = api.trusted_proxies;
     settings.client_named_by = api.client_named_by;
-    settings.cors_origins = api.cors_origins;
     settings.documentation_url = api.documentation_url;
+}
+
+[[nodiscard]] inline oauth_settings to_oauth_settings(oauth_settings settings, const api_settings& api) {
+    copy_common_fields(api, settings);
+    settings.anonymous_quota = api.anonymous_quota;
+    settings.cors_origins = api.cors_origins;
     return settings;
 }
 
 [[nodiscard]] inline page_settings to_page_settings(page_settings settings, const api_settings& api) {
-    settings.auth_url = api.auth_url;
-    settings.services = api.services;
-    settings.trusted_proxies = api.trusted_proxies;
-    settings.client_named_by = api.client_named_by;
+    copy_common_fields(api, settings);
     settings.hooks_per_event_max = api.hooks_per_event_max;
-    settings.documentation_url = api.documentation_url;
     return settings;
 }
 
@@ -15163,11 +15173,11 @@ namespace tollgate::inline v0::memory {
 /// A digest ordered by a time, such as its expiry: earliest first.
 struct dated_digest {
     instant at;
-    digest of;
+    tollgate::digest digest;
 
     /// Not a comparison of secrets: digests only distinguish rows with the same time.
     friend bool operator<(const dated_digest& a, const dated_digest& b) noexcept {
-        return a.at != b.at ? a.at < b.at : a.of.bytes() < b.of.bytes();
+        return a.at != b.at ? a.at < b.at : a.digest.bytes() < b.digest.bytes();
     }
 };
 
@@ -15569,8 +15579,8 @@ private:
         if (found == between_.end()) return;
         auto& siblings = found->second;
         for (auto each = siblings.begin(); each != siblings.end();) {
-            if (by_digest_.with(each->of, [&](const row* stored) { return chosen(*stored); })) {
-                by_digest_.erase(each->of);
+            if (by_digest_.with(each->digest, [&](const row* stored) { return chosen(*stored); })) {
+                by_digest_.erase(each->digest);
                 by_end_.erase(*each);
                 shares_.remove(parties.user);
                 each = siblings.erase(each);
@@ -15697,8 +15707,8 @@ private:
 namespace tollgate::inline v0::memory {
 
 /// A hook with the data that is not listed.
-struct kept_hook {
-    new_hook made;
+struct stored_hook {
+    new_hook hook;
     struct old_secret {
         std::string secret;
         instant valid_until;
@@ -15726,9 +15736,9 @@ public:
     TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
 
     /// Null if the account has no such hook.
-    [[nodiscard]] TOLLGATE_DECL kept_hook* find(const account_ref& account, hook_id id) noexcept;
+    [[nodiscard]] TOLLGATE_DECL stored_hook* find(const account_ref& account, hook_id id) noexcept;
     /// Null if there is none.
-    [[nodiscard]] TOLLGATE_DECL kept_hook* find(hook_id id) noexcept;
+    [[nodiscard]] TOLLGATE_DECL stored_hook* find(hook_id id) noexcept;
     /// The sum over all hooks of the account.
     [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
     /// The hooks that an event is delivered to.
@@ -15738,7 +15748,7 @@ private:
     const std::size_t hooks_max_;
 
     std::int64_t last_id_ = 0;
-    std::unordered_map<hook_id, kept_hook> hooks_;
+    std::unordered_map<hook_id, stored_hook> hooks_;
     std::map<account_ref, std::vector<hook_id>> of_account_;  // oldest first
 };
 
@@ -15756,8 +15766,8 @@ class outbox {
 public:
     outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
 
-    TOLLGATE_DECL result<std::size_t> append(const event& happened, const message_seed& seed, instant now);
-    TOLLGATE_DECL result<bool> append_to(hook_id to, const event& happened, const message_seed& seed, instant now);
+    TOLLGATE_DECL result<std::size_t> append(const event& reported, const message_seed& seed, instant now);
+    TOLLGATE_DECL result<bool> append_to(hook_id to, const event& reported, const message_seed& seed, instant now);
     [[nodiscard]] TOLLGATE_DECL due_hook_page list_due_hooks(instant now, std::size_t rows_max) const;
     [[nodiscard]] TOLLGATE_DECL delivery_backlog backlog(instant now, std::size_t rows_max) const;
     TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
@@ -15804,7 +15814,7 @@ private:
     struct place_in_queue {
         instant ready_at;
         std::uint64_t number;
-        hook_id of;
+        hook_id hook;
         friend bool operator<(const place_in_queue& a, const place_in_queue& b) noexcept {
             return a.ready_at != b.ready_at ? a.ready_at < b.ready_at : a.number < b.number;
         }
@@ -15813,7 +15823,7 @@ private:
     using hook_queue = std::set<place_in_queue>;
 
     struct stored_event {
-        event what;
+        event reported;
         message_seed seed;
         std::size_t deliveries = 0;
     };
@@ -15821,7 +15831,7 @@ private:
     struct row {
         hook_id hook;
         host* to;
-        std::shared_ptr<stored_event> of;
+        std::shared_ptr<stored_event> event;
         public_id message_id;
         instant created_at;
         timed_deliveries* kept_in;  // its hook's waiting, its host's leased, ended_ or held_
@@ -15830,14 +15840,14 @@ private:
         bool lease_open = false;    // leased and not completed, resent or leased again since
         std::int64_t lease_number = 0;
         unsigned attempts_made = 0;
-        bool resend_asked = false;  // while it was being sent
+        bool resend_requested = false;  // while it was being sent
         std::vector<std::int64_t> attempts{};  // on record, oldest first
     };
     using rows = std::unordered_map<std::int64_t, row>;
 
     struct attempt_row {
         std::int64_t delivery;
-        attempt made;
+        tollgate::attempt attempt;
     };
     struct hook_rows {
         std::set<std::int64_t> deliveries{};
@@ -15850,7 +15860,7 @@ private:
         hook_rows* next_deleted = nullptr;
     };
 
-    TOLLGATE_DECL result<std::size_t> append_to(const std::vector<hook_id>& listening, const event& happened,
+    TOLLGATE_DECL result<std::size_t> append_to(const std::vector<hook_id>& listening, const event& reported,
                                                 const message_seed& seed, instant now);
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
@@ -15860,7 +15870,7 @@ private:
     TOLLGATE_DECL void remove(std::int64_t id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
     TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
-    [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& happened,
+    [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& reported,
                                                            const std::vector<hook_id>& listening);
     [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& event) const noexcept;
     /// Null also if its hook was deleted.
@@ -15870,14 +15880,14 @@ private:
     TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
     TOLLGATE_DECL void wait_until(std::int64_t id, row& which, instant at) noexcept;
     TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
-    static TOLLGATE_DECL void fail(kept_hook& which, const attempt_result& by) noexcept;
-    TOLLGATE_DECL void disable(hook_id id, kept_hook& which, disable_reason reason, instant now) noexcept;
+    static TOLLGATE_DECL void fail(stored_hook& which, const attempt_result& by) noexcept;
+    TOLLGATE_DECL void disable(hook_id id, stored_hook& which, disable_reason reason, instant now) noexcept;
 
     TOLLGATE_DECL void queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept;
     TOLLGATE_DECL void queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept;
     TOLLGATE_DECL void end_leases(host& which, instant now) noexcept;
     TOLLGATE_DECL void lease_for(const lease_request& request, const lease_time& time, std::vector<due_delivery>& into);
-    [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const kept_hook& to,
+    [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const stored_hook& to,
                                                       instant now) const;
 
     TOLLGATE_DECL void record(const attempt_result& ended);
@@ -16344,12 +16354,12 @@ public:
     }
 
     /// See `event_sink`.
-    result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) noexcept {
-        return in_hooks([&] { return outbox_.append(happened, seed, now); });
+    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept {
+        return in_hooks([&] { return outbox_.append(reported, seed, now); });
     }
     /// See `outbox`.
-    result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed, instant now) noexcept {
-        return in_hooks([&] { return outbox_.append_to(to, happened, seed, now); });
+    result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) noexcept {
+        return in_hooks([&] { return outbox_.append_to(to, reported, seed, now); });
     }
     /// See `outbox`.
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
@@ -16598,7 +16608,7 @@ public:
     /// nothing stays open then. Starting a server that was stopped before is an error, too.
     TOLLGATE_DECL result<void> start();
 
-    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, also if it
+    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it
     /// was stopped before it was started; 1 if it could not start, after printing the reason to stderr. To handle the
     /// error yourself, call `start` and `wait`.
     TOLLGATE_DECL int run();
@@ -16606,10 +16616,10 @@ public:
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();
 
-    /// Accepts nothing more and closes idle connections at once. Requests in progress are answered with `Connection:
-    /// close`; after `deadline` the remaining connections are closed and requests waiting for a worker are dropped.
-    /// Returns when everything has ended and the port is free. Only running calls of a blocking handler can make it
-    /// take longer than `deadline`.
+    /// Accepts nothing more and closes idle connections at once. Requests in progress are answered with
+    /// `Connection: close`; after `deadline` the remaining connections are closed and requests waiting for a worker are
+    /// dropped. Returns when everything has ended and the port is free. Only running calls of a blocking handler can
+    /// make it take longer than `deadline`.
     ///
     /// Called by a handler, or on a thread that runs the server's `io_context`, it returns at once and stops in the
     /// background. If nothing runs the executor, it gives up at the deadline. May be called again, for instance with an
@@ -16686,14 +16696,14 @@ public:
     /// One call of a batch.
     class entry {
     public:
-        explicit entry(const Request& value) : request{value}, waits_on_{call_waiter::of_this_thread()} {}
+        explicit entry(const Request& value) : request{value}, waiter_{call_waiter::of_this_thread()} {}
 
         const Request& request;
         std::optional<Result> result;
 
     private:
         friend class call_combiner;
-        const std::shared_ptr<call_waiter>& waits_on_;
+        const std::shared_ptr<call_waiter>& waiter_;
         entry* next_ = nullptr;
         bool has_result_ = false;  // if it is woken without a result, it makes the next round trip
     };
@@ -16709,7 +16719,7 @@ public:
     [[nodiscard]] Result call(const Request& request, Send&& send) {
         entry own{request};
         if (!join(own)) {
-            own.waits_on_->wait();
+            own.waiter_->wait();
             if (own.has_result_) return *std::move(own.result);
         }
         std::array<entry*, batch_max> taken;
@@ -16724,7 +16734,7 @@ public:
         if (const auto next = end_round_trip()) next->wake();
         for (entry* const each : batch{taken.data(), count}) {
             if (each == &own) continue;
-            const std::shared_ptr<call_waiter> woken = each->waits_on_;  // the entry is gone as soon as its thread is woken
+            const std::shared_ptr<call_waiter> woken = each->waiter_;  // the entry is gone as soon as its thread is woken
             each->has_result_ = true;
             woken->wake();
         }
@@ -16743,7 +16753,7 @@ private:
     [[nodiscard]] std::shared_ptr<call_waiter> end_round_trip() noexcept {
         const std::lock_guard hold{mutex_};
         under_way_ = first_ != nullptr;
-        return under_way_ ? first_->waits_on_ : nullptr;
+        return under_way_ ? first_->waiter_ : nullptr;
     }
 
     std::mutex mutex_;
@@ -16937,7 +16947,7 @@ private:
     std::atomic<steady::rep> waited_{0};
 
     std::mutex mutex_;
-    std::condition_variable came_free_;
+    std::condition_variable slot_free_;
     std::vector<idle_connection> idle_;
     std::size_t unreserved_in_use_ = 0;  // by callers of `take`, including those that are being opened
     std::size_t opened_ = 0;  // including those being opened and those in use
@@ -16976,7 +16986,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
             return unavailable(settings_.name + ": no connection came free within " +
                                std::to_string(wait_max.count()) + " ms; there are " + std::to_string(opened_));
         const steady::time_point retry_at{steady::duration{retry_at_.load(std::memory_order_relaxed)}};
-        came_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
+        slot_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
     }
     ++opened_;
     count_in_use(is_reserved, true);
@@ -16993,7 +17003,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
         --opened_;
         count_in_use(is_reserved, false);
         if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
-        came_free_.notify_all();
+        slot_free_.notify_all();
         throw;
     }
     lock.lock();
@@ -17001,7 +17011,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
         --opened_;
         count_in_use(is_reserved, false);
         note_failure(opened_ == 0, is_probe, opened->error().cause);
-        came_free_.notify_all();
+        slot_free_.notify_all();
         return std::move(*opened).error();
     }
     if (!is_probe) {
@@ -17023,8 +17033,8 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, st
         else --opened_;
     }
     // One that waits without a reservation may not be allowed to take it.
-    if (is_probe || settings_.connections_reserved > 0) came_free_.notify_all();
-    else came_free_.notify_one();
+    if (is_probe || settings_.connections_reserved > 0) slot_free_.notify_all();
+    else slot_free_.notify_one();
 }
 
 template <class Connection>
@@ -17050,7 +17060,7 @@ void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe
             if (settings_.probes_at_once) retry_at_.store(0, std::memory_order_relaxed);
         }
     }
-    came_free_.notify_all();
+    slot_free_.notify_all();
 }
 
 template <class Connection>
@@ -18275,7 +18285,7 @@ private:
 
     const std::size_t queue_max_;  // of each kind
     std::mutex mutex_;
-    std::condition_variable work_came_;
+    std::condition_variable work_available_;
     std::vector<std::thread> threads_;
     std::array<bulkhead, http::work_kinds> kinds_;
     std::size_t last_kind_ = 0;  // that had its turn
@@ -19257,7 +19267,7 @@ private:
         mark stored;
         Key key;
         std::optional<Value> value;
-        std::atomic<bool> was_asked_for = false;
+        std::atomic<bool> was_requested = false;
     };
     struct slot {
         std::size_t hash = 0;
@@ -19332,8 +19342,8 @@ lookup<Value> row_cache<Key, Value, Changes>::cached(std::size_t hash, const mar
     for (const slot& each : set_of(hash).slots) {
         if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, now)) continue;
         // Checked first: a cache line without writes stays shared by all cores.
-        if (!each.held->was_asked_for.load(std::memory_order_relaxed))
-            each.held->was_asked_for.store(true, std::memory_order_relaxed);
+        if (!each.held->was_requested.load(std::memory_order_relaxed))
+            each.held->was_requested.store(true, std::memory_order_relaxed);
         guard_of(hash).hits.fetch_add(1, std::memory_order_relaxed);
         return each.held->value ? lookup<Value>::hit(*each.held->value) : lookup<Value>::miss();
     }
@@ -19350,7 +19360,7 @@ void row_cache<Key, Value, Changes>::keep(std::size_t hash, const mark& read_at,
         chosen.held->stored = read_at;
         chosen.held->key = key;
         chosen.held->value = value;
-        chosen.held->was_asked_for.store(false, std::memory_order_relaxed);
+        chosen.held->was_requested.store(false, std::memory_order_relaxed);
     } else {
         chosen.held.reset(new (std::nothrow) entry{read_at, key, value});  // out of memory: queried again next time
     }
@@ -19370,7 +19380,7 @@ auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now,
     auto& evictions = guard_of(hash).evictions;
     for (std::size_t i = 0; i < none_slot; ++i) {
         slot& each = slots[evictions++ % none_slot];
-        if (!each.held->was_asked_for.exchange(false, std::memory_order_relaxed)) return each;
+        if (!each.held->was_requested.exchange(false, std::memory_order_relaxed)) return each;
     }
     return slots[evictions++ % none_slot];
 }
@@ -19645,7 +19655,7 @@ result<void> encrypt_all(const secret_keys& keys, Read read, Write write) {
 /// secrets that cannot be decrypted are left out: receivers know the newer one, too.
 inline void decrypt_all(const secret_keys& keys, std::vector<due_delivery>& leased) {
     for (due_delivery& each : leased) {
-        const std::string context = hook_secret_context(each.what->account);
+        const std::string context = hook_secret_context(each.event->account);
         auto secret = keys.decrypt(each.secret, context);
         if (!secret) each.unreadable_secret = context + ": " + secret.error().cause;
         each.secret = std::move(secret).value_or(std::string{});
@@ -21552,7 +21562,7 @@ TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const si
 
 TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,
                                                     std::string& body) const {
-    const event& event = *sent.what;
+    const event& event = *sent.event;
     constexpr std::size_t around_data_bytes = 256;
     body.reserve(event.data.size() + around_data_bytes);
     http::json_writer{body}
@@ -22584,8 +22594,8 @@ TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexc
 }
 
 TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noexcept {
-    metrics_detail::add(impl_->attempts[static_cast<std::size_t>(record.attempt.outcome)]);
-    if (record.attempt.outcome != delivery_outcome::not_attempted) impl_->attempt_durations.add(record.attempt.made.duration);
+    metrics_detail::add(impl_->attempts[static_cast<std::size_t>(record.result.outcome)]);
+    if (record.result.outcome != delivery_outcome::not_attempted) impl_->attempt_durations.add(record.result.attempt.duration);
 }
 
 TOLLGATE_DECL void metrics::add(collector function) { impl_->collectors.push_back(std::move(function)); }
@@ -22680,8 +22690,8 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
 
 inline void metrics::impl::write_affected(metrics_writer& to) {
     to.gauge("tollgate_affected_requests",
-             "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, of the callers who "
-             "had most of them, since each entered a table of 16.");
+             "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, by the callers with "
+             "the most of them; each is counted from when it entered a table of 16.");
     affected.each(std::chrono::steady_clock::now(),
                   [&](pipeline::effect effect, const pipeline::affected_caller& caller, std::uint64_t count) {
         if (caller.user) to.sample(count, {{"kind", to_text(effect)}, {"user", std::to_string(caller.user->value())}});
@@ -22718,9 +22728,9 @@ inline void metrics::impl::write_backends(metrics_writer& to) const {
     family([&](const backend_statistics& statistics) { return in_seconds(statistics.busy); });
     to.counter("tollgate_backend_wait_seconds_total", "Time waited for a connection.");
     family([&](const backend_statistics& statistics) { return in_seconds(statistics.waited); });
-    to.counter("tollgate_cache_hits_total", "Look-ups that were answered without a call.");
+    to.counter("tollgate_cache_hits_total", "Lookups that were answered without a call.");
     family([](const backend_statistics& statistics) { return statistics.cache_hits; });
-    to.counter("tollgate_cache_misses_total", "Look-ups that the cache could not answer.");
+    to.counter("tollgate_cache_misses_total", "Lookups that the cache could not answer.");
     family([](const backend_statistics& statistics) { return statistics.cache_misses; });
 }
 
@@ -23132,7 +23142,7 @@ TOLLGATE_DECL page_texts german_texts() {
                            "Die Adresse enthält möglicherweise einen Tippfehler, oder die Seite existiert nicht mehr."},
              .method = {"Methode nicht erlaubt", "Diese Seite unterstützt die HTTP-Methode der Anfrage nicht."},
              .submitted = {"Bereits gesendet",
-                          "Dieses Formular wurde schon gesendet, und seine Änderung wurde dabei vorgenommen. Ein neues "
+                          "Dieses Formular wurde bereits gesendet, und die Änderung wurde vorgenommen. Ein neues "
                           "Secret wird nur einmal angezeigt: Wenn Sie es nicht gesehen haben, erstellen Sie ein weiteres."},
              .too_large = {"Anfrage zu groß", "Das gesendete Formular ist zu groß. Es wurde nichts geändert."},
              .media_type = {"Medientyp nicht unterstützt",
@@ -23352,7 +23362,7 @@ TOLLGATE_DECL page_texts german_texts() {
                       "Sie nicht verwenden oder nicht kennen.",
              .none = "Sie haben keine Anwendungen autorisiert.",
              .application = "Anwendung",
-             .may = "Berechtigungen",
+             .permissions = "Berechtigungen",
              .since = "Autorisiert",
              .revoke = "Widerrufen",
              .revoke_warning = "{} verliert sofort den Zugriff auf Ihr Konto. Die Anwendung kann erneut um Zugriff bitten. "
@@ -23476,9 +23486,9 @@ TOLLGATE_DECL page_texts german_texts() {
                      .about = "Was mit Ihrem Konto geschehen ist. Wenn Ihnen ein Eintrag nicht bekannt vorkommt, ändern Sie Ihr "
                               "Passwort und widerrufen Sie Ihre Token.",
                      .none = "Es wurde noch nichts aufgezeichnet.",
-                     .what = "Aktivität",
-                     .when = "Zeit",
-                     .where = "Von",
+                     .activity = "Aktivität",
+                     .time = "Zeit",
+                     .from = "Von",
                      .by_operator = "Betreiber dieser Website",
                      .signed_in = "Angemeldet",
                      .token_created = "Token {} erstellt",
@@ -23539,15 +23549,15 @@ TOLLGATE_DECL page_texts german_texts() {
              .title = "Sicherheit",
              .about = "Wo Sie angemeldet sind, und Ihr Passwort.",
              .sessions = "Sitzungen",
-             .sessions_about = "In diesen Browsern sind Sie angemeldet. Melden Sie die ab, die Sie nicht verwenden oder nicht "
-                               "kennen; ändern Sie im letzteren Fall auch Ihr Passwort.",
+             .sessions_about = "In diesen Browsern sind Sie angemeldet. Beenden Sie Sitzungen, die Sie nicht verwenden oder nicht "
+                               "kennen. Wenn Sie eine nicht kennen, ändern Sie auch Ihr Passwort.",
              .browser = "Browser",
              .unknown_browser = "Unbekannter Browser",
              .browser_on = "{} auf {}",
              .current = "Diese Sitzung",
              .signed_in = "Angemeldet",
              .last_seen = "Zuletzt aktiv",
-             .where = "Von",
+             .from = "Von",
              .unknown_place = "Unbekannt",
              .end = "Abmelden",
              .end_others = "Überall sonst abmelden",
@@ -24434,7 +24444,7 @@ private:
     }
     [[nodiscard]] static lookup_result failed_as(lookup_end end, const char* reason) noexcept {
         try {
-            return {.end = end, .why = reason};
+            return {.end = end, .reason = reason};
         } catch (const std::exception&) {
             return {.end = end};
         }
@@ -24512,14 +24522,14 @@ inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_
 
 TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
                                        instant now, std::uint32_t chance) {
-    attempt_result result{.lease = sent.lease, .made = std::move(report.made)};
-    const bool answered = result.made.end == attempt_end::answered;
-    if (answered && result.made.status / 100 == 2) {
+    attempt_result result{.lease = sent.lease, .attempt = std::move(report.attempt)};
+    const bool answered = result.attempt.end == attempt_end::answered;
+    if (answered && result.attempt.status / 100 == 2) {
         result.outcome = delivery_outcome::delivered;
         return result;
     }
     constexpr unsigned gone = 410;
-    if (answered && result.made.status == gone) {
+    if (answered && result.attempt.status == gone) {
         result.outcome = delivery_outcome::gone;
         return result;
     }
@@ -24550,13 +24560,13 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> check_event(const event& happened, const service_catalog& services) {
-    const service* const service = services.find(happened.account.service.view());
+TOLLGATE_DECL result<void> check_event(const event& reported, const service_catalog& services) {
+    const service* const service = services.find(reported.account.service.view());
     if (service == nullptr) return invalid("service is not one of this server's services.");
-    if (!service->has_event(happened.name)) return invalid("event is not one of the service's events.");
-    if (happened.data.size() > limits::event_data_bytes_max)
+    if (!service->has_event(reported.name)) return invalid("event is not one of the service's events.");
+    if (reported.data.size() > limits::event_data_bytes_max)
         return invalid("data is longer than " + std::to_string(limits::event_data_bytes_max) + " bytes.");
-    if (const auto good = http::check_json(happened.data); !good) {
+    if (const auto good = http::check_json(reported.data); !good) {
         auto failure = invalid("data is not one JSON value in UTF-8 with at most " + std::to_string(limits::json_depth_max) +
                                " levels, " + std::to_string(limits::json_members_max) +
                                " members in an object, and no duplicate names.");
@@ -25816,9 +25826,9 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
     detail::add_no_store_fields(response);
     http::json_writer body{response.body()};
     body.begin_object();
-    body.member("error").string(to_text(failed.why.code));
-    body.member("error_description").string(failed.why.description);
-    body.member("message").string(failed.why.description);
+    body.member("error").string(to_text(failed.failure.code));
+    body.member("error_description").string(failed.failure.description);
+    body.member("message").string(failed.failure.description);
     body.member("documentation_url").string(pipeline::topic_url(failed.docs_url, failed.about));
     body.end_object();
 }
@@ -25830,7 +25840,7 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& err
     const auto described = to_failure(error);
     write_failure(response,
                   {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
-                   .why = described,
+                   .failure = described,
                    .docs_url = docs_url});
 }
 
@@ -25842,7 +25852,7 @@ TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http:
         return;
     }
     const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = http::refused_method_status(request.method), .why = error, .docs_url = endpoint.docs_url});
+    write_failure(response, {.status = http::refused_method_status(request.method), .failure = error, .docs_url = endpoint.docs_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
@@ -25852,7 +25862,7 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const requ
         response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
     const pipeline::rejection& value = admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
     const failure error{error_code::invalid_request, std::string{value.message}};
-    write_failure(response, {.status = value.status, .why = error, .docs_url = docs_url, .about = value.documentation});
+    write_failure(response, {.status = value.status, .failure = error, .docs_url = docs_url, .about = value.documentation});
 }
 
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
@@ -25954,14 +25964,14 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
                             "API rate limit exceeded by requests with a wrong client_id or "
                             "client_secret. Wait until the time in X-RateLimit-Reset."};
         return write_failure(response, {.status = http::status::too_many_requests,
-                                        .why = error,
+                                        .failure = error,
                                         .docs_url = docs_url,
                                         .about = pipeline::about_rate_limits});
     }
     if (request.fields.count(http::field_id::authorization) != 0)
         response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
     const failure error{error_code::invalid_client, "client_id or client_secret is invalid."};
-    write_failure(response, {.status = http::status::unauthorized, .why = error, .docs_url = docs_url});
+    write_failure(response, {.status = http::status::unauthorized, .failure = error, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL limit_key key_of_secret(std::string_view secret) {
@@ -25980,7 +25990,7 @@ TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, ht
                                    std::string_view description) {
     response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
     const failure error{error_code::temporarily_unavailable, std::string{description}};
-    write_failure(response, {.status = http::status::too_many_requests, .why = error, .docs_url = docs_url});
+    write_failure(response, {.status = http::status::too_many_requests, .failure = error, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer) {
@@ -26256,12 +26266,12 @@ TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& t
 TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view, std::span<const activity> activities) {
     const activity_texts& texts = view.texts.activity;
     if (activities.empty()) return write_empty_list(html, texts.none);
-    begin_table(html, texts.title, {texts.what, texts.when, texts.where}, {});
+    begin_table(html, texts.title, {texts.activity, texts.time, texts.from}, {});
     for (const activity& each : activities) {
-        begin_row(html, texts.what, describe(each, texts));
-        begin_cell(html, texts.when);
+        begin_row(html, texts.activity, describe(each, texts));
+        begin_cell(html, texts.time);
         web::write_moment(html, each.at, view.texts.dates);
-        next_cell(html, texts.where);
+        next_cell(html, texts.from);
         if (each.client) html.add("{}", each.client->to_text());
         else html.add("<span class=\"quiet\">{}</span>", texts.by_operator);
         end_row(html);
@@ -26446,7 +26456,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
     const application_texts& own = texts.applications;
     const auto check_url = [&](const field_fault& fault, const typed_line& typed, std::string_view malformed) {
         if (typed.text.empty() || typed.text.size() > typed.bytes_max) return check_line(found, typed, texts.forms);
-        switch (fault.what) {
+        switch (fault.kind) {
             case field_error::too_many: return found.add(typed.name, own.too_many_redirect_urls);
             case field_error::malformed: return found.add(typed.name, malformed, typed.label);
             case field_error::insecure: return found.add(typed.name, texts.forms.insecure_url, typed.label);
@@ -26676,7 +26686,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
         begin_fact(html, view.texts.forms.last_used);
         write_last_use(html, view, each.last_used_at);
         end_fact(html);
-        begin_long_fact(html, texts.may);
+        begin_long_fact(html, texts.permissions);
         web::write_scopes(html, each.scopes, view.scopes);
         end_fact(html);
         end_item(html);
@@ -26794,7 +26804,7 @@ inline void write_session_row(html_writer& html, const page_view& view, const li
     web::write_age(html, each.created_at, view.now, view.texts.dates);
     next_cell(html, texts.last_seen);
     web::write_age(html, each.last_seen_at, view.now, view.texts.dates);
-    next_cell(html, texts.where);
+    next_cell(html, texts.from);
     html.add("{}", each.signed_in_from.empty() ? texts.unknown_place : std::string_view{each.signed_in_from});
     next_cell(html, {});
     if (!each.is_current) {
@@ -26814,7 +26824,7 @@ inline void write_sessions(html_writer& html, const page_view& view, const std::
         html.add("<button class=\"quiet\">{}</button>\n</form>\n", texts.end_others);
     }
     html.add("</div>\n<p class=\"quiet\">{}</p>\n", texts.sessions_about);
-    begin_table(html, texts.sessions, {texts.browser, texts.signed_in, texts.last_seen, texts.where}, view.texts.forms.actions);
+    begin_table(html, texts.sessions, {texts.browser, texts.signed_in, texts.last_seen, texts.from}, view.texts.forms.actions);
     for (const listed_session& each : sessions) write_session_row(html, view, each);
     end_table(html);
 }
@@ -27228,9 +27238,9 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
     html.add(" ");
     write_delivery_state(html, which, texts);
     html.add("</h2>\n");
-    if (!history.of.disabled) write_send_again(html, view, history.of, which);
+    if (!history.hook.disabled) write_send_again(html, view, history.hook, which);
     html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
-    if (which.event != history.of.event) html.add(" <code>{}</code>", which.event);
+    if (which.event != history.hook.event) html.add(" <code>{}</code>", which.event);
     if (which.next_attempt_at)
         html.add(" {}", fill_in(which.attempts_made > 0 ? texts.next_retry : texts.next_attempt,
                                 web::moment_text(*which.next_attempt_at, view.texts.dates)));
@@ -27240,7 +27250,7 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
     for (const recorded_attempt& each : history.attempts) {
         if (each.delivery != which.id) continue;
         if (shown++ == 0) html.add("<ul class=\"attempts\">\n");
-        write_attempt(html, view, each.made);
+        write_attempt(html, view, each.attempt);
     }
     if (shown != 0) html.add("</ul>\n");
     if (shown == attempts_shown_max)
@@ -27253,7 +27263,7 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
 inline void write_paging(html_writer& html, const page_view& view, const hook_history& history) {
     if (!history.has_newer && !history.has_older) return;
     const delivery_texts& texts = view.texts.deliveries;
-    std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    std::string place = std::string{view.url} + "?" + query_of({history.hook.account, history.hook.id});
     if (history.only) place.append("&").append(state_name).append("=").append(state_text(*history.only));
     html.add("<nav aria-label=\"{}\"><p>", texts.paging);
     if (history.has_newer) html.add("<a href=\"{}\">{}</a> ", place, texts.newest);
@@ -27280,7 +27290,7 @@ inline void write_hook_actions(html_writer& html, const page_view& view, const h
 
 inline void write_filter(html_writer& html, const page_view& view, const hook_history& history) {
     const delivery_texts& texts = view.texts.deliveries;
-    const std::string place = std::string{view.url} + "?" + query_of({history.of.account, history.of.id});
+    const std::string place = std::string{view.url} + "?" + query_of({history.hook.account, history.hook.id});
     const auto write_link = [&](const std::string& url, std::string_view text, bool is_current) {
         html.add("<li><a href=\"{}\"", url);
         if (is_current) html.add(" aria-current=\"true\"");
@@ -27340,7 +27350,7 @@ TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault) {
     const delivery_texts& texts = view.texts.deliveries;
-    const hook& hook = history.of;
+    const hook& hook = history.hook;
     html.add("<p><a href=\"{}\">{}</a></p>\n<h1>{}</h1>\n", view.url, texts.back, fill_in(texts.title, hook.event));
     html.add("<p class=\"lead\"><code>{}</code> ", hook.target_url);
     write_hook_state(html, hook, texts);
@@ -27372,16 +27382,16 @@ namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL const account_hooks* hook_list::find(const account_ref& account) const noexcept {
     for (const account_hooks& each : accounts)
-        if (each.of == account) return &each;
+        if (each.account == account) return &each;
     return nullptr;
 }
 
 TOLLGATE_DECL std::optional<account_ref> hook_list::named(std::string_view text) const {
     if (const auto whole = parse_account(text)) return find(*whole) != nullptr ? whole : std::nullopt;
     const auto id = account_id::parse(text);
-    const auto has_id = [&](const account_hooks& each) { return id && each.of.account == *id; };
+    const auto has_id = [&](const account_hooks& each) { return id && each.account.account == *id; };
     if (std::count_if(accounts.begin(), accounts.end(), has_id) != 1) return std::nullopt;
-    return std::find_if(accounts.begin(), accounts.end(), has_id)->of;
+    return std::find_if(accounts.begin(), accounts.end(), has_id)->account;
 }
 
 TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
@@ -27486,7 +27496,7 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
 }
 
 inline void write_account_hooks(html_writer& html, const page_view& view, const account_hooks& account, bool has_deliveries) {
-    html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", account.name, account.of.service.view());
+    html.add("<h2 class=\"account\">{} <span class=\"quiet\">{}</span></h2>\n", account.name, account.account.service.view());
     if (account.hooks.empty()) return write_empty_list(html, view.texts.webhooks.none_here);
     begin_items(html, account.name);
     for (const hook& each : account.hooks) write_hook(html, view, each, has_deliveries);
@@ -27499,7 +27509,7 @@ inline void write_account_hooks(html_writer& html, const page_view& view, const 
                                                                     std::string_view chosen) {
     std::vector<web::choice_group> groups;
     for (std::size_t i = 0; i < list.accounts.size(); ++i) {
-        const auto service = list.accounts[i].of.service.view();
+        const auto service = list.accounts[i].account.service.view();
         if (groups.empty() || groups.back().heading != service) groups.push_back({service, {}});
         groups.back().choices.push_back({values[i], list.accounts[i].name, values[i] == chosen});
     }
@@ -27518,7 +27528,7 @@ inline void write_account_hooks(html_writer& html, const page_view& view, const 
 inline void write_account_step(html_writer& html, const page_view& view, const hook_list& list, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     std::vector<std::string> values;
-    for (const account_hooks& each : list.accounts) values.push_back(account_text(each.of));
+    for (const account_hooks& each : list.accounts) values.push_back(account_text(each.account));
     html.add("<form action=\"{}#new\">\n", view.url);
     web::write_select(html, {.name = account_name, .label = texts.account}, account_choices(list, values, {}), faults,
                       view.texts.forms);
@@ -27530,8 +27540,9 @@ inline void write_event_step(html_writer& html, const page_view& view, const acc
     const webhook_texts& texts = view.texts.webhooks;
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
-                           .hidden = {{account_name, account_text(account.of)}}});
-    html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, account.name, account.of.service.view());
+                           .hidden = {{account_name, account_text(account.account)}}});
+    html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, account.name,
+             account.account.service.view());
     write_hook_fields(html, view, at, typed, faults);
     html.add("<button>{}</button>\n</form>\n", texts.button);
 }
@@ -27540,7 +27551,7 @@ inline void write_hook_form(html_writer& html, const page_view& view, const hook
                             const service_catalog& services, const hook_form& typed, const web::form_faults& faults) {
     begin_form_section(html, view, view.texts.webhooks.add, faults);
     const account_hooks* const account = account_of_form(list, typed);
-    const service* const at = account == nullptr ? nullptr : services.find(account->of.service);
+    const service* const at = account == nullptr ? nullptr : services.find(account->account.service);
     if (at != nullptr) write_event_step(html, view, *account, *at, typed, faults);
     else write_account_step(html, view, list, faults);
     end_form_section(html);
@@ -27554,9 +27565,9 @@ inline void write_account_chooser(html_writer& html, const page_view& view, cons
         "name=\"account\">\n",
         view.url, texts.choose_about, texts.choose);
     for (const account_hooks& each : list.accounts) {
-        html.add("<option value=\"{}\"", account_text(each.of));
-        if (list.chosen == each.of) html.add(" selected");
-        html.add(">{} ({})</option>\n", each.name, each.of.service.view());
+        html.add("<option value=\"{}\"", account_text(each.account));
+        if (list.chosen == each.account) html.add(" selected");
+        html.add(">{} ({})</option>\n", each.name, each.account.service.view());
     }
     html.add("</select>\n<button class=\"quiet\">{}</button>\n</form>\n", texts.choose_button);
 }
@@ -27579,7 +27590,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     else if (list.chosen && list.accounts.size() > 1) html.add("<p><a href=\"{}\">{}</a></p>\n", view.url, texts.all_accounts);
     if (!any && !list.chosen) write_empty_list(html, texts.none);
     for (const account_hooks& each : list.accounts)
-        if (!each.hooks.empty() || each.of == list.chosen)
+        if (!each.hooks.empty() || each.account == list.chosen)
             detail::write_account_hooks(html, view, each, list.has_deliveries);
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
@@ -27874,7 +27885,7 @@ passwords.</p>
 </dl>
 <h2 id="register">Register the application</h2>
 <p>Go to your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
-required; redirect URLs are recommended. You get a client id and a client secret. The secret is shown once; keep it on a
+required; redirect URLs are recommended. You get a client ID and a client secret. The secret is shown once; keep it on a
 server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
 secret, the old one stays valid until you remove it.</p>
 )",
@@ -28673,7 +28684,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
         auto oldest = siblings->second.begin();
-        if (oldest->of == created.token_digest) ++oldest;  // not the token that is about to be returned
+        if (oldest->digest == created.token_digest) ++oldest;  // not the token that is about to be returned
         remove(parties, *oldest);
     }
     return {};
@@ -28706,7 +28717,7 @@ TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) n
     const auto found = between_.find(parties);
     if (found == between_.end()) return;
     for (const dated_digest& each : found->second) {
-        by_digest_.erase(each.of);
+        by_digest_.erase(each.digest);
         by_end_.erase(each);
         shares_.remove(parties.user);
     }
@@ -28729,13 +28740,13 @@ TOLLGATE_DECL std::optional<grant_parties> access_tokens::record_use(const diges
 TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t rows_max) noexcept {
     std::size_t swept = 0;
     for (; swept < rows_max && !by_end_.empty() && by_end_.begin()->at <= now; ++swept)
-        remove(*parties_of(by_end_.begin()->of), *by_end_.begin());
+        remove(*parties_of(by_end_.begin()->digest), *by_end_.begin());
     return swept;
 }
 
 /// By value: references into the removed rows would dangle.
 TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
-    by_digest_.erase(token.of);
+    by_digest_.erase(token.digest);
     by_end_.erase(token);
     shares_.remove(parties.user);
     const auto found = between_.find(parties);
@@ -28888,7 +28899,7 @@ TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const t
     for (digest& each : rows_.find(changed.parties)->second.refresh_tokens)
         if (each == replaced) each = next;
     auto end = refresh_tokens_by_end_.extract(dated_digest{changed.expires_at, replaced});
-    end.value().of = next;
+    end.value().digest = next;
     refresh_tokens_by_end_.insert(std::move(end));
     changed.family = rotation.family_digest;
     changed.replaced = replaced;
@@ -29020,14 +29031,14 @@ TOLLGATE_DECL std::size_t grants::sweep_expired(instant now, std::size_t rows_ma
 TOLLGATE_DECL std::size_t grants::sweep_codes(instant now, std::size_t rows_max) noexcept {
     std::size_t swept = 0;
     for (; swept < rows_max && !codes_by_end_.empty() && codes_by_end_.begin()->at <= now; ++swept)
-        forget_code(digest{codes_by_end_.begin()->of});
+        forget_code(digest{codes_by_end_.begin()->digest});
     return swept;
 }
 
 TOLLGATE_DECL std::size_t grants::sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept {
     std::size_t swept = 0;
     for (; swept < rows_max && !refresh_tokens_by_end_.empty() && refresh_tokens_by_end_.begin()->at <= now; ++swept)
-        forget_refresh_token(digest{refresh_tokens_by_end_.begin()->of});
+        forget_refresh_token(digest{refresh_tokens_by_end_.begin()->digest});
     return swept;
 }
 
@@ -29080,13 +29091,13 @@ TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t ho
                            " hooks, the maximum (memory_settings::hooks_max).");
     auto& siblings = of_account_[hook.account];
     const auto same_event = std::count_if(siblings.begin(), siblings.end(),
-                                          [&](hook_id each) { return hooks_.at(each).made.event == hook.event; });
+                                          [&](hook_id each) { return hooks_.at(each).hook.event == hook.event; });
     if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
 
     // The hook is added after everything that may throw.
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
     const hook_id id{++last_id_};
-    hooks_.emplace(id, kept_hook{hook});
+    hooks_.emplace(id, stored_hook{hook});
     siblings.push_back(id);
     return id;
 }
@@ -29097,8 +29108,8 @@ TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
     if (owned == of_account_.end()) return found;
     found.reserve(owned->second.size());
     for (const hook_id id : owned->second) {
-        const kept_hook& stored = hooks_.at(id);
-        const new_hook& hook = stored.made;
+        const stored_hook& stored = hooks_.at(id);
+        const new_hook& hook = stored.hook;
         found.push_back({id, hook.account, hook.event, hook.source, hook.type, hook.target_url, hook.created_at,
                          stored.disabled, stored.failing_since});
     }
@@ -29107,41 +29118,41 @@ TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
 
 TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& service, hook_id id) const {
     const auto found = hooks_.find(id);
-    if (found == hooks_.end() || found->second.made.account.service != service) return std::nullopt;
-    return found->second.made.account;
+    if (found == hooks_.end() || found->second.hook.account.service != service) return std::nullopt;
+    return found->second.hook.account;
 }
 
 TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
                                          instant old_valid_until) {
-    kept_hook* const changed = find(account, id);
+    stored_hook* const changed = find(account, id);
     if (changed == nullptr) return false;
     std::string added = secret;  // may throw, so before anything is changed
     auto& previous = changed->previous_secrets;
     previous.reserve(limits::previous_secrets_max + 1);
-    previous.insert(previous.begin(), {std::exchange(changed->made.secret, std::move(added)), old_valid_until});
+    previous.insert(previous.begin(), {std::exchange(changed->hook.secret, std::move(added)), old_valid_until});
     if (previous.size() > limits::previous_secrets_max) previous.pop_back();
     return true;
 }
 
 TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id, const hook_change& changed,
                                          std::size_t hooks_per_event_max) {
-    kept_hook* const found = find(account, id);
+    stored_hook* const found = find(account, id);
     if (found == nullptr) return false;
-    if (changed.event != found->made.event) {
+    if (changed.event != found->hook.event) {
         const auto& siblings = of_account_.at(account);
         const auto same_event = std::count_if(siblings.begin(), siblings.end(),
-                                              [&](hook_id each) { return hooks_.at(each).made.event == changed.event; });
+                                              [&](hook_id each) { return hooks_.at(each).hook.event == changed.event; });
         if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
     }
     hook_change copied = changed;  // may throw, so before anything is changed
-    found->made.event = std::move(copied.event);
-    found->made.target_url = std::move(copied.target_url);
+    found->hook.event = std::move(copied.event);
+    found->hook.target_url = std::move(copied.target_url);
     return true;
 }
 
 TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
     const auto found = hooks_.find(id);
-    if (found == hooks_.end() || found->second.made.account != account) return false;
+    if (found == hooks_.end() || found->second.hook.account != account) return false;
     hooks_.erase(found);
     const auto owned = of_account_.find(account);
     std::erase(owned->second, id);
@@ -29149,12 +29160,12 @@ TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
     return true;
 }
 
-TOLLGATE_DECL kept_hook* hooks::find(const account_ref& account, hook_id id) noexcept {
-    kept_hook* const found = find(id);
-    return found != nullptr && found->made.account == account ? found : nullptr;
+TOLLGATE_DECL stored_hook* hooks::find(const account_ref& account, hook_id id) noexcept {
+    stored_hook* const found = find(id);
+    return found != nullptr && found->hook.account == account ? found : nullptr;
 }
 
-TOLLGATE_DECL kept_hook* hooks::find(hook_id id) noexcept {
+TOLLGATE_DECL stored_hook* hooks::find(hook_id id) noexcept {
     const auto found = hooks_.find(id);
     return found == hooks_.end() ? nullptr : &found->second;
 }
@@ -29171,7 +29182,7 @@ TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& accoun
     const auto owned = of_account_.find(account);
     if (owned == of_account_.end()) return found;
     for (const hook_id id : owned->second)
-        if (const kept_hook& each = hooks_.at(id); each.made.event == event && !each.disabled) found.push_back(id);
+        if (const stored_hook& each = hooks_.at(id); each.hook.event == event && !each.disabled) found.push_back(id);
     return found;
 }
 
@@ -29196,29 +29207,29 @@ inline constexpr std::size_t removed_at_once_max = 1000;
 
 }  // namespace detail
 
-TOLLGATE_DECL result<std::size_t> outbox::append(const event& happened, const message_seed& seed, instant now) {
-    return append_to(hooks_.listening_to(happened.account, happened.name), happened, seed, now);
+TOLLGATE_DECL result<std::size_t> outbox::append(const event& reported, const message_seed& seed, instant now) {
+    return append_to(hooks_.listening_to(reported.account, reported.name), reported, seed, now);
 }
 
-TOLLGATE_DECL result<bool> outbox::append_to(hook_id to, const event& happened, const message_seed& seed, instant now) {
-    const kept_hook* const found = hooks_.find(happened.account, to);
+TOLLGATE_DECL result<bool> outbox::append_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
+    const stored_hook* const found = hooks_.find(reported.account, to);
     if (found == nullptr) return false;
     if (found->disabled) return hook_is_disabled();
-    auto done = append_to(std::vector{to}, happened, seed, now);
+    auto done = append_to(std::vector{to}, reported, seed, now);
     if (!done) return std::move(done).error();
     return true;
 }
 
-TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& listening, const event& happened,
+TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& listening, const event& reported,
                                                     const message_seed& seed, instant now) {
     if (listening.empty()) return std::size_t{0};
-    if (auto fits = expect_share(happened, listening); !fits) return std::move(fits).error();
-    const std::size_t event_bytes = detail::event_bytes + happened.data.size();
+    if (auto fits = expect_share(reported, listening); !fits) return std::move(fits).error();
+    const std::size_t event_bytes = detail::event_bytes + reported.data.size();
     if (!make_space(event_bytes + listening.size() * detail::delivery_bytes))
         return unavailable("The memory store's outbox holds " + std::to_string(bytes_max_) +
                            " bytes, the maximum (memory_settings::outbox_bytes_max).");
 
-    const auto stored = std::make_shared<stored_event>(stored_event{happened, seed});
+    const auto stored = std::make_shared<stored_event>(stored_event{reported, seed});
     const std::int64_t before = last_id_;
     undo_unless_kept added{[&]() noexcept {
         for (std::int64_t id = before + 1; id <= last_id_; ++id)
@@ -29236,19 +29247,19 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
     return due;
 }
 
-TOLLGATE_DECL result<void> outbox::expect_share(const event& happened, const std::vector<hook_id>& listening) {
+TOLLGATE_DECL result<void> outbox::expect_share(const event& reported, const std::vector<hook_id>& listening) {
     const std::size_t share = bytes_max_ / share_divisor;
     const auto is_full = [&](const std::string& destination) {
         return unavailable("The memory store's outbox holds " + std::to_string(share) +
                            " bytes that are still to be sent " + destination +
                            ", the maximum (a quarter of memory_settings::outbox_bytes_max).");
     };
-    if (hooks_.unsent_bytes_of(happened.account) + listening.size() * detail::unsent_bytes(happened) > share)
+    if (hooks_.unsent_bytes_of(reported.account) + listening.size() * detail::unsent_bytes(reported) > share)
         return is_full("to webhooks of one account");
     std::string full_host;
     for (const hook_id each : listening) {
-        const auto known = hosts_.find(delivery_host(hooks_.find(each)->made.target_url));
-        if (known == hosts_.end() || has_share(*known->second, happened)) return {};
+        const auto known = hosts_.find(delivery_host(hooks_.find(each)->hook.target_url));
+        if (known == hosts_.end() || has_share(*known->second, reported)) return {};
         full_host = known->first;
     }
     return is_full("to " + full_host);
@@ -29259,8 +29270,8 @@ TOLLGATE_DECL bool outbox::has_share(const host& which, const event& event) cons
 }
 
 TOLLGATE_DECL void outbox::charge(const row& which, bool more) noexcept {
-    const std::size_t bytes = detail::unsent_bytes(which.of->what);
-    kept_hook* const to = hooks_.find(which.hook);
+    const std::size_t bytes = detail::unsent_bytes(which.event->reported);
+    stored_hook* const to = hooks_.find(which.hook);
     which.to->unsent_bytes += more ? bytes : 0 - bytes;
     if (to != nullptr) to->unsent_bytes += more ? bytes : 0 - bytes;
 }
@@ -29273,7 +29284,7 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
 TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
     hook_rows& hook_entry = rows_of(to);
     undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
-    const auto stored = rows_.emplace(id, row{.hook = to, .to = hook_entry.to, .of = event, .message_id = message_id_of(event->seed, to),
+    const auto stored = rows_.emplace(id, row{.hook = to, .to = hook_entry.to, .event = event, .message_id = message_id_of(event->seed, to),
                           .created_at = now, .kept_in = &hook_entry.waiting, .at = now}).first;
     undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
     hook_entry.deliveries.insert(id);
@@ -29285,7 +29296,7 @@ TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     ++hook_entry.to->deliveries;
     ++event->deliveries;
     bytes_ += detail::delivery_bytes;
-    const bool due = has_share(*hook_entry.to, event->what);
+    const bool due = has_share(*hook_entry.to, event->reported);
     charge(stored->second, true);
     if (due) {
         queue_no_later_than(hook_entry, now);
@@ -29304,7 +29315,7 @@ TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
 
 TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
     if (const auto found = hook_rows_.find(id); found != hook_rows_.end()) return found->second;
-    host& target_host = host_of(hooks_.find(id)->made.target_url);
+    host& target_host = host_of(hooks_.find(id)->hook.target_url);
     undo_unless_kept host_known{[&]() noexcept { forget_unless_used(target_host); }};
     hook_rows& hook_entry =
         hook_rows_.emplace(id, hook_rows{.to = &target_host, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
@@ -29324,7 +29335,7 @@ TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
     hook_rows& hook_entry = hook_rows_.find(gone.hook)->second;
     hook_entry.deliveries.erase(id);
     bytes_ -= detail::delivery_bytes;
-    if (--gone.of->deliveries == 0) bytes_ -= detail::event_bytes + gone.of->what.data.size();
+    if (--gone.event->deliveries == 0) bytes_ -= detail::event_bytes + gone.event->reported.data.size();
     --gone.to->deliveries;
     const hook_id hook = gone.hook;
     rows_.erase(found);
@@ -29393,7 +29404,7 @@ TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept 
         for (; !last.deliveries.empty() && forgotten < rows_max; ++forgotten) remove(*last.deliveries.begin());
         if (!last.deliveries.empty()) break;
         deleted_ = last.next_deleted;
-        forget_unless_used(hook_id{last.place.of});
+        forget_unless_used(hook_id{last.place.hook});
     }
     return forgotten;
 }
@@ -29423,7 +29434,7 @@ TOLLGATE_DECL void outbox::wait_until(std::int64_t id, row& which, instant at) n
 }
 
 TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
-    which.resend_asked = false;
+    which.resend_requested = false;
     which.attempts_made = 0;
     wait_until(id, which, now);
 }
@@ -29447,8 +29458,8 @@ TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows
     due_hook_page page;
     auto next = ready_.begin();
     for (; next != ready_.end() && next->ready_at <= now && page.hooks.size() < rows_max; ++next) {
-        const new_hook& hook = hooks_.find(next->of)->made;
-        page.hooks.push_back({next->of, hook.account, hook.target_url});
+        const new_hook& hook = hooks_.find(next->hook)->hook;
+        page.hooks.push_back({next->hook, hook.account, hook.target_url});
     }
     if (next != ready_.end()) page.next_at = next->ready_at;
     return page;
@@ -29462,7 +29473,7 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
             if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
         }
     };
-    for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= now; ++next) count(hook_rows_.at(next->of).waiting);
+    for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= now; ++next) count(hook_rows_.at(next->hook).waiting);
     for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended
     return backlog;
 }
@@ -29492,7 +29503,7 @@ TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
 TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_time& time,
                                      std::vector<due_delivery>& into) {
     const auto known = hook_rows_.find(request.hook);
-    kept_hook* const to = hooks_.find(request.hook);
+    stored_hook* const to = hooks_.find(request.hook);
     if (known == hook_rows_.end() || to == nullptr) return;
     hook_rows& hook_entry = known->second;
     host& target_host = *hook_entry.to;
@@ -29512,7 +29523,7 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
         into.push_back(describe(*id, next, *to, time.now));
         ++count;
         next.lease_open = true;
-        next.resend_asked = false;
+        next.resend_requested = false;
         ++next.lease_number;
         move(*id, next, target_host.leased, time.until);
     }
@@ -29531,17 +29542,17 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     queue(hook_entry, ready_at);
 }
 
-TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const kept_hook& to, instant now) const {
+TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const stored_hook& to, instant now) const {
     std::vector<std::string> previous_secrets;
     for (const auto& each : to.previous_secrets)
         if (now < each.valid_until) previous_secrets.push_back(each.secret);
     return {.lease = {delivery_id{id}, which.lease_number + 1},
             .hook = which.hook,
-            .what = std::shared_ptr<const event>{which.of, &which.of->what},
+            .event = std::shared_ptr<const event>{which.event, &which.event->reported},
             .message_id = which.message_id,
-            .type = to.made.type,
-            .target_url = to.made.target_url,
-            .secret = to.made.secret,
+            .type = to.hook.type,
+            .target_url = to.hook.target_url,
+            .secret = to.hook.secret,
             .previous_secrets = std::move(previous_secrets),
             .attempts_made = which.attempts_made};
 }
@@ -29588,14 +29599,14 @@ TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_r
 
 TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (ended.outcome == delivery_outcome::not_attempted) return;
-    const std::size_t bytes = detail::attempt_bytes + ended.made.response.size() + ended.made.request.size();
+    const std::size_t bytes = detail::attempt_bytes + ended.attempt.response.size() + ended.attempt.request.size();
     const bool fits = make_space(bytes);  // before the row is looked up, because this may remove it
     const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;
     row& which = *found;
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
-    attempt stored = ended.made;
+    attempt stored = ended.attempt;
     if (!fits) {  // the attempt matters more than its texts
         stored.response.clear();
         stored.request.clear();
@@ -29603,7 +29614,7 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     which.attempts.reserve(which.attempts.size() + 1);
     attempts.emplace(++last_attempt_, attempt_row{id, std::move(stored)});
     which.attempts.push_back(last_attempt_);
-    bytes_ += detail::attempt_bytes + (fits ? ended.made.response.size() + ended.made.request.size() : 0);
+    bytes_ += detail::attempt_bytes + (fits ? ended.attempt.response.size() + ended.attempt.request.size() : 0);
 }
 
 TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
@@ -29614,7 +29625,7 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     forget_attempts_beyond(which, limits::attempts_per_delivery_max);
     if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
 
-    kept_hook& to = *hooks_.find(which.hook);
+    stored_hook& to = *hooks_.find(which.hook);
     const bool was_disabled = to.disabled.has_value();
     which.lease_open = false;
     if (ended.outcome == delivery_outcome::not_attempted) {
@@ -29626,7 +29637,7 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     if (ended.outcome == delivery_outcome::delivered) to.failing_since.reset();
     else fail(to, ended);
 
-    const bool resent = std::exchange(which.resend_asked, false);
+    const bool resent = std::exchange(which.resend_requested, false);
     if (resent) which.attempts_made = 0;
     if ((resent || ended.outcome == delivery_outcome::retry) && !was_disabled) {
         wait_until(id, which, resent ? now : ended.retry_at);
@@ -29644,16 +29655,16 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
 }
 
-TOLLGATE_DECL void outbox::fail(kept_hook& which, const attempt_result& by) noexcept {
+TOLLGATE_DECL void outbox::fail(stored_hook& which, const attempt_result& by) noexcept {
     const auto& bound = by.disable_if_failing_since;
     if (!which.failing_since || (bound && which.last_failure_at < *bound)) {
-        which.failing_since = which.last_failure_at = by.made.at;
+        which.failing_since = which.last_failure_at = by.attempt.at;
     } else {
-        which.last_failure_at = (std::max)(which.last_failure_at, by.made.at);
+        which.last_failure_at = (std::max)(which.last_failure_at, by.attempt.at);
     }
 }
 
-TOLLGATE_DECL void outbox::disable(hook_id id, kept_hook& which, disable_reason reason, instant now) noexcept {
+TOLLGATE_DECL void outbox::disable(hook_id id, stored_hook& which, disable_reason reason, instant now) noexcept {
     which.disabled = hook_disablement{now, reason};
     hook_rows& hook_entry = hook_rows_.find(id)->second;
     while (!hook_entry.waiting.empty()) {
@@ -29671,7 +29682,7 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
     auto& attempts = hook_rows_.find(which.hook)->second.attempts;
     const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
     const auto found = attempts.find(*place);
-    bytes_ -= detail::attempt_bytes + found->second.made.response.size() + found->second.made.request.size();
+    bytes_ -= detail::attempt_bytes + found->second.attempt.response.size() + found->second.attempt.request.size();
     attempts.erase(found);
     which.attempts.erase(place);
 }
@@ -29698,7 +29709,7 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
         const bool waits = one.state == delivery_state::waiting;
         found.push_back({.id = delivery_id{*each},
                          .hook = hook,
-                         .event = one.of->what.name,
+                         .event = one.event->reported.name,
                          .message_id = one.message_id,
                          .created_at = one.created_at,
                          .state = one.state,
@@ -29717,7 +29728,7 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
     const auto& attempts = history->second.attempts;
     const auto add = [&](const attempt_row& listed) {
         const row& one = rows_.find(listed.delivery)->second;
-        found.push_back({delivery_id{listed.delivery}, one.of->what.name, one.message_id, listed.made});
+        found.push_back({delivery_id{listed.delivery}, one.event->reported.name, one.message_id, listed.attempt});
     };
     if (made_for) {
         const auto which = rows_.find(made_for->value());
@@ -29737,12 +29748,12 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     const auto found = rows_.find(id.value());
     if (found == rows_.end()) return false;
     row& which = found->second;
-    const kept_hook* const to = hooks_.find(account, which.hook);
+    const stored_hook* const to = hooks_.find(account, which.hook);
     if (to == nullptr) return false;
     if (to->disabled) return hook_is_disabled();
     const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
     if (being_sent) {
-        which.resend_asked = true;
+        which.resend_requested = true;
         which.attempts_made = 0;
     } else {
         make_due(id.value(), which, now);
@@ -29752,7 +29763,7 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
 
 TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                           std::size_t rows_max, instant now) {
-    const kept_hook* const to = hooks_.find(account, hook);
+    const stored_hook* const to = hooks_.find(account, hook);
     if (to == nullptr) return std::size_t{0};
     if (to->disabled) return hook_is_disabled();
     std::size_t count = 0;
@@ -29769,7 +29780,7 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
 }
 
 TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    kept_hook* const which = hooks_.find(account, id);
+    stored_hook* const which = hooks_.find(account, id);
     if (which == nullptr) return false;
     const bool was_disabled = which->disabled.has_value();
     which->disabled.reset();
@@ -29825,8 +29836,8 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
 
     if (full) {
         auto longest_unused = owned->second.begin();
-        if (longest_unused->of == session.cookie_digest) ++longest_unused;
-        remove(digest{longest_unused->of});
+        if (longest_unused->digest == session.cookie_digest) ++longest_unused;
+        remove(digest{longest_unused->digest});
     }
     return {};
 }
@@ -29861,7 +29872,7 @@ TOLLGATE_DECL result<std::vector<stored_session>> sessions::of(user_id user) con
     std::vector<stored_session> found;
     const auto owned = of_user_.find(user);
     if (owned == of_user_.end()) return found;
-    for (const auto& each : owned->second) found.push_back(rows_.find(each.of)->second);
+    for (const auto& each : owned->second) found.push_back(rows_.find(each.digest)->second);
     std::reverse(found.begin(), found.end());  // the last used first
     return found;
 }
@@ -29873,9 +29884,9 @@ TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optiona
     // `remove` erases the set with its last session.
     for (std::size_t left = owned->second.size(); left > 0; --left) {
         auto next = owned->second.begin();
-        if (except && next->of == *except && left > 1) ++next;
-        else if (except && next->of == *except) break;
-        remove(digest{next->of});
+        if (except && next->digest == *except && left > 1) ++next;
+        else if (except && next->digest == *except) break;
+        remove(digest{next->digest});
     }
     return {};
 }
@@ -29884,9 +29895,9 @@ TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instan
     const std::scoped_lock lock{mutex_};
     std::size_t swept = 0;
     for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
-        remove(digest{by_creation_.begin()->of});
+        remove(digest{by_creation_.begin()->digest});
     for (; swept < rows_max && !by_last_seen_.empty() && by_last_seen_.begin()->at < seen_before; ++swept)
-        remove(digest{by_last_seen_.begin()->of});
+        remove(digest{by_last_seen_.begin()->digest});
     return swept;
 }
 
@@ -30139,7 +30150,7 @@ TOLLGATE_DECL std::uint16_t server::port() const {
 TOLLGATE_DECL result<void> server::core::start() {
     {
         const std::lock_guard hold{mutex_};
-        if (state_ != state::fresh) return unavailable("a server can be started once, and not after it was stopped");
+        if (state_ != state::fresh) return unavailable("a server can be started only once, and not after it has been stopped");
         state_ = state::starting;
     }
     result<void> opened;
@@ -31547,7 +31558,7 @@ TOLLGATE_DECL bool worker_pool::submit(work_item& one, http::work_kind kind, tim
         to.waiting.push(one);
         notify = wake_worker();
     }
-    if (notify) work_came_.notify_one();
+    if (notify) work_available_.notify_one();
     return true;
 }
 
@@ -31582,7 +31593,7 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
         while (kind == nullptr) {
             if (stopping_) return;
             ++idle_;
-            work_came_.wait(hold);
+            work_available_.wait(hold);
             --idle_;
             waking_ = false;
             kind = next_kind();
@@ -31593,7 +31604,7 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
         for (bool has_place = true; has_place; has_queued = false) {
             const bool notify = wake_worker();
             hold.unlock();
-            if (notify) work_came_.notify_one();
+            if (notify) work_available_.notify_one();
             const auto next = one->work(has_queued);
             if (!next) one->complete(true);
             hold.lock();
@@ -31621,7 +31632,7 @@ TOLLGATE_DECL void worker_pool::stop() noexcept {
         stopping_ = true;
         ending.swap(threads_);
     }
-    work_came_.notify_all();
+    work_available_.notify_all();
     for (std::thread& one : ending) one.join();
 }
 
@@ -32665,7 +32676,7 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
 <link rel="stylesheet" href="{}/style.css">
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">Skip to content</a>
 )",
               title, root_);
     html_.add(R"(<header><div><a class="name" href="{}/">Account API</a> <span class="address">{}</span></div></header>
@@ -32744,13 +32755,13 @@ TOLLGATE_DECL void page_writer::write_requests() {
     html_.add(R"(<h1>Requests</h1>
 <p class="lead">Requests and responses are JSON over HTTP/1.1.</p>
 <h2 id="address">Base URL</h2>
-<p>All URLs begin with <code>{}</code>. The last part is the version. New members can be added to a version at any time:
-ignore members that you do not know.</p>
+<p>All URLs begin with <code>{}</code>. The last part is the version. A version may get new members at any time: ignore
+members that you do not know.</p>
 <p>Paths must match exactly. A trailing slash, an empty segment or a percent-encoded character leads to a
 <strong>404</strong>.</p>
 <h2 id="user-agent">User-Agent</h2>
 <p>Every request must have a <code>User-Agent</code> field that names your program; please include contact
-information. A request with no or an empty User-Agent gets a <strong>403</strong>.</p>
+information. A request without a User-Agent, or with an empty one, gets a <strong>403</strong>.</p>
 <pre tabindex="0"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
 )",
               settings_.base_url);
@@ -33720,7 +33731,7 @@ public:
     /// more, except for calls already running on workers; `reclaim` takes their connections back when they have ended.
     void shut() noexcept {
         const auto inside = lock();
-        shut_ = true;
+        is_shut_down_ = true;
         this->request_drain(milliseconds{0});
         this->collect();
         timer_.cancel();
@@ -33747,12 +33758,12 @@ private:
     void stop_ticking() noexcept override { timer_.cancel(); }  // otherwise a stop would take up to one tick
 
     [[nodiscard]] bool wait_for_tick() noexcept {
-        if (shut_) return false;
+        if (is_shut_down_) return false;
         try {
             timer_.expires_at(this->next_tick());
             timer_.async_wait(wait_handler{tick_memory_, [self = this->shared_from_this()](const std::error_code& cancelled) {
                 const auto inside = self->lock();
-                if (cancelled || self->shut_ || !self->tick(clock::now())) return;
+                if (cancelled || self->is_shut_down_ || !self->tick(clock::now())) return;
                 if (!self->wait_for_tick()) self->ticks_failed();
             }});
             return true;
@@ -33785,7 +33796,7 @@ private:
     wait_memory tick_memory_;
     std::vector<std::unique_ptr<asio_listener<Executor>>> listeners_;
     std::recursive_mutex mutex_;  // recursive: a handler may stop its own server
-    bool shut_ = false;
+    bool is_shut_down_ = false;
 };
 
 }  // namespace tollgate::server_detail
@@ -34034,7 +34045,7 @@ namespace tollgate::inline v0 {
 /// each attempt. Store and policies must outlive it.
 ///
 /// It has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
-/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, also in several processes, may work
+/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, even in several processes, may work
 /// on one store. Everything but construction and destruction may be called from any thread at any time; a policy that
 /// it calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>
@@ -34082,8 +34093,8 @@ public:
     void wake() noexcept { worker_.wake(); }
 
     /// Appends to the store and wakes the dispatcher, so that the event is sent at once.
-    result<std::size_t> append_event(const event& happened, const message_seed& seed, instant now) {
-        auto appended = environment_.store.append_event(happened, seed, now);
+    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) {
+        auto appended = environment_.store.append_event(reported, seed, now);
         if (appended && *appended != 0) wake();
         return appended;
     }
@@ -34136,7 +34147,7 @@ private:
                 try {
                     const auto trace = webhooks::delivery_trace::of(record.delivery);
                     policy(policies_.observer)
-                        .on_attempt({record.delivery, record.attempt, record.result, record.reason, trace.trace_id, trace.span_id});
+                        .on_attempt({record.delivery, record.result, record.completion, record.reason, trace.trace_id, trace.span_id});
                 } catch (const std::exception&) {
                     policy(policies_.observer).on_attempt(record);  // memory is short: the attempt without its trace
                 }
@@ -34219,7 +34230,7 @@ struct ended_attempt {
     std::string response{};
     std::string request{};  ///< the beginning of what was sent
     std::string retry_after{};
-    std::string why{};  ///< for the operator
+    std::string reason{};  ///< for the operator
     milliseconds duration{};
     std::uint32_t chance = 0x8000'0000U;  ///< randomness for the retry plan, uniform over all values
 };
@@ -34253,13 +34264,13 @@ struct scheduler_inputs {
 struct scheduler_actions {
     struct finished_attempt {
         in_flight_delivery delivery;
-        attempt_result ended;
-        completion result;
-        std::string why;
+        attempt_result result;
+        tollgate::completion completion;
+        std::string reason;
     };
     struct delivery_to_send {
         std::uint64_t number;
-        const due_delivery* what;  ///< valid until the next step
+        const due_delivery* delivery;  ///< valid until the next step
         std::chrono::steady_clock::time_point done_by;
     };
     struct sweep_request {
@@ -34350,7 +34361,7 @@ private:
         std::size_t attempts = 0;
     };
     struct requested_lease {
-        hosts::value_type* at;
+        hosts::value_type* host;
         std::size_t deliveries_max;
         std::size_t leased = 0;
     };
@@ -34398,7 +34409,7 @@ private:
     instant claimed_wall_{};
     clock::time_point claimed_at_{};
     bool page_was_full_ = false;
-    bool parked_some_ = false;
+    bool postponed_some_ = false;
     bool was_limited_ = false;  // by slots or bytes: the next completion allows a claim
     std::optional<instant> listed_next_at_;
     std::unordered_map<hook_id, hook_minute> minutes_;  // if hooks have a bound
@@ -34607,7 +34618,7 @@ private:
     // Weak: pending operations own the run, so that destroying the executor destroys it.
     std::unordered_map<std::uint64_t, std::weak_ptr<attempt_run>> under_way_;
     ended_attempts ended_;  // to be reported to the owner in batches
-    bool telling_ = false;
+    bool notifying_ = false;
     bool aborted_ = false;
 };
 
@@ -34736,7 +34747,7 @@ TOLLGATE_DECL delivery_worker::impl::~impl() {
 
 TOLLGATE_DECL result<void> delivery_worker::impl::start() {
     const std::lock_guard hold{mutex_};
-    if (state_ != state::fresh) return unavailable("A dispatcher can be started once, and not after it was stopped.");
+    if (state_ != state::fresh) return unavailable("A dispatcher can be started only once, and not after it has been stopped.");
     try {
         asio::any_io_executor executor = executor_;
         if (!executor) {
@@ -34860,7 +34871,7 @@ TOLLGATE_DECL void delivery_worker::impl::work() {
 TOLLGATE_DECL void delivery_worker::impl::report(const scheduler_actions& actions) noexcept {
     for (const error& each : actions.problems) environment_.on_problem(each);
     for (const auto& each : actions.finished)
-        environment_.on_attempt({each.delivery.sent, each.ended, each.result, each.why});  // which adds the trace
+        environment_.on_attempt({each.delivery.sent, each.result, each.completion, each.reason});  // which adds the trace
 }
 
 TOLLGATE_DECL void delivery_worker::impl::call_store(const scheduler_actions& actions) {
@@ -34892,34 +34903,34 @@ TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actio
 
 TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
     const scheduler_actions::delivery_to_send& each, ended_attempt& refusal) {
-    auto target = http::url::parse(each.what->target_url);
+    auto target = http::url::parse(each.delivery->target_url);
     if (!target) {
         refusal.end = attempt_end::no_address;
-        refusal.why = "the target is not a URL";
+        refusal.reason = "the target is not a URL";
         return std::nullopt;
     }
     // Checked again, because the rule may have become stricter since the hook was created.
     if (const auto checked = environment_.check(*target); !checked) {
         refusal.end = attempt_end::refused_address;
-        refusal.why = checked.error().message;
+        refusal.reason = checked.error().message;
         return std::nullopt;
     }
-    if (!each.what->unreadable_secret.empty()) {
-        environment_.on_problem(unavailable(each.what->unreadable_secret));
+    if (!each.delivery->unreadable_secret.empty()) {
+        environment_.on_problem(unavailable(each.delivery->unreadable_secret));
         refusal.tried = false;
-        refusal.why = "the signing secret cannot be read";
+        refusal.reason = "the signing secret cannot be read";
         return std::nullopt;
     }
     fields_.clear();
     std::string body;
-    if (const auto written = environment_.write(*each.what, environment_.now(), fields_, body); !written) {
+    if (const auto written = environment_.write(*each.delivery, environment_.now(), fields_, body); !written) {
         environment_.on_problem(written.error());
         refusal.unsendable = true;
         refusal.end = attempt_end::no_connection;
-        refusal.why = "the payload format failed";
+        refusal.reason = "the payload format failed";
         return std::nullopt;
     }
-    auto fields = std::string{fields_.view()}.append("traceparent: ").append(delivery_trace::of(*each.what).traceparent());
+    auto fields = std::string{fields_.view()}.append("traceparent: ").append(delivery_trace::of(*each.delivery).traceparent());
     fields.append("\r\n");
     return outgoing_request{each.number, *std::move(target), std::move(fields), std::move(body), each.done_by};
 }
@@ -35068,7 +35079,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
         } else if (each.listed_by == last_claim_ && slots == free) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
             into.lease.push_back({each.hook, 0, 0, retry_at});
-            parked_some_ = true;
+            postponed_some_ = true;
         }
     }
     std::erase_if(host.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
@@ -35141,7 +35152,7 @@ TOLLGATE_DECL void delivery_scheduler::drop(std::uint64_t number, scheduler_time
 }
 
 TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, scheduler_time now) noexcept {
-    const std::size_t bytes = over.sent.what->data.size();
+    const std::size_t bytes = over.sent.event->data.size();
     bool frees_capacity = was_limited_;
     if (over.counts_as_slow) frees_capacity = slow_in_flight_-- >= settings_.slow_attempts_max || frees_capacity;
     data_bytes_in_flight_ -= bytes;
@@ -35149,7 +35160,7 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
     --at.in_flight;
     frees_capacity = !at.due.empty() || frees_capacity;
     const auto load = std::find_if(at.accounts.begin(), at.accounts.end(),
-                                   [&](const account_load& each) { return each.account == over.sent.what->account; });
+                                   [&](const account_load& each) { return each.account == over.sent.event->account; });
     if (--load->in_flight == 0) at.accounts.erase(load);
     if (frees_capacity) next_claim_ = (std::min)(next_claim_, now.steady);
 }
@@ -35226,7 +35237,7 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
         some_tried = some_tried || each.tried;
         if (each.shortage) short_one = &each;
     }
-    if (short_one != nullptr) pause_after_shortage(short_one->why, now, into);
+    if (short_one != nullptr) pause_after_shortage(short_one->reason, now, into);
     else if (some_tried) shortage_pause_ = {};
     for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now);
 }
@@ -35265,7 +35276,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
         // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.
-        judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.why.empty() ? milliseconds{0} : longest_pause);
+        judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.reason.empty() ? milliseconds{0} : longest_pause);
         judged.disable_if_failing_since.reset();
     }
     if (judged.outcome != delivery_outcome::not_attempted) {
@@ -35274,7 +35285,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         at.slow = each.duration >= slow_attempt;
     }
     results_.push_back(std::move(judged));
-    ended_.emplace_back(std::move(one), std::move(each.why));
+    ended_.emplace_back(std::move(one), std::move(each.reason));
     numbers_.erase(results_.back().lease.delivery.value());
     in_flight_.erase(found);
 }
@@ -35294,7 +35305,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     ++last_claim_;
     requested_.clear();
     slow_requested_ = 0;
-    parked_some_ = was_limited_ = false;
+    postponed_some_ = was_limited_ = false;
     if (next_minute_at_ && *next_minute_at_ <= now.wall) next_minute_at_.reset();
     page_was_full_ = from->hooks.size() >= settings_.claim_max;
     listed_next_at_ = from->next_at;
@@ -35304,7 +35315,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
     for (const due_hook& each : from->hooks)
         if (!remember(each)) {
             into.lease.push_back({each.hook, 0, 0, retry_at});
-            parked_some_ = true;
+            postponed_some_ = true;
         }
 
     std::size_t rows_left = rows_max();
@@ -35343,7 +35354,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
             const auto request = requested_.find(each.hook);
             if (request == requested_.end()) continue;  // not requested: its lease expires
             ++request->second.leased;
-            if (!renew_lease(each)) start(std::move(each), *request->second.at, into);
+            if (!renew_lease(each)) start(std::move(each), *request->second.host, into);
         }
     } catch (const std::exception&) {
         for (const auto& each : into.send) drop(each.number, now);
@@ -35352,7 +35363,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
     bool some_request_was_vain = false;
     for (const auto& [hook, request] : requested_) {
         some_request_was_vain = some_request_was_vain || request.leased == 0;
-        auto& due = request.at->second.due;
+        auto& due = request.host->second.due;
         const auto found = std::find_if(due.begin(), due.end(), [&](const remembered_hook& each) { return each.hook == hook; });
         if (found == due.end()) continue;
         if (request.leased < request.deliveries_max) {
@@ -35369,8 +35380,8 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
 TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_type& at, scheduler_actions& into) {
     const std::uint64_t number = ++last_number_;
     const std::int64_t id = next.lease.delivery.value();
-    const account_ref account = next.what->account;
-    const std::size_t bytes = next.what->data.size();
+    const account_ref account = next.event->account;
+    const std::size_t bytes = next.event->data.size();
     auto& accounts = at.second.accounts;
     auto load = std::find_if(accounts.begin(), accounts.end(), [&](const account_load& each) { return each.account == account; });
     if (load == accounts.end()) {
@@ -35423,14 +35434,14 @@ TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool so
         return !each->second.due.empty() && free_slots(each->second) != 0;
     });
     if (more_is_listed || has_servable_host) {
-        next_claim_ = now.steady + (leased_some || parked_some_ ? milliseconds{0} : empty_claim_pause);
+        next_claim_ = now.steady + (leased_some || postponed_some_ ? milliseconds{0} : empty_claim_pause);
         return;
     }
     // Also check from time to time regardless of the prediction, because clocks may be set.
     milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.claim_interval;
     if (listed_next_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*listed_next_at_ - now.wall));
     if (next_minute_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*next_minute_at_ - now.wall));
-    if (parked_some_) wait = (std::min)(wait, full_host_retry_time());
+    if (postponed_some_) wait = (std::min)(wait, full_host_retry_time());
     if (some_request_was_vain) wait = (std::min)(wait, empty_claim_pause);
     next_claim_ = now.steady + wait;
 }
@@ -35719,10 +35730,10 @@ TOLLGATE_DECL void hook_client::abort() {
 TOLLGATE_DECL void hook_client::end(ended_attempts ended) noexcept {
     under_way_.erase(ended.front().number);
     ended_.splice(ended_.end(), ended);
-    if (telling_) return;
+    if (notifying_) return;
     try {
         asio::post(strand_, [self = shared_from_this()] { self->tell(); });
-        telling_ = true;
+        notifying_ = true;
     } catch (const std::exception&) {  // out of memory: one by one
         tell();
     }
@@ -35746,7 +35757,7 @@ TOLLGATE_DECL void hook_client::sweep() {
 }
 
 TOLLGATE_DECL void hook_client::tell() noexcept {
-    telling_ = false;
+    notifying_ = false;
     ended_attempts ended;
     ended.swap(ended_);
     owner_->on_ended(std::move(ended));
@@ -35864,7 +35875,7 @@ TOLLGATE_DECL void attempt_run::connect() {
 TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_result& looked_up) {
     looking_up_ = false;
     switch (looked_up.end) {
-        case lookup_end::local_failure: return end_with_shortage(looked_up.why);
+        case lookup_end::local_failure: return end_with_shortage(looked_up.reason);
         case lookup_end::no_response: return end_as(attempt_end::timed_out, "no name server responded");
         case lookup_end::resolved: break;
     }
@@ -35991,7 +36002,7 @@ TOLLGATE_DECL void attempt_run::on_lost(std::string reason) {
 TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason) noexcept {
     ended_attempt& ended = result_.front();
     ended.end = parser_.head_complete() ? attempt_end::answered : end_kind;
-    ended.why = std::move(reason);
+    ended.reason = std::move(reason);
     if (parser_.head_complete()) {
         ended.status = parser_.status();
         try {
@@ -36015,7 +36026,7 @@ TOLLGATE_DECL void attempt_run::end_with_shortage(std::string_view of_what) noex
 
 TOLLGATE_DECL void attempt_run::end_not_attempted(std::string reason) noexcept {
     result_.front().tried = false;
-    result_.front().why = std::move(reason);
+    result_.front().reason = std::move(reason);
     end();
 }
 
@@ -36067,7 +36078,7 @@ struct sqlite_settings {
     std::optional<secret_keys> hook_secret_keys{};
 };
 
-/// The store on SQLite: one file and its log, durable when a verb returns, also against kill -9 and power failures. Any
+/// The store on SQLite: one file and its log. When a verb returns, its effect survives kill -9 and power failures. Any
 /// number of processes may use the file at the same time and see each other's changes at once.
 ///
 /// A new file is readable and writable by its owner only. Tables are named `tollgate_...` and brought up to date when
@@ -36202,10 +36213,10 @@ public:
                                                       std::size_t rows_max) noexcept;
 
     /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
                                                     instant now) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
@@ -36449,7 +36460,7 @@ public:
     /// which would hold the file's lock and swallow later changes.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() const noexcept;
     /// Sets how long calls wait.
-    void set_busy_wait_max(milliseconds wait_max) noexcept { patience_->wait_max = wait_max; }
+    void set_busy_wait_max(milliseconds wait_max) noexcept { busy_handler_->wait_max = wait_max; }
 
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_.get(); }
 
@@ -36472,7 +36483,7 @@ private:
     };
 
     /// The state of SQLite's busy handler; its address is stable when the database moves.
-    struct patience {
+    struct busy_handler {
         milliseconds wait_max{};
         std::chrono::steady_clock::time_point since{};
 
@@ -36485,7 +36496,7 @@ private:
     TOLLGATE_DECL statement prepare_unbound(statement_text text);
 
     // In this order: statements are finalised first, and the handler's state outlives the connection.
-    std::unique_ptr<patience> patience_ = std::make_unique<patience>();
+    std::unique_ptr<busy_handler> busy_handler_ = std::make_unique<busy_handler>();
     std::unique_ptr<sqlite3, closer> handle_;
     std::vector<std::unique_ptr<cached_statement>> cached_;  // as many as the program has literals
 };
@@ -36641,7 +36652,7 @@ public:
     explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
 
     /// Appends the event to the outbox; see `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
                                                     instant now) noexcept;
 
 private:
@@ -37027,7 +37038,7 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, appli
 namespace tollgate::inline v0::sqlite {
 
 /// Whether any hook subscribes to the event; if not, there is nothing to write.
-[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened);
+[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& reported);
 
 /// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
 [[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
@@ -37040,10 +37051,10 @@ struct listening_hook {
 
 /// One delivery of the event for each of these hooks. Within the caller's transaction.
 [[nodiscard]] TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening,
-                                                         const event& happened, const message_seed& seed, instant now);
+                                                         const event& reported, const message_seed& seed, instant now);
 
 /// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened,
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported,
                                                               const message_seed& seed, instant now);
 
 }  // namespace tollgate::sqlite
@@ -37181,9 +37192,9 @@ public:
         if (ended.outcome == delivered) {
             failing_since.reset();
         } else if (!failing_since || !last_failure_at || (bound && *last_failure_at < *bound)) {
-            failing_since = last_failure_at = ended.made.at;
+            failing_since = last_failure_at = ended.attempt.at;
         } else {
-            last_failure_at = (std::max)(*last_failure_at, ended.made.at);
+            last_failure_at = (std::max)(*last_failure_at, ended.attempt.at);
         }
         std::optional<disable_reason> reason;
         if (ended.outcome == gone) reason = disable_reason::gone;
@@ -37201,7 +37212,7 @@ public:
 
 private:
     result<void> record(hook_id hook, const attempt_result& ended) {
-        const attempt& attempt = ended.made;
+        const attempt& attempt = ended.attempt;
         if (auto done =
                 on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -38102,7 +38113,7 @@ private:
                 return std::move(done).error();
             leased_.push_back({.lease = each.lease,
                                .hook = hook,
-                               .what = *std::move(event),
+                               .event = *std::move(event),
                                .message_id = each.message_id,
                                .type = to.type,
                                .target_url = to.target_url,
@@ -38162,28 +38173,28 @@ private:
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
                                                               instant now) noexcept {
     // Without the write lock first: most events have no hooks.
-    auto any = impl_->database.read([&](sqlite::database& on) { return sqlite::has_listeners(on, happened); });
+    auto any = impl_->database.read([&](sqlite::database& on) { return sqlite::has_listeners(on, reported); });
     if (!any) return std::move(any).error();
     if (!*any) return std::size_t{0};
     return impl_->database.transact(
-        [&](sqlite::database& on) { return sqlite::append_event(on, happened, seed, now); });
+        [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); });
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                          instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         auto row = on.prepare(
                          "SELECT target_url, disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
-                         to, happened.account.service, happened.account.account)
+                         to, reported.account.service, reported.account.account)
                        .next<std::string, bool>();
         if (!row) return std::move(row).error();
         if (!*row) return false;
         const auto& [target_url, is_disabled] = **row;
         if (is_disabled) return hook_is_disabled();
-        auto done = sqlite::append_event_to(on, {{to, delivery_host(target_url)}}, happened, seed, now);
+        auto done = sqlite::append_event_to(on, {{to, delivery_host(target_url)}}, reported, seed, now);
         if (!done) return std::move(done).error();
         return true;
     });
@@ -38951,11 +38962,11 @@ TOLLGATE_DECL void database::finaliser::operator()(sqlite3_stmt* prepared) const
     sqlite3_finalize(prepared);
 }
 
-TOLLGATE_DECL int database::patience::wait(void* self, int waits_before) noexcept {
-    auto& patience = *static_cast<database::patience*>(self);
+TOLLGATE_DECL int database::busy_handler::wait(void* self, int waits_before) noexcept {
+    auto& busy_handler = *static_cast<database::busy_handler*>(self);
     const auto now = std::chrono::steady_clock::now();
-    if (waits_before == 0) patience.since = now;
-    if (now - patience.since >= patience.wait_max) return 0;
+    if (waits_before == 0) busy_handler.since = now;
+    if (now - busy_handler.since >= busy_handler.wait_max) return 0;
     // A commit takes about a millisecond, the time of one fsync: poll quickly at first, then more slowly.
     std::this_thread::sleep_for(std::chrono::microseconds{200} * (std::min)(1 << (std::min)(waits_before, 6), 50));
     return 1;
@@ -38987,8 +38998,8 @@ TOLLGATE_DECL result<void> database::connect(const std::string& path, const data
     handle_.reset(opened);  // also after a failure: it has the reason
     if (code != SQLITE_OK) return failure(opened, code, path);
 
-    patience_->wait_max = settings.busy_wait_max;
-    sqlite3_busy_handler(opened, &patience::wait, patience_.get());
+    busy_handler_->wait_max = settings.busy_wait_max;
+    sqlite3_busy_handler(opened, &busy_handler::wait, busy_handler_.get());
 
     // The file is untrusted data: it must not call functions with side effects or corrupt itself through SQLite's own
     // tables, and double-quoted text is never a string literal.
@@ -39020,7 +39031,7 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
         if (mode)
             return unavailable("SQLite: a write-ahead log is not possible here, for example on a network file system: " + path);
         const bool busy = (sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_BUSY;
-        if (!busy || patience::wait(patience_.get(), waits) == 0) {
+        if (!busy || busy_handler::wait(busy_handler_.get(), waits) == 0) {
             mode.error().cause += ": " + path;
             return std::move(mode).error();
         }
@@ -39132,7 +39143,7 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& reported, const message_seed& seed,
                                                                         instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
@@ -39140,7 +39151,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
         if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
             return std::move(good).error();
         if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
-        auto appended = sqlite::append_event(on, happened, seed, now);
+        auto appended = sqlite::append_event(on, reported, seed, now);
         if (appended) {
             if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
         }
@@ -39312,11 +39323,11 @@ TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexc
 
 namespace tollgate::inline v0::sqlite {
 
-TOLLGATE_DECL result<bool> has_listeners(database& on, const event& happened) {
+TOLLGATE_DECL result<bool> has_listeners(database& on, const event& reported) {
     auto row = on.prepare(
                      "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
                      "AND disabled_at IS NULL)",
-                     happened.account.service, happened.account.account, happened.name)
+                     reported.account.service, reported.account.account, reported.name)
                    .next<bool>();
     if (!row) return std::move(row).error();
     return std::get<0>(row->value());
@@ -39327,14 +39338,14 @@ TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, inst
                   ready_at);
 }
 
-TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed,
                                                 instant now) {
     std::vector<listening_hook> listening;
     {
         auto rows = on.prepare(
             "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
             "AND disabled_at IS NULL ORDER BY id",
-            happened.account.service, happened.account.account, happened.name);
+            reported.account.service, reported.account.account, reported.name);
         for (;;) {
             auto row = rows.next<hook_id, std::string>();
             if (!row) return std::move(row).error();
@@ -39343,15 +39354,15 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& happen
         }
     }
     if (listening.empty()) return std::size_t{0};
-    if (auto done = append_event_to(on, listening, happened, seed, now); !done) return std::move(done).error();
+    if (auto done = append_event_to(on, listening, reported, seed, now); !done) return std::move(done).error();
     return listening.size();
 }
 
-TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening, const event& happened,
+TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening, const event& reported,
                                            const message_seed& seed, instant now) {
     if (auto done =
             on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
-                   happened.account.service, happened.account.account, happened.name, happened.data, happened.at);
+                   reported.account.service, reported.account.account, reported.name, reported.data, reported.at);
         !done)
         return std::move(done).error();
     const std::int64_t stored = on.last_insert_id();
@@ -39796,7 +39807,7 @@ struct postgres_settings {
     /// Credentials of each kind to cache, so that requests need no query; 0: none. One takes 1.2 kB, allocated on first
     /// use.
     std::size_t cached_credentials_max = 0;
-    /// How long one is returned without news of it.
+    /// How long a cached credential is used, if no change of it is announced.
     milliseconds cached_for{30'000};
     /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
     /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
@@ -39823,7 +39834,7 @@ private:
 static_assert(time_source<postgres_clock>);
 
 /// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. A
-/// verb's effect is as durable as the server's commits when it returns (also if the server's default is
+/// verb's effect is as durable as the server's commits when it returns (even if the server's default is
 /// synchronous_commit=off).
 ///
 /// Tables are named `tollgate_...`, are created in the first schema of the connection's search_path, and may share a
@@ -39987,10 +39998,10 @@ public:
                                                       std::size_t rows_max) noexcept;
 
     /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
                                                     instant now) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
@@ -40342,7 +40353,7 @@ enum class aftermath : std::uint8_t {
 };
 
 struct run_failure {
-    error why;
+    tollgate::error error;
     aftermath after = aftermath::lost;
     bool hung = false;  ///< lost because no response came in time
 };
@@ -40407,7 +40418,7 @@ struct notice {
 
 /// The outcome of a batch: its results, or the run_failure.
 struct run_result {
-    results given{};
+    postgres::results results{};
     std::optional<run_failure> failed{};
 };
 
@@ -40558,7 +40569,7 @@ public:
         : clock_{store.clock()}, connection_{connection} {}
 
     /// Appends the event to the outbox; see `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& happened, const message_seed& seed,
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
                                                     instant now) noexcept;
 
 private:
@@ -40738,8 +40749,8 @@ private:
 ///         return read_user(found);  // reads the next row: result<std::optional<std::pair<user_id, result<user_row>>>>
 ///     });
 ///
-/// With `ANY ($1)` PostgreSQL would plan the statement again for each batch of few keys, which costs several times as much as to
-/// look them up; it does not look into the sub-select.
+/// With `ANY ($1)`, PostgreSQL would plan the statement again for each batch of few keys, which costs several times as
+/// much as the lookup; its planner does not evaluate the sub-select.
 ///
 /// Without a row, the result is empty. If the statement fails, all calls of the batch return its error; an error of one row
 /// is returned for its key only. All calls pass the same statement and reader. Thread rule: any thread. Blocking.
@@ -41363,7 +41374,7 @@ struct completion_ledger {
         bool lease_is_open;
         std::int64_t lease_number;
         std::int64_t attempts_made;
-        bool resend_asked;
+        bool resend_requested;
         bool is_changed = false;
     };
     struct hook_row {
@@ -41379,8 +41390,8 @@ struct completion_ledger {
     static void fail(hook_row& which, const attempt_result& by) {
         const auto& bound = by.disable_if_failing_since;
         if (!which.failing_since || !which.last_failure_at || (bound && *which.last_failure_at < *bound))
-            which.failing_since = which.last_failure_at = by.made.at;
-        else which.last_failure_at = (std::max)(*which.last_failure_at, by.made.at);
+            which.failing_since = which.last_failure_at = by.attempt.at;
+        else which.last_failure_at = (std::max)(*which.last_failure_at, by.attempt.at);
         which.is_changed = true;
     }
 
@@ -41454,12 +41465,12 @@ inline result<completion_ledger> open_ledger(batch request, transaction& on, std
                                    std::int64_t, bool>();
         if (!row) return row.error();
         if (!*row) break;
-        const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked] =
+        const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_requested] =
             **row;
         // Nothing is stored of a deleted hook any more.
         if (!in.hooks.contains(hook)) continue;
         in.deliveries.emplace(id, completion_ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
-                                                       attempts_made, resend_asked});
+                                                       attempts_made, resend_requested});
     }
     return in;
 }
@@ -41487,7 +41498,7 @@ inline completion complete_one(completion_ledger& in, const attempt_result& ende
         to.is_changed = true;
     }
 
-    const bool resent = std::exchange(which.resend_asked, false);
+    const bool resent = std::exchange(which.resend_requested, false);
     if (resent) which.attempts_made = 0;
     const bool is_over = !resent && ended.outcome != delivery_outcome::retry;
     which.at = is_over || resent || was_disabled ? now : ended.retry_at;
@@ -41518,12 +41529,12 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
             if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
             deliveries.push_back(found->first);
             hooks.push_back(found->second.hook);
-            times.push_back(each.made.at);
-            durations.push_back(each.made.duration);
-            ends.push_back(each.made.end);
-            statuses.push_back(each.made.status);
-            responses_of.push_back({each.made.response});
-            requests_of.push_back({each.made.request});
+            times.push_back(each.attempt.at);
+            durations.push_back(each.attempt.duration);
+            ends.push_back(each.attempt.end);
+            statuses.push_back(each.attempt.status);
+            responses_of.push_back({each.attempt.response});
+            requests_of.push_back({each.attempt.request});
         }
         request.add(
             "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request) "
@@ -41550,7 +41561,7 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
             states.push_back(each.state);
             times.push_back(each.at);
             attempts.push_back(each.attempts_made);
-            resent.push_back(each.resend_asked);
+            resent.push_back(each.resend_requested);
         }
         request.add(
             "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
@@ -42370,7 +42381,7 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             if (!shared) shared = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
             leased.push_back({.lease = {id, number},
                               .hook = hook,
-                              .what = shared,
+                              .event = shared,
                               .message_id = message_id_of(seed, hook),
                               .type = std::move(type),
                               .target_url = std::move(target_url),
@@ -42394,7 +42405,7 @@ inline constexpr statement_text notify_other_nodes{
     "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
 
 /// `append_event` of `event_sink` as one statement; it returns the number of deliveries.
-TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now);
+TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_seed& seed, instant now);
 [[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& response);
 
 }  // namespace tollgate::postgres
@@ -42407,11 +42418,11 @@ namespace tollgate::inline v0 {
 // deliveries do not need it. Other nodes are notified in the same round trip but after the transaction, because
 // transactions with NOTIFY are committed one at a time.
 
-TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed,
                                                                 instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         auto request = impl_->database.make_batch();
-        postgres::append_event(request, happened, seed, now);
+        postgres::append_event(request, reported, seed, now);
         request.add_afterthought(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
@@ -42419,7 +42430,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& happ
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& happened, const message_seed& seed,
+TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                            instant now) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
@@ -42432,7 +42443,7 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
             "SELECT made.id, found.id, host_id, $8, $8 FROM made, found RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
             "SELECT is_disabled FROM found",
-            to, happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
+            to, reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
         batch.add_afterthought(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
@@ -42509,7 +42520,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
             found.push_back({.delivery = id,
                              .event = std::move(event),
                              .message_id = message_id_of(seed, hook),
-                             .made = {at, duration, end, static_cast<unsigned>(status), std::move(response.value),
+                             .attempt = {at, duration, end, static_cast<unsigned>(status), std::move(response.value),
                                       std::move(request.value)}});
         }
     });
@@ -43586,7 +43597,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
 
     auto state = PQstatus(handle_.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
     while (state != PGRES_POLLING_OK) {
-        if (state == PGRES_POLLING_FAILED) return connection_failure(handle_.get(), {}).why;
+        if (state == PGRES_POLLING_FAILED) return connection_failure(handle_.get(), {}).error;
         switch (wait(state == PGRES_POLLING_WRITING, end)) {
             case waited::ready: break;
             case waited::timed_out:
@@ -43598,7 +43609,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
         state = PQconnectPoll(handle_.get());
     }
     if (PQsetnonblocking(handle_.get(), 1) != 0 || PQenterPipelineMode(handle_.get()) != 1)
-        return connection_failure(handle_.get(), {}).why;
+        return connection_failure(handle_.get(), {}).error;
     return {};
 }
 
@@ -43622,8 +43633,8 @@ TOLLGATE_DECL result<void> connection::set_up() {
     const auto before = tollgate::detail::boot_now();
     auto response = run(request);
     const auto after = tollgate::detail::boot_now();
-    if (response.failed) return std::move(response.failed->why);
-    auto row = response.given[0].only<std::string, std::int64_t, instant>();
+    if (response.failed) return std::move(response.failed->error);
+    auto row = response.results[0].only<std::string, std::int64_t, instant>();
     if (!row) return std::move(row).error();
     const auto& [encoding, version, now] = *row;
     if (version < detail::server_version_min)
@@ -43685,7 +43696,7 @@ struct connection::reception {
     std::size_t at = 0;         // in commands
     bool has_result = false;    // of that command
     bool is_committed = false;  // or rolled back; an afterthought may still follow
-    run_result made{};
+    run_result result{};
 
     [[nodiscard]] const command& current() const noexcept { return commands[(std::min)(at, commands.size() - 1)]; }
 };
@@ -43693,7 +43704,7 @@ struct connection::reception {
 TOLLGATE_DECL run_result connection::lose(reception& into, waited outcome) {
     auto lost = lose(into.current().text.text(), outcome);
     // What the server confirmed as committed is committed.
-    if (into.is_committed) return std::move(into.made);
+    if (into.is_committed) return std::move(into.result);
     return {{}, std::move(lost)};
 }
 
@@ -43717,12 +43728,12 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
     if (!send(request, commands)) return {{}, lose(request.statements().front().text.text(), waited::failed)};
 
     reception into{request, commands, began_at};
-    into.made.given.reserve(request.transaction_size());
+    into.result.results.reserve(request.transaction_size());
     for (;;) {
         const int unsent = PQflush(handle_.get());
         if (unsent < 0) return lose(into, waited::failed);
         while (PQisBusy(handle_.get()) == 0)
-            if (take_result(into)) return std::move(into.made);
+            if (take_result(into)) return std::move(into.result);
         const auto ended = request.response_wait_max() ? wait(unsent == 1, end)
                                                    : wait_for_response(unsent == 1, began_at, end, hung_before);
         if (ended != waited::ready) return lose(into, ended);
@@ -43775,13 +43786,13 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
     into.has_result = true;
     switch (PQresultStatus(result)) {
         case PGRES_PIPELINE_SYNC:
-            if (into.made.failed) into.made.given.clear();  // return no results of a failed transaction
+            if (into.result.failed) into.result.results.clear();  // return no results of a failed transaction
             into.is_committed = true;
             into.has_result = false;
             return ++into.at == into.commands.size();
         case PGRES_COMMAND_OK:
         case PGRES_TUPLES_OK:
-            if (now.kind == command_kind::executes && !into.is_committed) into.made.given.push_back(std::move(owned));
+            if (now.kind == command_kind::executes && !into.is_committed) into.result.results.push_back(std::move(owned));
             else if (now.kind == command_kind::asks_the_time)
                 if (const auto reported = owned.only<std::int64_t>())
                     clock_->observe({into.began_at, tollgate::detail::boot_now(), from_unix_milliseconds(std::get<0>(*reported))});
@@ -43796,7 +43807,7 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
 /// The end of a command's results.
 TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
     if (PQstatus(handle_.get()) == CONNECTION_BAD || !into.has_result) {
-        into.made = lose(into, waited::failed);
+        into.result = lose(into, waited::failed);
         return true;
     }
     into.has_result = false;
@@ -43812,8 +43823,8 @@ TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* resu
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.after == aftermath::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
-    if (lost) into.made = {{}, run_failure{std::move(failed.why), aftermath::lost}};
-    else if (!into.made.failed) into.made.failed = std::move(failed);
+    if (lost) into.result = {{}, run_failure{std::move(failed.error), aftermath::lost}};
+    else if (!into.result.failed) into.result.failed = std::move(failed);
 }
 
 TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {
@@ -43825,26 +43836,26 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
     if (handle_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
     const auto end = tollgate::detail::boot_now() + settings_.response_wait_max;
     if (PQexitPipelineMode(handle_.get()) != 1 || PQsendQuery(handle_.get(), script.c_str()) != 1)
-        return lose(text, waited::failed).why;
+        return lose(text, waited::failed).error;
     std::optional<error> first_error;
     for (bool done = false; !done;) {
         const int unsent = PQflush(handle_.get());
-        if (unsent < 0) return lose(text, waited::failed).why;
+        if (unsent < 0) return lose(text, waited::failed).error;
         while (!done && PQisBusy(handle_.get()) == 0) {
             pg_result* const result = PQgetResult(handle_.get());
             done = result == nullptr;
             const auto status = PQresultStatus(result);
             if (!done && !first_error && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-                first_error = failure(result, text).why;
+                first_error = failure(result, text).error;
             PQclear(result);
         }
         if (done) break;
         const auto ended = wait(unsent == 1, end);
-        if (ended != waited::ready) return lose(text, ended).why;
-        if (PQconsumeInput(handle_.get()) != 1) return lose(text, waited::failed).why;
+        if (ended != waited::ready) return lose(text, ended).error;
+        if (PQconsumeInput(handle_.get()) != 1) return lose(text, waited::failed).error;
     }
     if (PQstatus(handle_.get()) == CONNECTION_BAD || PQenterPipelineMode(handle_.get()) != 1) {
-        if (!first_error) first_error = connection_failure(handle_.get(), text).why;
+        if (!first_error) first_error = connection_failure(handle_.get(), text).error;
         handle_.reset();
     }
     if (first_error) return *std::move(first_error);
@@ -43888,8 +43899,8 @@ struct schema_state {
 
 inline result<rows> run_one(connection& on, const batch& request) {
     auto response = on.run(request);
-    if (response.failed) return std::move(response.failed->why);
-    return std::move(response.given.front());
+    if (response.failed) return std::move(response.failed->error);
+    return std::move(response.results.front());
 }
 
 template <class... Values>
@@ -44006,7 +44017,7 @@ inline result<results> receive_within(pg_conn* connection, const batch& sent) {
         pg_result* const result = PQgetResult(connection);
         if (result == nullptr) {  // the end of a command's results, or of the connection
             if (was_end || PQstatus(connection) == CONNECTION_BAD)
-                return first_error ? *std::move(first_error) : connection_failure(connection, {}).why;
+                return first_error ? *std::move(first_error) : connection_failure(connection, {}).error;
             was_end = true;
             ++at;
             continue;
@@ -44024,7 +44035,7 @@ inline result<results> receive_within(pg_conn* connection, const batch& sent) {
                 break;
             case PGRES_PIPELINE_ABORTED: break;
             default:
-                if (!first_error) first_error = failure(result, doing.text()).why;
+                if (!first_error) first_error = failure(result, doing.text()).error;
         }
     }
 }
@@ -44041,7 +44052,7 @@ inline result<results> run_within(pg_conn* transaction, const batch& sent) {
         return invalid("The client_encoding of this connection is not UTF8.");
     if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with another command.");
     auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
-                                                            : result<results>{connection_failure(transaction, {}).why};
+                                                            : result<results>{connection_failure(transaction, {}).error};
     PQexitPipelineMode(transaction);
     // If this fails, the transaction can only be rolled back as a whole.
     if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
@@ -44050,12 +44061,12 @@ inline result<results> run_within(pg_conn* transaction, const batch& sent) {
 
 }  // namespace postgres
 
-TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& happened,
+TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& reported,
                                                                           const message_seed& seed,
                                                                           instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         postgres::batch batch{clock_.shift()};
-        postgres::append_event(batch, happened, seed, now);
+        postgres::append_event(batch, reported, seed, now);
         batch.add(postgres::notify_other_nodes);  // sent when the transaction commits
         auto results = postgres::run_within(connection_, batch);
         if (!results) return std::move(results).error();
@@ -44101,8 +44112,8 @@ struct postgres_database::state {
     void require(std::string_view component, std::int64_t version);
     static void end(connections::lease& lost, const postgres::run_failure& failure) noexcept {
         // If one connection hung, the others would delay a caller each for as long.
-        if (failure.hung) lost.trip(failure.why.cause);
-        else lost.drop(failure.why.cause);
+        if (failure.hung) lost.trip(failure.error.cause);
+        else lost.drop(failure.error.cause);
     }
 
     const std::vector<postgres::server_parameters> servers;
@@ -44151,8 +44162,8 @@ inline result<void> postgres_database::state::check_requirements(postgres::conne
                        each.version);
     }
     auto response = connection.run(checks);
-    if (response.failed) return std::move(response.failed->why);
-    for (const postgres::rows& each : response.given)
+    if (response.failed) return std::move(response.failed->error);
+    for (const postgres::rows& each : response.results)
         if (each.count() > 0)
             return internal_error(
                 "PostgreSQL: the tables were changed by a later release and are not compatible with this one");
@@ -44249,7 +44260,7 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
         auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
         if (!on) return std::move(on).error();
         auto done = (*on)->run(batch);
-        if (!done.failed) return std::move(done.given);
+        if (!done.failed) return std::move(done.results);
         const postgres::aftermath after = done.failed->after;
         if (after == lost) state::end(*on, *done.failed);
         // No second try after a connection that hung: it has used all the time of a call.
@@ -44258,8 +44269,8 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
                                                    !done.failed->hung));
         if (!again) {
             if (after == lost && when_lost == postgres::repeat::never)
-                done.failed->why.cause += " (it is unknown whether the statement was executed)";
-            return std::move(done.failed->why);
+                done.failed->error.cause += " (it is unknown whether the statement was executed)";
+            return std::move(done.failed->error);
         }
         // Avoids a repeated conflict of the same two transactions.
         if (after == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
@@ -44302,15 +44313,15 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     if (on_ == nullptr) return unavailable("PostgreSQL: the connection is closed");
     is_open_ = true;
     auto done = on_->held->run(next);
-    if (!done.failed) return std::move(done.given);
+    if (!done.failed) return std::move(done.results);
     may_be_tried_again_ = done.failed->after == aftermath::try_again;
     if (done.failed->after == aftermath::lost) {
-        if (done.failed->hung) on_->held.trip(done.failed->why.cause);
-        else on_->held.drop(done.failed->why.cause);
+        if (done.failed->hung) on_->held.trip(done.failed->error.cause);
+        else on_->held.drop(done.failed->error.cause);
         on_.reset();
-        done.failed->why.cause += " (it is unknown whether the statement was executed)";
+        done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }
-    return std::move(done.failed->why);
+    return std::move(done.failed->error);
 }
 
 }  // namespace postgres
@@ -44670,7 +44681,7 @@ TOLLGATE_DECL result<std::size_t> work_on_backlog(postgres_database& on, std::si
 
 namespace tollgate::inline v0::postgres {
 
-TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_seed& seed, instant now) {
+TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_seed& seed, instant now) {
     to.add(
         "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
         "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
@@ -44680,7 +44691,7 @@ TOLLGATE_DECL void append_event(batch& to, const event& happened, const message_
         "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING hook_id), "
         "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $7 FROM sent) "
         "SELECT count(*) FROM sent",
-        happened.account.service, happened.account.account, happened.name, happened.data, happened.at, seed, now);
+        reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
 }
 
 TOLLGATE_DECL result<std::size_t> appended_count(rows& response) {
@@ -44838,14 +44849,14 @@ namespace tollgate::inline v0::redis {
 struct window_request {
     limit_key key;
     tollgate::detail::bounded_quota allowed;
-    std::uint32_t wanted = 0;       ///< units to count, if capacity remains; 0 only reads
-    std::uint32_t returned = 0;  ///< unused units to return, of the window that began at:
+    std::uint32_t requested = 0;  ///< units to count, if capacity remains; 0 only reads
+    std::uint32_t returned = 0;   ///< unused units to return, of the window that began at:
     std::int64_t returned_of = 0;
 };
 
 /// The server's reply, in its own time.
 struct window_reply {
-    std::uint32_t granted;    ///< at most `wanted`; fewer when little remains
+    std::uint32_t granted;    ///< at most `requested`; fewer when little remains
     std::uint32_t remaining;  ///< after the grant
     std::int64_t began_at_milliseconds;
     std::int64_t now_milliseconds;
@@ -44858,7 +44869,7 @@ enum class outcome : std::uint8_t {
 };
 
 struct window_result {
-    outcome how = outcome::unavailable;
+    redis::outcome outcome = redis::outcome::unavailable;
     window_reply reply{};
 };
 
@@ -45013,7 +45024,7 @@ namespace tollgate::inline v0 {
 enum class without_redis : std::uint8_t {
     count_here,  ///< each node counts by itself, in a `window_limiter`: N nodes admit up to N times the quota
     admit,       ///< all are admitted and nothing is counted
-    refuse,      ///< all are refused with 429 and a reset in one second; a limiter has no other refusal
+    refuse,      ///< all are refused with 429 and a reset in one second, a limiter's only way to refuse
 };
 
 /// Settings of a `redis_limiter`.
@@ -45041,15 +45052,15 @@ struct redis_limiter_settings {
     std::function<void(bool up, std::string_view reason)> on_state{};
 };
 
-/// Counts in Redis, so that any number of nodes share one exact window, as that of `window_limiter`: it starts with a
+/// Counts in Redis, so that any number of nodes share one exact window, like that of `window_limiter`: it starts with a
 /// key's first request at any node.
 ///
-/// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly the quota.
-/// Requests that arrive while a round trip is under way share the next one, and its command, unless the server refuses several
-/// keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units are counted before they are
-/// used, so never more than the quota is admitted; fewer may be: a node that stops, or gets no more requests, keeps up to
-/// `lease - 1` units of a key. A node leases at most an eighth of what remains, so the last units of a window are available to every
-/// node, and it returns unused units with its other requests.
+/// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
+/// the quota. Requests that arrive while a round trip is in progress share the next one, and its command, unless the
+/// server refuses several keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units
+/// are counted before they are used, so never more than the quota is admitted; fewer may be: a node that stops, or gets
+/// no more requests, keeps up to `lease - 1` units of a key. A node leases at most an eighth of what remains, so the
+/// last units of a window are available to every node, and it returns unused units with its other requests.
 ///
 /// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
 /// every node. Windows expire by themselves.
@@ -45058,8 +45069,8 @@ struct redis_limiter_settings {
 /// gone. (`window_limiter` may still have it, and reopens it under a longer quota.)
 ///
 /// **Without Redis** nothing fails and nothing waits: the first request that fails marks Redis unavailable, further
-/// requests are decided by `when_down`, and one at a time probes: after 100 ms at first, at most every 2 s later. A key
-/// that holds a value of another type (WRONGTYPE) is decided by `when_down` on its own.
+/// requests are decided by `when_down`, and one at a time probes: after 100 ms at first, at most every 2 s later. If a
+/// key holds a value of another type (WRONGTYPE), `when_down` decides for that key alone.
 ///
 /// Redis 5 or later, with `maxmemory-policy noeviction`: an evicted key is a window that starts again.
 ///
@@ -45678,9 +45689,9 @@ TOLLGATE_DECL void window_script::append(std::string& commands, std::span<const 
     for (const window_request* const each : requests) {
         to.number(each->allowed.requests).number(std::int64_t{each->allowed.window_seconds} * 1000);
         if (each->returned == 0)
-            to.number(each->wanted);
+            to.number(each->requested);
         else
-            to.word(std::to_string(each->wanted) + ' ' + std::to_string(each->returned) + ' ' + std::to_string(each->returned_of));
+            to.word(std::to_string(each->requested) + ' ' + std::to_string(each->returned) + ' ' + std::to_string(each->returned_of));
     }
 }
 
@@ -45690,7 +45701,8 @@ TOLLGATE_DECL window_result window_script::read(const window_request& request, c
     const auto* const of_window = received.numbers.data() + place * numbers;
     const std::int64_t granted = of_window[0], remaining = of_window[1], window_start = of_window[2], now = of_window[3];
     if (granted == -1) return {outcome::wrong_type};
-    if (granted < 0 || granted > request.wanted || remaining < 0 || remaining > request.allowed.requests || window_start > now) return {};
+    if (granted < 0 || granted > request.requested || remaining < 0 || remaining > request.allowed.requests || window_start > now)
+        return {};
     return {outcome::replied, {static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), window_start, now}};
 }
 
@@ -45875,9 +45887,9 @@ TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, c
         known = table::choose_slot(set, key, steady_now);
         if (known == nullptr) return std::nullopt;
     } else {
-        next.request.wanted = table_->next_size(*known, steady_now);
+        next.request.requested = table_->next_size(*known, steady_now);
         if (known->units > 0 && table::is_valid_for(*known, allowed, steady_now)) {  // another thread added units
-            next.request.wanted -= (std::min)(known->units, next.request.wanted - 1);
+            next.request.requested -= (std::min)(known->units, next.request.requested - 1);
             known->is_pending = true;
             next.is_for_lease = true;
             return std::nullopt;
@@ -46122,7 +46134,7 @@ inline window_result pool::state::interpret(const window_request& request, const
                                             std::string& reason) const {
     if (received.error.empty()) {
         const auto read = window_script::read(request, received, place);
-        if (read.how == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";
+        if (read.outcome == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";
         return read;
     }
     reason = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(received.error)} + " (" +
@@ -46293,7 +46305,7 @@ TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
-    return state_->pool.send(nullptr, query).how != redis::outcome::unavailable;
+    return state_->pool.send(nullptr, query).outcome != redis::outcome::unavailable;
 }
 
 TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->pool.statistics(); }
