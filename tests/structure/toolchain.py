@@ -11,9 +11,14 @@ WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wpedantic", "-Werr
 IMPLICIT = "/usr/include"
 
 
+# Collect garbage above 2 GB only, as .cmake/TollgateOwnCode.cmake says.
+OF_GCC = ["--param=ggc-min-heapsize=2000000"]
+
+
 class Compiler:
     def __init__(self, path, includes):
         self.path = path
+        self.is_clang = "clang" in pathlib.Path(path).name
         self.includes = [f"-I{include}" for include in includes[:1]]  # only warnings of Tollgate count
         self.includes += [f"-isystem{include}" for include in includes[1:] if include != IMPLICIT]
 
@@ -23,18 +28,17 @@ class Compiler:
 
     def precompile(self, code, directory, *options):
         """Precompiles `code`, the beginning of the code to check. Returns the options for that, or None, and the compiler's output."""
-        is_clang = "clang" in pathlib.Path(self.path).name
         name, source = directory / "precompiled.hpp", directory / "source.hpp"
-        precompiled = f"{name}.pch" if is_clang else f"{name}.gch"
+        precompiled = f"{name}.pch" if self.is_clang else f"{name}.gch"
         source.write_text(code, encoding="utf-8")
         # GCC uses the precompiled file instead of this one, or reports this error.
         name.write_text("#error The precompiled header is not used.\n", encoding="utf-8")
         compiles, output = self._call(None, "-x", "c++-header", str(source), "-o", precompiled, *options)
-        return [*options, *(["-include-pch", precompiled] if is_clang else ["-include", str(name)])] if compiles else None, output
+        return [*options, *(["-include-pch", precompiled] if self.is_clang else ["-include", str(name)])] if compiles else None, output
 
     def _call(self, code, *options):
         # A later -std among the options wins.
-        command = [self.path, "-std=c++20", *self.includes, *options]
+        command = [self.path, "-std=c++20", *([] if self.is_clang else OF_GCC), *self.includes, *options]
         result = subprocess.run(command, input=code, capture_output=True, text=True, check=False,
                                 env={**os.environ, "LC_ALL": "C"})
         return result.returncode == 0, result.stderr
