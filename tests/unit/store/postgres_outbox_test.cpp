@@ -535,7 +535,9 @@ TEST_CASE("at most slightly more than the bound of a hook's ended deliveries are
     constexpr std::size_t retained = limits::ended_deliveries_per_hook_max;
     auto& server = postgres_server::shared();
     const auto schema = server.new_schema();
-    postgres_store store{schema};
+    postgres_settings settings;
+    settings.connections_max = 1;  // trimming needs no second one
+    postgres_store store{schema, settings};
     const auto account = sample_account();
     listen(store, account);
     postgres_server::run(schema, "WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, "

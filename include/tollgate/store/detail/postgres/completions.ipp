@@ -287,22 +287,26 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
                                                                        instant now) noexcept {
     const auto complete_once = [&](bool& may_be_tried_again) -> result<std::vector<completion>> {
-        auto on = impl_->database.begin();
-        if (!on) return std::move(on).error();
-        auto in = postgres::detail::open_ledger(impl_->database.make_batch(), *on, ended);
-        may_be_tried_again = on->may_be_tried_again();
-        if (!in) return std::move(in).error();
         std::vector<completion> results;
         results.reserve(ended.size());
-        for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
-        const auto full = [&] {
-            const std::scoped_lock lock{impl_->ended_mutex};
-            return postgres::detail::hooks_with_history_to_trim(*in, impl_->ended_deliveries);
-        }();
-        auto done = postgres::detail::close_ledger(impl_->database.make_batch(), *on, *in, ended, now);
-        may_be_tried_again = on->may_be_tried_again();
-        if (!done) return std::move(done).error();
-        // Removes what came since the last time, including deliveries of other nodes. A failure is made up for next time.
+        std::vector<hook_id> full;
+        {
+            auto on = impl_->database.begin();
+            if (!on) return std::move(on).error();
+            auto in = postgres::detail::open_ledger(impl_->database.make_batch(), *on, ended);
+            may_be_tried_again = on->may_be_tried_again();
+            if (!in) return std::move(in).error();
+            for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
+            {
+                const std::scoped_lock lock{impl_->ended_mutex};
+                full = postgres::detail::hooks_with_history_to_trim(*in, impl_->ended_deliveries);
+            }
+            auto done = postgres::detail::close_ledger(impl_->database.make_batch(), *on, *in, ended, now);
+            may_be_tried_again = on->may_be_tried_again();
+            if (!done) return std::move(done).error();
+        }
+        // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
+        // including deliveries of other nodes. A failure is made up for next time.
         for (const hook_id each : full)
             static_cast<void>(postgres::removal{impl_->database}.ended_beyond(
                 each, limits::ended_deliveries_per_hook_max, 2 * postgres::detail::ended_between_trims));
