@@ -1,11 +1,16 @@
 #include <tollgate/base/detail/reconnecting_pool.hpp>
 
+#include <support/eventually.hpp>
+
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,8 +19,15 @@ using namespace tollgate;
 namespace {
 
 struct fake_connection {
-    bool is_sound() const noexcept { return sound; }
+    ~fake_connection() {
+        if (on_close) on_close();
+    }
+    bool is_sound() noexcept {
+        if (const auto act = std::exchange(on_next_check, {})) act();
+        return sound;
+    }
     bool sound = true;
+    std::function<void()> on_next_check{}, on_close{};
 };
 
 using pool = reconnecting_pool<fake_connection>;
@@ -132,6 +144,32 @@ TEST_CASE("a connection that breaks alone is replaced, and the breaker stays clo
     CHECK(connections.take(milliseconds{0}));
     CHECK(attempts == 3);
     CHECK(states.empty());
+}
+
+TEST_CASE("a connection is checked and closed while others can use the pool") {
+    for (const bool is_sound : {true, false}) {
+        CAPTURE(is_sound);
+        std::vector<std::thread> others;
+        pool connections{settings_of(2), sound_connection};
+        std::atomic<int> taken{0};
+        const auto take_in_another_thread = [&] {
+            const int before = taken;
+            others.emplace_back([&] { taken += connections.take(milliseconds{0}).has_value() ? 1 : 0; });
+            CHECK(tollgate_test::eventually([&] { return taken > before; }));
+        };
+        fake_connection* idle = nullptr;
+        {
+            const auto first = connections.take(milliseconds{0});
+            REQUIRE(first);
+            idle = &**first;
+        }
+        idle->sound = is_sound;
+        idle->on_next_check = take_in_another_thread;
+        if (!is_sound) idle->on_close = take_in_another_thread;
+        CHECK(connections.take(milliseconds{0}));
+        for (auto& each : others) each.join();
+        CHECK(taken == (is_sound ? 1 : 2));
+    }
 }
 
 TEST_CASE("reserved connections are given only to reserved callers, the others to all callers") {

@@ -219,14 +219,19 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
     bool is_probe = false;
     for (;;) {
         const bool has_share = is_reserved || unreserved_in_use_ < settings_.connections_max - settings_.connections_reserved;
-        while (has_share && !idle_.empty()) {
+        if (has_share && !idle_.empty()) {
             auto chosen = std::move(idle_.back());
             idle_.pop_back();
-            if (chosen.held->is_sound()) {
-                count_in_use(is_reserved, true);
+            count_in_use(is_reserved, true);
+            lock.unlock();  // the check is a system call, and closing may be slow
+            if (chosen.held->is_sound())
                 return lease{*this, std::move(chosen.held), chosen.generation, false, is_reserved};
-            }
+            chosen.held.reset();
+            lock.lock();
             --opened_;
+            count_in_use(is_reserved, false);
+            came_free_.notify_all();
+            continue;
         }
         const bool may_try = now() >= retry_at_.load(std::memory_order_relaxed);
         if (is_open_.load(std::memory_order_relaxed)) {
