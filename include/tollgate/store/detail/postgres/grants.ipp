@@ -3,7 +3,6 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/postgres/store_impl.hpp>
 
-#include <functional>
 #include <string>
 
 // A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement. For
@@ -112,7 +111,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return redeemed_code{};
         const auto& [result, user, scopes] = **row;
-        impl_->changes->forget_key(std::hash<digest>{}(shown.tokens.access_digest));
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(shown.tokens.access_digest));
         impl_->changes->forget(user);
         if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
         if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
@@ -166,7 +165,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return refreshed_token{};
         const auto& [scopes, result, user, seed] = **row;
-        impl_->changes->forget_key(std::hash<digest>{}(shown.access_digest));
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(shown.access_digest));
         if (result == "reused" || results->back().touched() > 0) impl_->changes->forget(user);  // older ones were deleted
         if (result == "reused") return refreshed_token{refresh_result::reused, {}};
         if (result == "too_wide") return refreshed_token{refresh_result::too_wide, {}};
@@ -192,7 +191,7 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
         batch.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
         auto done = impl_->database.run(batch);
         if (!done) return impl_->forget_all_after(std::move(done).error());
-        impl_->changes->forget_key(std::hash<digest>{}(token));
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
         const auto row = (*done)[1].next<user_id>();  // all rows have the same user
         if (!row) return impl_->forget_all_after(row.error());
         if (*row) impl_->changes->forget(std::get<0>(**row));
