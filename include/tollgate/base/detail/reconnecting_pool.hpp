@@ -28,8 +28,8 @@
 //   open     `take` fails at once until the retry time, which backs off from 100 ms to 2 s with jitter
 //            -> probing: the first `take` after the retry time
 //   probing  one caller opens a connection and uses it; `take` fails at once for all others
-//            -> closed: the probe returned its connection in good order
-//            -> open: it did not
+//            -> closed: the probe returned its connection
+//            -> open: it could not open one, or it closed it as broken (`lease::drop`, `lease::trip`)
 
 namespace tollgate::inline v0 {
 
