@@ -187,26 +187,26 @@ TOLLGATE_DECL result<postgres::rows> postgres_database::look_up(const postgres::
 TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max, bool is_lookup) {
-    using enum postgres::aftermath;
+    using enum postgres::failure_kind;
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
         auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
         if (!on) return std::move(on).error();
         auto done = (*on)->run(batch);
         if (!done.failed) return std::move(done.results);
-        const postgres::aftermath after = done.failed->after;
-        if (after == lost) state::end(*on, *done.failed);
+        const postgres::failure_kind kind = done.failed->kind;
+        if (kind == lost) state::end(*on, *done.failed);
         // No second try after a connection that hung: it has used all the time of a call.
         const bool again = tries < tries_max &&
-                           (after == try_again || (after == lost && when_lost == postgres::repeat::allowed &&
+                           (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed &&
                                                    !done.failed->hung));
         if (!again) {
-            if (after == lost && when_lost == postgres::repeat::never)
+            if (kind == lost && when_lost == postgres::repeat::never)
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->error);
         }
         // Avoids a repeated conflict of the same two transactions.
-        if (after == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
+        if (kind == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
     }
 }
 
@@ -247,8 +247,8 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     is_open_ = true;
     auto done = on_->held->run(next);
     if (!done.failed) return std::move(done.results);
-    may_be_tried_again_ = done.failed->after == aftermath::try_again;
-    if (done.failed->after == aftermath::lost) {
+    may_be_tried_again_ = done.failed->kind == failure_kind::try_again;
+    if (done.failed->kind == failure_kind::lost) {
         if (done.failed->hung) on_->held.trip(done.failed->error.cause);
         else on_->held.drop(done.failed->error.cause);
         on_.reset();

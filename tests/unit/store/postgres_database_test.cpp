@@ -96,7 +96,7 @@ TEST_CASE("a batch takes one round trip, even if its statements are new to the c
             batch.add("SELECT $1::bigint + 1", std::int64_t{1});
             batch.add("SELECT $1::text", std::string_view{"x"});
             batch.add("SELECT 3::bigint");
-            batch.add_afterthought("SELECT 4::bigint");
+            batch.add_after_transaction("SELECT 4::bigint");
             auto results = pool.run(batch);
             REQUIRE(results);
             REQUIRE(results->size() == 3);
@@ -121,18 +121,18 @@ TEST_CASE("a batch is one transaction: all or nothing") {
     batch.add("INSERT INTO things VALUES ('c')");
     batch.add("INSERT INTO things VALUES ('a')");
     batch.add("INSERT INTO things VALUES ('d')");
-    batch.add_afterthought("INSERT INTO things VALUES ('e')");
+    batch.add_after_transaction("INSERT INTO things VALUES ('e')");
     const auto refused = pool.run(batch);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::conflict);
     CHECK_THAT(refused.error().cause, Catch::Contains("23505") && !Catch::Contains("(a)"));
-    CHECK(count() == 3);  // the afterthought does not depend on the batch
+    CHECK(count() == 3);  // what follows the transaction does not depend on it
 
-    // A failing afterthought is ignored, and its statements are not treated as prepared.
+    // A failing statement after the transaction is ignored, and is not treated as prepared.
     for (int i = 0; i < 2; ++i) {
         batch = pool.make_batch();
         batch.add("INSERT INTO things SELECT 'f' || count(*) FROM things");
-        batch.add_afterthought("SELECT 1 FROM there_is_no_such_table");
+        batch.add_after_transaction("SELECT 1 FROM there_is_no_such_table");
         CHECK(pool.run(batch));
     }
     CHECK(count() == 5);

@@ -106,7 +106,7 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
     struct row {
         const char* name;
         std::function<void()> verb;
-        bool has_afterthought = false;
+        bool has_statement_after = false;
     };
     const std::vector<row> verbs{
         {"create_personal_token",
@@ -184,7 +184,7 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
     for (int time = 0; time < 2; ++time)
         for (const row& each : verbs) {
             CAPTURE(each.name, time);
-            proxy.merge_client_writes(each.has_afterthought);  // the server may already have responded to the other statements
+            proxy.merge_client_writes(each.has_statement_after);  // the server may already have responded to the other statements
             CHECK(turns_of(each.verb) <= 1);
         }
     proxy.merge_client_writes(true);

@@ -34,7 +34,7 @@ public:
     }
 
     /// Sent after the transaction; its result is ignored. Nothing may be added after it.
-    void add_afterthought(statement_text text) {
+    void add_after_transaction(statement_text text) {
         transaction_size_ = statements_.size();
         begin(text, 0);
     }

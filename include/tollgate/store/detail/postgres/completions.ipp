@@ -19,7 +19,7 @@ namespace tollgate::inline v0::postgres::detail {
 inline constexpr std::size_t ended_between_trims = 100;
 
 /// The rows that the results refer to.
-struct completion_ledger {
+struct completion_rows {
     struct delivery_row {
         hook_id hook;
         delivery_state state;
@@ -63,7 +63,7 @@ struct completion_ledger {
 };
 
 /// Hooks of which enough deliveries ended since they were last trimmed; `counts` has how many.
-inline std::vector<hook_id> hooks_with_history_to_trim(const completion_ledger& in,
+inline std::vector<hook_id> hooks_with_history_to_trim(const completion_rows& in,
                                                        std::unordered_map<hook_id, std::size_t>& counts) {
     constexpr std::size_t hooks_counted_max = 10'000;
     std::vector<hook_id> full;
@@ -78,7 +78,7 @@ inline std::vector<hook_id> hooks_with_history_to_trim(const completion_ledger& 
 }
 
 /// Locks and reads the rows, in one round trip that begins the transaction.
-inline result<completion_ledger> open_ledger(batch request, transaction& on, std::span<const attempt_result> ended) {
+inline result<completion_rows> lock_rows(batch request, transaction& on, std::span<const attempt_result> ended) {
     std::vector<delivery_id> ids;
     for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
     request.add("BEGIN");
@@ -100,7 +100,7 @@ inline result<completion_ledger> open_ledger(batch request, transaction& on, std
     auto response = on.run(request);
     if (!response) return std::move(response).error();
 
-    completion_ledger in;
+    completion_rows in;
     for (;;) {
         const auto row = (*response)[2]
                              .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
@@ -108,7 +108,7 @@ inline result<completion_ledger> open_ledger(batch request, transaction& on, std
         if (!row) return row.error();
         if (!*row) break;
         const auto& [id, failing_since, last_failure_at, disabled_at, reason] = **row;
-        completion_ledger::hook_row& hook = in.hooks[id];
+        completion_rows::hook_row& hook = in.hooks[id];
         hook.failing_since = failing_since;
         hook.last_failure_at = last_failure_at;
         if (disabled_at && reason) hook.disabled = hook_disablement{*disabled_at, *reason};
@@ -123,13 +123,13 @@ inline result<completion_ledger> open_ledger(batch request, transaction& on, std
             **row;
         // Nothing is stored of a deleted hook any more.
         if (!in.hooks.contains(hook)) continue;
-        in.deliveries.emplace(id, completion_ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
+        in.deliveries.emplace(id, completion_rows::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
                                                        attempts_made, resend_requested});
     }
     return in;
 }
 
-inline completion complete_one(completion_ledger& in, const attempt_result& ended, instant now) {
+inline completion complete_one(completion_rows& in, const attempt_result& ended, instant now) {
     const auto found = in.deliveries.find(ended.lease.delivery);
     if (found == in.deliveries.end()) return completion::too_late;
     auto& which = found->second;
@@ -146,7 +146,7 @@ inline completion complete_one(completion_ledger& in, const attempt_result& ende
     }
     ++which.attempts_made;
     if (ended.outcome != delivery_outcome::delivered) {
-        completion_ledger::fail(to, ended);
+        completion_rows::fail(to, ended);
     } else if (to.failing_since) {
         to.failing_since.reset();
         to.is_changed = true;
@@ -168,7 +168,7 @@ inline completion complete_one(completion_ledger& in, const attempt_result& ende
 }
 
 /// Writes the results, in one round trip that commits the transaction.
-inline result<void> close_ledger(batch request, transaction& on, const completion_ledger& in,
+inline result<void> write_rows(batch request, transaction& on, const completion_rows& in,
                                  std::span<const attempt_result> ended, instant now) {
     {
         std::vector<delivery_id> deliveries;
@@ -293,7 +293,7 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
         {
             auto on = impl_->database.begin();
             if (!on) return std::move(on).error();
-            auto in = postgres::detail::open_ledger(impl_->database.make_batch(), *on, ended);
+            auto in = postgres::detail::lock_rows(impl_->database.make_batch(), *on, ended);
             may_be_tried_again = on->may_be_tried_again();
             if (!in) return std::move(in).error();
             for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
@@ -301,7 +301,7 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
                 const std::scoped_lock lock{impl_->ended_mutex};
                 full = postgres::detail::hooks_with_history_to_trim(*in, impl_->ended_deliveries);
             }
-            auto done = postgres::detail::close_ledger(impl_->database.make_batch(), *on, *in, ended, now);
+            auto done = postgres::detail::write_rows(impl_->database.make_batch(), *on, *in, ended, now);
             may_be_tried_again = on->may_be_tried_again();
             if (!done) return std::move(done).error();
         }

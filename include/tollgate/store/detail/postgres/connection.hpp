@@ -64,7 +64,7 @@ public:
     static TOLLGATE_DECL result<connection> open(const server_parameters& server, const connection_settings& settings,
                                                   server_clock& clock);
 
-    /// Sends a batch and waits until the server confirms the commit. After `aftermath::lost` the connection is closed.
+    /// Sends a batch and waits until the server confirms the commit. After `failure_kind::lost` the connection is closed.
     [[nodiscard]] TOLLGATE_DECL run_result run(const batch& request);
 
     /// Runs several statements separated by semicolons, without parameters, in their own transaction: for schemas.

@@ -137,7 +137,7 @@ TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited outcom
                        ? run_failure{unavailable("PostgreSQL: no response within " +
                                              std::to_string(settings_.response_wait_max.count()) +
                                              " ms, here or on another connection"),
-                                 aftermath::lost, true}
+                                 failure_kind::lost, true}
                        : connection_failure(handle_.get(), doing);
     handle_.reset();
     return loss;
@@ -150,7 +150,7 @@ struct connection::reception {
     steady::time_point began_at;
     std::size_t at = 0;         // in commands
     bool has_result = false;    // of that command
-    bool is_committed = false;  // or rolled back; an afterthought may still follow
+    bool is_committed = false;  // or rolled back; the statement after the transaction may still follow
     run_result result{};
 
     [[nodiscard]] const command& current() const noexcept { return commands[(std::min)(at, commands.size() - 1)]; }
@@ -165,7 +165,7 @@ TOLLGATE_DECL run_result connection::lose(reception& into, waited outcome) {
 
 TOLLGATE_DECL run_result connection::run(const batch& request) {
     if (request.statements().empty()) return {};
-    if (handle_ == nullptr) return {{}, run_failure{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
+    if (handle_ == nullptr) return {{}, run_failure{unavailable("PostgreSQL: the connection is closed"), failure_kind::lost}};
     try {
         return exchange(request);
     } catch (...) {
@@ -275,10 +275,10 @@ TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* resu
     const command now = into.current();
     auto failed = failure(result, now.text.text());
     if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
-    const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.after == aftermath::lost;
+    const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.kind == failure_kind::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
-    if (lost) into.result = {{}, run_failure{std::move(failed.error), aftermath::lost}};
+    if (lost) into.result = {{}, run_failure{std::move(failed.error), failure_kind::lost}};
     else if (!into.result.failed) into.result.failed = std::move(failed);
 }
 

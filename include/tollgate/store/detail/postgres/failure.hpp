@@ -11,8 +11,8 @@ struct pg_result;
 
 namespace tollgate::inline v0::postgres {
 
-/// The state after statements failed.
-enum class aftermath : std::uint8_t {
+/// What a failure did to the transaction and the connection.
+enum class failure_kind : std::uint8_t {
     refused,    ///< the server rolled the transaction back: no effect
     try_again,  ///< no effect, only because of concurrent transactions
     lost,       ///< the connection is unusable, and it is unknown whether the transaction took effect
@@ -20,7 +20,7 @@ enum class aftermath : std::uint8_t {
 
 struct run_failure {
     tollgate::error error;
-    aftermath after = aftermath::lost;
+    failure_kind kind = failure_kind::lost;
     bool hung = false;  ///< lost because no response came in time
 };
 

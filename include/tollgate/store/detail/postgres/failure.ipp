@@ -23,7 +23,7 @@ inline error problem_of(std::string_view state, std::string cause) {
     if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};
     if (of_class == "23") return {error_kind::conflict, "This already exists or is in use.", std::move(cause)};
     if (state == "22021" || state == "22P05")
-        return {error_kind::invalid, "A text holds characters that cannot be kept.", std::move(cause)};
+        return {error_kind::invalid, "The text contains characters that cannot be stored.", std::move(cause)};
     return internal_error(std::move(cause));
 }
 
@@ -49,15 +49,15 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     if (!state.empty()) (cause += " (SQLSTATE ") += std::string{state} + ")";
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
-    if (state.empty()) return {unavailable(std::move(cause)), aftermath::lost};
+    if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
     const bool because_of_others = state == "40001" || state == "40P01";
-    return {detail::problem_of(state, std::move(cause)), because_of_others ? aftermath::try_again : aftermath::refused};
+    return {detail::problem_of(state, std::move(cause)), because_of_others ? failure_kind::try_again : failure_kind::refused};
 }
 
 TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing) {
     std::string cause = "PostgreSQL: " + detail::in_one_line(PQerrorMessage(connection));
     if (!doing.empty()) cause += ": " + tollgate::sql::to_log_line(doing);
-    return {unavailable(std::move(cause)), aftermath::lost};
+    return {unavailable(std::move(cause)), failure_kind::lost};
 }
 
 }  // namespace tollgate::postgres

@@ -22,7 +22,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& repo
     return detail::without_exceptions([&]() -> result<std::size_t> {
         auto request = impl_->database.make_batch();
         postgres::append_event(request, reported, seed, now);
-        request.add_afterthought(postgres::notify_other_nodes);
+        request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
         return postgres::appended_count(response->front());
@@ -43,7 +43,7 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
             "SELECT is_disabled FROM found",
             to, reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
-        batch.add_afterthought(postgres::notify_other_nodes);
+        batch.add_after_transaction(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         const auto row = results->front().next<bool>();
@@ -147,7 +147,7 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
             "SELECT is_disabled FROM found",
             id, account.service, account.account, now);
-        request.add_afterthought(postgres::notify_other_nodes);
+        request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
         const auto row = response->back().next<bool>();
@@ -177,7 +177,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
             "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
             hook, account.service, account.account, since, rows_max, now);
-        batch.add_afterthought(postgres::notify_other_nodes);
+        batch.add_after_transaction(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         const auto row = results->back().next<bool, std::int64_t>();
@@ -218,7 +218,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
             "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
             "WHERE id = $1 AND service = $2 AND account_id = $3",
             id, account.service, account.account);
-        request.add_afterthought(postgres::notify_other_nodes);
+        request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
         return response->back().touched() > 0;
