@@ -24,9 +24,7 @@ struct hook_row {
     };
     new_hook hook;
     std::vector<old_secret> old_secrets{};  // most recently replaced first
-    std::optional<hook_disablement> disabled{};
-    std::optional<instant> failing_since{};
-    instant last_failure_at{};
+    hook_status status{};
     instant queued_at{};  // not due before this time: other hooks come first, or its host is full
 };
 
@@ -40,7 +38,7 @@ public:
         const auto stored = std::make_shared<const event>(reported);
         std::size_t count = 0;
         for (const auto& [id, to] : hooks_) {
-            if (to.hook.account != reported.account || to.hook.event != reported.name || to.disabled) continue;
+            if (to.hook.account != reported.account || to.hook.event != reported.name || to.status.disabled) continue;
             deliveries_.emplace(++last_delivery_, delivery_row{id, stored, message_id_of(seed, id), now, now});
             ++count;
         }
@@ -78,7 +76,7 @@ public:
             std::size_t in_force = leases_of(delivery_host(to->second.hook.target_url), time.now), leased_here = 0;
             while (const auto next = next_due(each.hook, time.now)) {
                 delivery_row& row = deliveries_.at(*next);
-                if (to->second.disabled) {
+                if (to->second.status.disabled) {
                     hold(row, time.now);
                     continue;
                 }
@@ -132,7 +130,7 @@ public:
         delivery_row& row = found->second;
         const hook_row& to = hooks_.at(row.hook);
         if (to.hook.account != account) return false;
-        if (to.disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
+        if (to.status.disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
         row.attempts_made = 0;
         if (row.leased && row.at > now) row.resend_requested = true;  // again, when this attempt is completed
         else wait_until(row, now);
@@ -152,9 +150,8 @@ public:
     }
 
     void enable(hook_id id, hook_row& to, instant now) {
-        const bool was_disabled = to.disabled.has_value();
-        to.disabled.reset();
-        to.failing_since.reset();
+        const bool was_disabled = to.status.disabled.has_value();
+        to.status = {};
         for (auto& [number, row] : deliveries_) {
             const bool abandoned = was_disabled && row.leased && row.at <= now;
             if (row.hook != id || (row.state != delivery_state::held && !abandoned)) continue;
@@ -246,45 +243,23 @@ private:
 
     // [complete]
     completion complete_one(const attempt_result& ended, instant now) {
-        using enum delivery_outcome;
         const auto found = deliveries_.find(ended.lease.delivery.value());
         if (found == deliveries_.end()) return completion::too_late;
         delivery_row& row = found->second;
         hook_row& to = hooks_.at(row.hook);
-        if (ended.outcome != not_attempted) record(ended);
+        if (ended.outcome != delivery_outcome::not_attempted) record(ended);
         if (!row.lease_open || row.lease_number != ended.lease.number) return completion::too_late;
 
-        if (ended.outcome == not_attempted) {
-            if (to.disabled) hold(row, now);
-            else wait_until(row, ended.retry_at);
-            return completion::done;
-        }
-        ++row.attempts_made;
-        const bool resent = std::exchange(row.resend_requested, false);
-        if (resent) row.attempts_made = 0;
-        if (resent || ended.outcome == retry) {
-            if (to.disabled) hold(row, now);
-            else wait_until(row, resent ? now : ended.retry_at);
-        } else {
-            wait_until(row, now);
-            row.state = ended.outcome == delivered ? delivery_state::delivered : delivery_state::given_up;
-        }
-
-        const auto& bound = ended.disable_if_failing_since;
-        if (ended.outcome == delivered) {
-            to.failing_since.reset();
-        } else if (!to.failing_since || (bound && to.last_failure_at < *bound)) {
-            to.failing_since = to.last_failure_at = ended.attempt.at;
-        } else {
-            to.last_failure_at = std::max(to.last_failure_at, ended.attempt.at);
-        }
-        const bool failing = bound && to.failing_since && *to.failing_since <= *bound;
-        if (to.disabled || (ended.outcome != gone && !failing)) return completion::done;
-        to.disabled = hook_disablement{now, ended.outcome == gone ? disable_reason::gone : disable_reason::failing};
-        for (auto& [id, each] : deliveries_)
-            if (each.hook == row.hook && each.state == delivery_state::waiting && !each.leased)
-                hold(each, now);
-        return completion::hook_disabled;
+        const auto after = complete_delivery({row.attempts_made, row.resend_requested, to.status}, ended, now);
+        row.state = after.state;
+        row.at = after.at;
+        row.attempts_made = after.attempts_made;
+        row.leased = row.lease_open = row.resend_requested = false;
+        to.status = after.hook;
+        if (after.result == completion::hook_disabled)
+            for (auto& [id, each] : deliveries_)
+                if (each.hook == row.hook && each.state == delivery_state::waiting && !each.leased) hold(each, now);
+        return after.result;
     }
     // [/complete]
 

@@ -28,7 +28,7 @@ result<std::vector<hook>> table_store::hooks_of(const account_ref& account) {
     for (const auto& [id, row] : hooks_)
         if (const new_hook& stored = row.hook; stored.account == account)
             found.push_back({id, stored.account, stored.event, stored.source, stored.type, stored.target_url, stored.created_at,
-                             row.disabled, row.failing_since});
+                             row.status.disabled, row.status.failing_since});
     return found;
 }
 
@@ -82,7 +82,7 @@ result<bool> table_store::append_event_to(hook_id to, const event& reported, con
     const std::lock_guard transaction{mutex_};
     const hook_row* const found = find_hook(reported.account, to);
     if (found == nullptr) return false;
-    if (found->disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
+    if (found->status.disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
     deliveries_.append_event_to(to, reported, seed, now);
     return true;
 }
@@ -127,7 +127,7 @@ result<std::size_t> table_store::resend_given_up(const account_ref& account, hoo
     const std::lock_guard transaction{mutex_};
     const hook_row* const found = find_hook(account, hook);
     if (found == nullptr) return std::size_t{0};
-    if (found->disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
+    if (found->status.disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
     return deliveries_.resend_given_up(hook, since, rows_max, now);
 }
 

@@ -60,9 +60,9 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // Ends leases; one status each, in their order, all of them in one step (a commit costs more than a row). Each
     // attempt is recorded, even if it is too late, unless the delivery is gone. `not_attempted` only ends the lease.
     //
-    // A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does
-    // a failure whose predecessor is earlier than its `disable_if_failing_since`. A disabled hook holds its deliveries:
-    // the waiting ones now, the leased ones when they are completed with `retry` or their lease has ended.
+    // What becomes of delivery and hook is decided by `complete_delivery`; the store reads and writes their rows. A disabled
+    // hook holds its deliveries: the waiting ones now, the leased ones when they are completed and still to be sent, or
+    // when their lease has ended.
     { s.complete(ended, now) } -> std::same_as<result<std::vector<completion>>>;
     // The hook's deliveries, newest first, at most `rows_max`; none if the hook is not the account's. With `which`, only
     // those older than that one, whether it still exists or not; with `state`, only those in that state.

@@ -179,6 +179,57 @@ enum class completion : std::uint8_t {
     too_late,       ///< another worker has leased it, or it does not exist any more: only the history changed
 };
 
+/// What a store has of a delivery, and of its hook, when an attempt is completed.
+struct leased_delivery {
+    unsigned attempts_made = 0;     ///< before this attempt
+    bool resend_requested = false;  ///< `resend` was called since the delivery was leased
+    hook_status hook{};
+};
+
+/// What it stores afterwards. The lease has ended, and no resend is pending any more.
+struct completed_delivery {
+    delivery_state state = delivery_state::waiting;
+    instant at;  ///< when it is due, if it waits; otherwise since when it is in this state
+    unsigned attempts_made = 0;
+    hook_status hook{};
+    /// If it is hook_disabled, the store also holds the hook's other deliveries that wait and are not leased.
+    completion result = completion::done;
+};
+
+/// Decides what becomes of a delivery and its hook when an attempt is completed in time, for the verb `complete` of an
+/// outbox. The store itself records the attempt, and decides whether the lease is still open.
+///
+/// A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does a
+/// failure whose predecessor is earlier than `disable_if_failing_since`. `not_attempted` only ends the lease. A delivery
+/// that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is disabled. Thread rule:
+/// any thread.
+[[nodiscard]] inline completed_delivery complete_delivery(const leased_delivery& before, const attempt_result& ended,
+                                                          instant now) noexcept {
+    using enum delivery_outcome;
+    completed_delivery after{.at = now, .attempts_made = before.attempts_made, .hook = before.hook};
+    const bool is_resent = before.resend_requested;
+    if (ended.outcome != not_attempted) {
+        after.attempts_made = is_resent ? 0 : before.attempts_made + 1;
+        hook_status& hook = after.hook;
+        const auto& bound = ended.disable_if_failing_since;
+        if (ended.outcome == delivered) hook.failing_since.reset();
+        else if (!hook.failing_since || !hook.last_failure_at || (bound && *hook.last_failure_at < *bound))
+            hook.failing_since = hook.last_failure_at = ended.attempt.at;
+        else if (*hook.last_failure_at < ended.attempt.at) hook.last_failure_at = ended.attempt.at;
+
+        const bool is_failing = bound && hook.failing_since && *hook.failing_since <= *bound;
+        if (!hook.disabled && (ended.outcome == gone || is_failing)) {
+            hook.disabled = hook_disablement{now, ended.outcome == gone ? disable_reason::gone : disable_reason::failing};
+            after.result = completion::hook_disabled;
+        }
+    }
+    if (!is_resent && ended.outcome == delivered) after.state = delivery_state::delivered;
+    else if (!is_resent && (ended.outcome == given_up || ended.outcome == gone)) after.state = delivery_state::given_up;
+    else if (after.hook.disabled) after.state = delivery_state::held;
+    else if (!is_resent) after.at = ended.retry_at;
+    return after;
+}
+
 inline public_id message_id_of(const message_seed& seed, hook_id to) {
     // Keyed by the seed: one id reveals nothing about the ids of the same event's other deliveries.
     const std::string message = "webhook-id " + std::to_string(to.value());

@@ -36,6 +36,15 @@ struct hook_disablement {
     friend bool operator==(const hook_disablement&, const hook_disablement&) noexcept = default;
 };
 
+/// Whether a hook works. Stored with the hook.
+struct hook_status {
+    std::optional<hook_disablement> disabled{};
+    std::optional<instant> failing_since{};    ///< time of the first failed attempt since the last success
+    std::optional<instant> last_failure_at{};  ///< time of the last failed attempt; only used while it is failing
+
+    friend bool operator==(const hook_status&, const hook_status&) noexcept = default;
+};
+
 /// The target of one event of one account.
 struct hook {
     hook_id id;

@@ -230,7 +230,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
             lock.lock();
             --opened_;
             count_in_use(is_reserved, false);
-            came_free_.notify_all();
+            slot_free_.notify_all();
             continue;
         }
         const bool may_try = now() >= retry_at_.load(std::memory_order_relaxed);

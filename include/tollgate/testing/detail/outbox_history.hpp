@@ -212,7 +212,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         };
         report(store, account);
         int second = 0;
-        for (const delivery_outcome outcome : {delivered, retry, given_up}) {
+        for (const delivery_outcome outcome : {delivered, retry, given_up, not_attempted}) {
             auto sent = claim_one(store, noon + seconds{second});
             expect_completed(store, completed(sent, retry, noon + seconds{second}), completion::done);
             second += 60;

@@ -23,9 +23,7 @@ struct stored_hook {
         instant valid_until;
     };
     std::vector<old_secret> previous_secrets{};  // most recently replaced first
-    std::optional<hook_disablement> disabled{};
-    std::optional<instant> failing_since{};
-    instant last_failure_at{};  // used only while it is failing
+    hook_status status{};
     std::size_t unsent_bytes = 0;  // of its deliveries that have not ended
 };
 

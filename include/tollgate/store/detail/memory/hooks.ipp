@@ -35,7 +35,7 @@ TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
         const stored_hook& stored = hooks_.at(id);
         const new_hook& hook = stored.hook;
         found.push_back({id, hook.account, hook.event, hook.source, hook.type, hook.target_url, hook.created_at,
-                         stored.disabled, stored.failing_since});
+                         stored.status.disabled, stored.status.failing_since});
     }
     return found;
 }
@@ -106,7 +106,7 @@ TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& accoun
     const auto owned = of_account_.find(account);
     if (owned == of_account_.end()) return found;
     for (const hook_id id : owned->second)
-        if (const stored_hook& each = hooks_.at(id); each.hook.event == event && !each.disabled) found.push_back(id);
+        if (const stored_hook& each = hooks_.at(id); each.hook.event == event && !each.status.disabled) found.push_back(id);
     return found;
 }
 

@@ -142,8 +142,6 @@ private:
     TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
     TOLLGATE_DECL void wait_until(std::int64_t id, row& which, instant at) noexcept;
     TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
-    static TOLLGATE_DECL void fail(stored_hook& which, const attempt_result& by) noexcept;
-    TOLLGATE_DECL void disable(hook_id id, stored_hook& which, disable_reason reason, instant now) noexcept;
 
     TOLLGATE_DECL void queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept;
     TOLLGATE_DECL void queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept;

@@ -33,7 +33,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append(const event& reported, const me
 TOLLGATE_DECL result<bool> outbox::append_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
     const stored_hook* const found = hooks_.find(reported.account, to);
     if (found == nullptr) return false;
-    if (found->disabled) return hook_is_disabled();
+    if (found->status.disabled) return hook_is_disabled();
     auto done = append_to(std::vector{to}, reported, seed, now);
     if (!done) return std::move(done).error();
     return true;
@@ -334,7 +334,7 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     std::size_t count = 0;
     while (const auto id = next_due()) {
         row& next = rows_.find(*id)->second;
-        if (to->disabled) {
+        if (to->status.disabled) {
             hold(*id, next, time.now);
             continue;
         }

@@ -4,7 +4,6 @@
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace tollgate::inline v0::memory {
@@ -64,51 +63,26 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
 
     stored_hook& to = *hooks_.find(which.hook);
-    const bool was_disabled = to.disabled.has_value();
-    which.lease_open = false;
-    if (ended.outcome == delivery_outcome::not_attempted) {
-        if (was_disabled) hold(id, which, now);
-        else wait_until(id, which, ended.retry_at);
-        return completion::done;
-    }
-    ++which.attempts_made;
-    if (ended.outcome == delivery_outcome::delivered) to.failing_since.reset();
-    else fail(to, ended);
-
-    const bool resent = std::exchange(which.resend_requested, false);
-    if (resent) which.attempts_made = 0;
-    if ((resent || ended.outcome == delivery_outcome::retry) && !was_disabled) {
-        wait_until(id, which, resent ? now : ended.retry_at);
-    } else if (resent || ended.outcome == delivery_outcome::retry) {
-        hold(id, which, now);
+    const completed_delivery after = complete_delivery({which.attempts_made, which.resend_requested, to.status}, ended, now);
+    which.lease_open = which.resend_requested = false;
+    which.attempts_made = after.attempts_made;
+    to.status = after.hook;
+    if (after.state == delivery_state::waiting) {
+        wait_until(id, which, after.at);
+    } else if (after.state == delivery_state::held) {
+        hold(id, which, after.at);
     } else {
-        which.state = ended.outcome == delivery_outcome::delivered ? delivery_state::delivered : delivery_state::given_up;
-        move(id, which, ended_, now);
+        which.state = after.state;
+        move(id, which, ended_, after.at);
     }
-
-    if (!was_disabled && ended.outcome == delivery_outcome::gone) disable(which.hook, to, disable_reason::gone, now);
-    if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
-        *to.failing_since <= *ended.disable_if_failing_since)
-        disable(which.hook, to, disable_reason::failing, now);
-    return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
-}
-
-TOLLGATE_DECL void outbox::fail(stored_hook& which, const attempt_result& by) noexcept {
-    const auto& bound = by.disable_if_failing_since;
-    if (!which.failing_since || (bound && which.last_failure_at < *bound)) {
-        which.failing_since = which.last_failure_at = by.attempt.at;
-    } else {
-        which.last_failure_at = (std::max)(which.last_failure_at, by.attempt.at);
+    if (after.result == completion::hook_disabled) {
+        timed_deliveries& waiting = hook_rows_.find(which.hook)->second.waiting;
+        while (!waiting.empty()) {
+            const std::int64_t next = waiting.begin()->id;
+            hold(next, rows_.find(next)->second, now);
+        }
     }
-}
-
-TOLLGATE_DECL void outbox::disable(hook_id id, stored_hook& which, disable_reason reason, instant now) noexcept {
-    which.disabled = hook_disablement{now, reason};
-    hook_rows& hook_entry = hook_rows_.find(id)->second;
-    while (!hook_entry.waiting.empty()) {
-        const std::int64_t next = hook_entry.waiting.begin()->id;
-        hold(next, rows_.find(next)->second, now);
-    }
+    return after.result;
 }
 
 /// Removes the oldest.

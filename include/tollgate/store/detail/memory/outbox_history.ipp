@@ -65,7 +65,7 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     row& which = found->second;
     const stored_hook* const to = hooks_.find(account, which.hook);
     if (to == nullptr) return false;
-    if (to->disabled) return hook_is_disabled();
+    if (to->status.disabled) return hook_is_disabled();
     const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
     if (being_sent) {
         which.resend_requested = true;
@@ -80,7 +80,7 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
                                                           std::size_t rows_max, instant now) {
     const stored_hook* const to = hooks_.find(account, hook);
     if (to == nullptr) return std::size_t{0};
-    if (to->disabled) return hook_is_disabled();
+    if (to->status.disabled) return hook_is_disabled();
     std::size_t count = 0;
     const auto history = hook_rows_.find(hook);
     if (history == hook_rows_.end()) return count;
@@ -97,9 +97,8 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
 TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
     stored_hook* const which = hooks_.find(account, id);
     if (which == nullptr) return false;
-    const bool was_disabled = which->disabled.has_value();
-    which->disabled.reset();
-    which->failing_since.reset();
+    const bool was_disabled = which->status.disabled.has_value();
+    which->status = {};
     const auto history = hook_rows_.find(id);
     if (history == hook_rows_.end()) return true;
     for (const std::int64_t each : history->second.deliveries) {

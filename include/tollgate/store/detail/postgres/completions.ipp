@@ -5,7 +5,6 @@
 #include <tollgate/store/detail/postgres/removal.hpp>
 #include <tollgate/store/detail/postgres/store_impl.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -32,27 +31,15 @@ struct completion_rows {
         bool is_changed = false;
     };
     struct hook_row {
-        std::optional<instant> failing_since;
-        std::optional<instant> last_failure_at;
-        std::optional<hook_disablement> disabled;
+        hook_status status{};
         bool is_changed = false;
         bool is_disabled_now = false;
     };
     std::map<delivery_id, delivery_row> deliveries;
     std::map<hook_id, hook_row> hooks;
 
-    static void fail(hook_row& which, const attempt_result& by) {
-        const auto& bound = by.disable_if_failing_since;
-        if (!which.failing_since || !which.last_failure_at || (bound && *which.last_failure_at < *bound))
-            which.failing_since = which.last_failure_at = by.attempt.at;
-        else which.last_failure_at = (std::max)(*which.last_failure_at, by.attempt.at);
-        which.is_changed = true;
-    }
-
-    void disable(hook_id id, disable_reason reason, instant now) {
-        hook_row& hook = hooks.at(id);
-        hook.disabled = hook_disablement{now, reason};
-        hook.is_changed = hook.is_disabled_now = true;
+    void disable(hook_id id, instant now) {
+        hooks.at(id).is_disabled_now = true;
         for (auto& [number, each] : deliveries) {
             if (each.hook != id || each.state != delivery_state::waiting || each.is_leased) continue;
             each.state = delivery_state::held;
@@ -108,10 +95,9 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
         if (!row) return row.error();
         if (!*row) break;
         const auto& [id, failing_since, last_failure_at, disabled_at, reason] = **row;
-        completion_rows::hook_row& hook = in.hooks[id];
-        hook.failing_since = failing_since;
-        hook.last_failure_at = last_failure_at;
-        if (disabled_at && reason) hook.disabled = hook_disablement{*disabled_at, *reason};
+        hook_status& status = in.hooks[id].status;
+        status = {{}, failing_since, last_failure_at};
+        if (disabled_at && reason) status.disabled = hook_disablement{*disabled_at, *reason};
     }
     for (;;) {
         const auto row = (*response)[3]
@@ -135,36 +121,18 @@ inline completion complete_one(completion_rows& in, const attempt_result& ended,
     auto& which = found->second;
     if (!which.lease_is_open || which.lease_number != ended.lease.number) return completion::too_late;
 
-    auto& to = in.hooks.at(which.hook);
-    const bool was_disabled = to.disabled.has_value();
-    which.lease_is_open = which.is_leased = false;
+    completion_rows::hook_row& to = in.hooks.at(which.hook);
+    const completed_delivery after =
+        complete_delivery({static_cast<unsigned>(which.attempts_made), which.resend_requested, to.status}, ended, now);
     which.is_changed = true;
-    if (ended.outcome == delivery_outcome::not_attempted) {
-        which.state = was_disabled ? delivery_state::held : delivery_state::waiting;
-        which.at = was_disabled ? now : ended.retry_at;
-        return completion::done;
-    }
-    ++which.attempts_made;
-    if (ended.outcome != delivery_outcome::delivered) {
-        completion_rows::fail(to, ended);
-    } else if (to.failing_since) {
-        to.failing_since.reset();
-        to.is_changed = true;
-    }
-
-    const bool resent = std::exchange(which.resend_requested, false);
-    if (resent) which.attempts_made = 0;
-    const bool is_over = !resent && ended.outcome != delivery_outcome::retry;
-    which.at = is_over || resent || was_disabled ? now : ended.retry_at;
-    which.state = !is_over ? (was_disabled ? delivery_state::held : delivery_state::waiting)
-                  : ended.outcome == delivery_outcome::delivered ? delivery_state::delivered
-                                                                 : delivery_state::given_up;
-
-    if (!was_disabled && ended.outcome == delivery_outcome::gone) in.disable(which.hook, disable_reason::gone, now);
-    if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
-        *to.failing_since <= *ended.disable_if_failing_since)
-        in.disable(which.hook, disable_reason::failing, now);
-    return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
+    which.is_leased = which.lease_is_open = false;
+    which.state = after.state;
+    which.at = after.at;
+    which.attempts_made = after.attempts_made;
+    to.is_changed |= after.hook != to.status;
+    to.status = after.hook;
+    if (after.result == completion::hook_disabled) in.disable(which.hook, now);
+    return after.result;
 }
 
 /// Writes the results, in one round trip that commits the transaction.
@@ -208,21 +176,18 @@ inline result<void> write_rows(batch request, transaction& on, const completion_
         std::vector<delivery_state> states;
         std::vector<instant> times;
         std::vector<std::int64_t> attempts;
-        std::vector<bool> resent;
         for (const auto& [id, each] : in.deliveries) {
             if (!each.is_changed) continue;
             ids.push_back(id);
             states.push_back(each.state);
             times.push_back(each.at);
             attempts.push_back(each.attempts_made);
-            resent.push_back(each.resend_requested);
         }
         request.add(
             "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
-            "attempts_made = ended.attempts_made, resend_asked = ended.resend_asked, is_leased = false, "
-            "lease_is_open = false FROM unnest($1, $2, $3, $4, $5) "
-            "AS ended (id, state, at, attempts_made, resend_asked) WHERE deliveries.id = ended.id",
-            ids, states, times, attempts, resent);
+            "attempts_made = ended.attempts_made, resend_asked = false, is_leased = false, lease_is_open = false "
+            "FROM unnest($1, $2, $3, $4) AS ended (id, state, at, attempts_made) WHERE deliveries.id = ended.id",
+            ids, states, times, attempts);
     }
     {
         std::vector<hook_id> ids, disabled;
@@ -232,10 +197,11 @@ inline result<void> write_rows(batch request, transaction& on, const completion_
             if (each.is_disabled_now) disabled.push_back(id);
             if (!each.is_changed) continue;
             ids.push_back(id);
-            failing_since.push_back(each.failing_since);
-            last_failures.push_back(each.last_failure_at);
-            disabled_at.push_back(each.disabled ? std::optional{each.disabled->at} : std::nullopt);
-            reasons.push_back(each.disabled ? std::optional{each.disabled->reason} : std::nullopt);
+            failing_since.push_back(each.status.failing_since);
+            last_failures.push_back(each.status.last_failure_at);
+            const auto& disabled_by = each.status.disabled;
+            disabled_at.push_back(disabled_by ? std::optional{disabled_by->at} : std::nullopt);
+            reasons.push_back(disabled_by ? std::optional{disabled_by->reason} : std::nullopt);
         }
         if (!ids.empty())
             request.add(
