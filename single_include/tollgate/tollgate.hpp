@@ -3033,6 +3033,15 @@ struct hook_disablement {
     friend bool operator==(const hook_disablement&, const hook_disablement&) noexcept = default;
 };
 
+/// Whether a hook works. Stored with the hook.
+struct hook_status {
+    std::optional<hook_disablement> disabled{};
+    std::optional<instant> failing_since{};    ///< time of the first failed attempt since the last success
+    std::optional<instant> last_failure_at{};  ///< time of the last failed attempt; only used while it is failing
+
+    friend bool operator==(const hook_status&, const hook_status&) noexcept = default;
+};
+
 /// The target of one event of one account.
 struct hook {
     hook_id id;
@@ -3249,6 +3258,57 @@ enum class completion : std::uint8_t {
     hook_disabled,  ///< done, and the hook is now disabled
     too_late,       ///< another worker has leased it, or it does not exist any more: only the history changed
 };
+
+/// What a store has of a delivery, and of its hook, when an attempt is completed.
+struct leased_delivery {
+    unsigned attempts_made = 0;     ///< before this attempt
+    bool resend_requested = false;  ///< `resend` was called since the delivery was leased
+    hook_status hook{};
+};
+
+/// What it stores afterwards. The lease has ended, and no resend is pending any more.
+struct completed_delivery {
+    delivery_state state = delivery_state::waiting;
+    instant at;  ///< when it is due, if it waits; otherwise since when it is in this state
+    unsigned attempts_made = 0;
+    hook_status hook{};
+    /// If it is hook_disabled, the store also holds the hook's other deliveries that wait and are not leased.
+    completion result = completion::done;
+};
+
+/// Decides what becomes of a delivery and its hook when an attempt is completed in time, for the verb `complete` of an
+/// outbox. The store itself records the attempt, and decides whether the lease is still open.
+///
+/// A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does a
+/// failure whose predecessor is earlier than `disable_if_failing_since`. `not_attempted` only ends the lease. A delivery
+/// that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is disabled. Thread rule:
+/// any thread.
+[[nodiscard]] inline completed_delivery complete_delivery(const leased_delivery& before, const attempt_result& ended,
+                                                          instant now) noexcept {
+    using enum delivery_outcome;
+    completed_delivery after{.at = now, .attempts_made = before.attempts_made, .hook = before.hook};
+    const bool is_resent = before.resend_requested;
+    if (ended.outcome != not_attempted) {
+        after.attempts_made = is_resent ? 0 : before.attempts_made + 1;
+        hook_status& hook = after.hook;
+        const auto& bound = ended.disable_if_failing_since;
+        if (ended.outcome == delivered) hook.failing_since.reset();
+        else if (!hook.failing_since || !hook.last_failure_at || (bound && *hook.last_failure_at < *bound))
+            hook.failing_since = hook.last_failure_at = ended.attempt.at;
+        else if (*hook.last_failure_at < ended.attempt.at) hook.last_failure_at = ended.attempt.at;
+
+        const bool is_failing = bound && hook.failing_since && *hook.failing_since <= *bound;
+        if (!hook.disabled && (ended.outcome == gone || is_failing)) {
+            hook.disabled = hook_disablement{now, ended.outcome == gone ? disable_reason::gone : disable_reason::failing};
+            after.result = completion::hook_disabled;
+        }
+    }
+    if (!is_resent && ended.outcome == delivered) after.state = delivery_state::delivered;
+    else if (!is_resent && (ended.outcome == given_up || ended.outcome == gone)) after.state = delivery_state::given_up;
+    else if (after.hook.disabled) after.state = delivery_state::held;
+    else if (!is_resent) after.at = ended.retry_at;
+    return after;
+}
 
 inline public_id message_id_of(const message_seed& seed, hook_id to) {
     // Keyed by the seed: one id reveals nothing about the ids of the same event's other deliveries.
@@ -4157,9 +4217,9 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // Ends leases; one status each, in their order, all of them in one step (a commit costs more than a row). Each
     // attempt is recorded, even if it is too late, unless the delivery is gone. `not_attempted` only ends the lease.
     //
-    // A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does
-    // a failure whose predecessor is earlier than its `disable_if_failing_since`. A disabled hook holds its deliveries:
-    // the waiting ones now, the leased ones when they are completed with `retry` or their lease has ended.
+    // What becomes of delivery and hook is decided by `complete_delivery`; the store reads and writes their rows. A disabled
+    // hook holds its deliveries: the waiting ones now, the leased ones when they are completed and still to be sent, or
+    // when their lease has ended.
     { s.complete(ended, now) } -> std::same_as<result<std::vector<completion>>>;
     // The hook's deliveries, newest first, at most `rows_max`; none if the hook is not the account's. With `which`, only
     // those older than that one, whether it still exists or not; with `state`, only those in that state.
@@ -15714,9 +15774,7 @@ struct stored_hook {
         instant valid_until;
     };
     std::vector<old_secret> previous_secrets{};  // most recently replaced first
-    std::optional<hook_disablement> disabled{};
-    std::optional<instant> failing_since{};
-    instant last_failure_at{};  // used only while it is failing
+    hook_status status{};
     std::size_t unsent_bytes = 0;  // of its deliveries that have not ended
 };
 
@@ -15880,8 +15938,6 @@ private:
     TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
     TOLLGATE_DECL void wait_until(std::int64_t id, row& which, instant at) noexcept;
     TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
-    static TOLLGATE_DECL void fail(stored_hook& which, const attempt_result& by) noexcept;
-    TOLLGATE_DECL void disable(hook_id id, stored_hook& which, disable_reason reason, instant now) noexcept;
 
     TOLLGATE_DECL void queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept;
     TOLLGATE_DECL void queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept;
@@ -16774,8 +16830,8 @@ private:
 //   open     `take` fails at once until the retry time, which backs off from 100 ms to 2 s with jitter
 //            -> probing: the first `take` after the retry time
 //   probing  one caller opens a connection and uses it; `take` fails at once for all others
-//            -> closed: the probe returned its connection in good order
-//            -> open: it did not
+//            -> closed: the probe returned its connection
+//            -> open: it could not open one, or it closed it as broken (`lease::drop`, `lease::trip`)
 
 namespace tollgate::inline v0 {
 
@@ -16965,14 +17021,19 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
     bool is_probe = false;
     for (;;) {
         const bool has_share = is_reserved || unreserved_in_use_ < settings_.connections_max - settings_.connections_reserved;
-        while (has_share && !idle_.empty()) {
+        if (has_share && !idle_.empty()) {
             auto chosen = std::move(idle_.back());
             idle_.pop_back();
-            if (chosen.held->is_sound()) {
-                count_in_use(is_reserved, true);
+            count_in_use(is_reserved, true);
+            lock.unlock();  // the check is a system call, and closing may be slow
+            if (chosen.held->is_sound())
                 return lease{*this, std::move(chosen.held), chosen.generation, false, is_reserved};
-            }
+            chosen.held.reset();
+            lock.lock();
             --opened_;
+            count_in_use(is_reserved, false);
+            slot_free_.notify_all();
+            continue;
         }
         const bool may_try = now() >= retry_at_.load(std::memory_order_relaxed);
         if (is_open_.load(std::memory_order_relaxed)) {
@@ -29111,7 +29172,7 @@ TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
         const stored_hook& stored = hooks_.at(id);
         const new_hook& hook = stored.hook;
         found.push_back({id, hook.account, hook.event, hook.source, hook.type, hook.target_url, hook.created_at,
-                         stored.disabled, stored.failing_since});
+                         stored.status.disabled, stored.status.failing_since});
     }
     return found;
 }
@@ -29182,7 +29243,7 @@ TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& accoun
     const auto owned = of_account_.find(account);
     if (owned == of_account_.end()) return found;
     for (const hook_id id : owned->second)
-        if (const stored_hook& each = hooks_.at(id); each.hook.event == event && !each.disabled) found.push_back(id);
+        if (const stored_hook& each = hooks_.at(id); each.hook.event == event && !each.status.disabled) found.push_back(id);
     return found;
 }
 
@@ -29214,7 +29275,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append(const event& reported, const me
 TOLLGATE_DECL result<bool> outbox::append_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
     const stored_hook* const found = hooks_.find(reported.account, to);
     if (found == nullptr) return false;
-    if (found->disabled) return hook_is_disabled();
+    if (found->status.disabled) return hook_is_disabled();
     auto done = append_to(std::vector{to}, reported, seed, now);
     if (!done) return std::move(done).error();
     return true;
@@ -29515,7 +29576,7 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     std::size_t count = 0;
     while (const auto id = next_due()) {
         row& next = rows_.find(*id)->second;
-        if (to->disabled) {
+        if (to->status.disabled) {
             hold(*id, next, time.now);
             continue;
         }
@@ -29626,51 +29687,26 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
 
     stored_hook& to = *hooks_.find(which.hook);
-    const bool was_disabled = to.disabled.has_value();
-    which.lease_open = false;
-    if (ended.outcome == delivery_outcome::not_attempted) {
-        if (was_disabled) hold(id, which, now);
-        else wait_until(id, which, ended.retry_at);
-        return completion::done;
-    }
-    ++which.attempts_made;
-    if (ended.outcome == delivery_outcome::delivered) to.failing_since.reset();
-    else fail(to, ended);
-
-    const bool resent = std::exchange(which.resend_requested, false);
-    if (resent) which.attempts_made = 0;
-    if ((resent || ended.outcome == delivery_outcome::retry) && !was_disabled) {
-        wait_until(id, which, resent ? now : ended.retry_at);
-    } else if (resent || ended.outcome == delivery_outcome::retry) {
-        hold(id, which, now);
+    const completed_delivery after = complete_delivery({which.attempts_made, which.resend_requested, to.status}, ended, now);
+    which.lease_open = which.resend_requested = false;
+    which.attempts_made = after.attempts_made;
+    to.status = after.hook;
+    if (after.state == delivery_state::waiting) {
+        wait_until(id, which, after.at);
+    } else if (after.state == delivery_state::held) {
+        hold(id, which, after.at);
     } else {
-        which.state = ended.outcome == delivery_outcome::delivered ? delivery_state::delivered : delivery_state::given_up;
-        move(id, which, ended_, now);
+        which.state = after.state;
+        move(id, which, ended_, after.at);
     }
-
-    if (!was_disabled && ended.outcome == delivery_outcome::gone) disable(which.hook, to, disable_reason::gone, now);
-    if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
-        *to.failing_since <= *ended.disable_if_failing_since)
-        disable(which.hook, to, disable_reason::failing, now);
-    return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
-}
-
-TOLLGATE_DECL void outbox::fail(stored_hook& which, const attempt_result& by) noexcept {
-    const auto& bound = by.disable_if_failing_since;
-    if (!which.failing_since || (bound && which.last_failure_at < *bound)) {
-        which.failing_since = which.last_failure_at = by.attempt.at;
-    } else {
-        which.last_failure_at = (std::max)(which.last_failure_at, by.attempt.at);
+    if (after.result == completion::hook_disabled) {
+        timed_deliveries& waiting = hook_rows_.find(which.hook)->second.waiting;
+        while (!waiting.empty()) {
+            const std::int64_t next = waiting.begin()->id;
+            hold(next, rows_.find(next)->second, now);
+        }
     }
-}
-
-TOLLGATE_DECL void outbox::disable(hook_id id, stored_hook& which, disable_reason reason, instant now) noexcept {
-    which.disabled = hook_disablement{now, reason};
-    hook_rows& hook_entry = hook_rows_.find(id)->second;
-    while (!hook_entry.waiting.empty()) {
-        const std::int64_t next = hook_entry.waiting.begin()->id;
-        hold(next, rows_.find(next)->second, now);
-    }
+    return after.result;
 }
 
 /// Removes the oldest.
@@ -29750,7 +29786,7 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     row& which = found->second;
     const stored_hook* const to = hooks_.find(account, which.hook);
     if (to == nullptr) return false;
-    if (to->disabled) return hook_is_disabled();
+    if (to->status.disabled) return hook_is_disabled();
     const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
     if (being_sent) {
         which.resend_requested = true;
@@ -29765,7 +29801,7 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
                                                           std::size_t rows_max, instant now) {
     const stored_hook* const to = hooks_.find(account, hook);
     if (to == nullptr) return std::size_t{0};
-    if (to->disabled) return hook_is_disabled();
+    if (to->status.disabled) return hook_is_disabled();
     std::size_t count = 0;
     const auto history = hook_rows_.find(hook);
     if (history == hook_rows_.end()) return count;
@@ -29782,9 +29818,8 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
 TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
     stored_hook* const which = hooks_.find(account, id);
     if (which == nullptr) return false;
-    const bool was_disabled = which->disabled.has_value();
-    which->disabled.reset();
-    which->failing_since.reset();
+    const bool was_disabled = which->status.disabled.has_value();
+    which->status = {};
     const auto history = hook_rows_.find(id);
     if (history == hook_rows_.end()) return true;
     for (const std::int64_t each : history->second.deliveries) {
@@ -37156,58 +37191,36 @@ public:
     completing(database& on, instant now, std::unordered_map<hook_id, unsigned>& ended) : on_{on}, now_{now}, ended_{ended} {}
 
     result<completion> complete(const attempt_result& ended) {
-        using enum delivery_outcome;
         const delivery_id id = ended.lease.delivery;
         auto row = on_.prepare(
-                          "SELECT hook, lease_open AND lease_number = ?2, resend_asked, disabled_at IS NOT NULL, "
-                          "failing_since, last_failure_at "
+                          "SELECT hook, lease_open AND lease_number = ?2, attempts_made, resend_asked, disabled_at, "
+                          "disable_reason, failing_since, last_failure_at "
                           "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
                           "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
                           id, ended.lease.number)
-                       .next<hook_id, bool, bool, bool, std::optional<instant>, std::optional<instant>>();
+                       .next<hook_id, bool, std::int64_t, bool, std::optional<instant>, std::optional<disable_reason>,
+                             std::optional<instant>, std::optional<instant>>();
         if (!row) return std::move(row).error();
         if (!*row) return completion::too_late;
-        auto& [hook, in_time, resent, was_disabled, failing_since, last_failure_at] = **row;
-        if (ended.outcome == not_attempted) {
-            if (!in_time) return completion::too_late;
-            if (auto done = give_back(id, ended.retry_at, was_disabled); !done) return std::move(done).error();
-            if (auto done = queue_no_later_than(on_, hook, ended.retry_at); !done) return std::move(done).error();
-            return completion::done;
-        }
-        if (auto done = record(hook, ended); !done) return std::move(done).error();
+        const auto& [hook, in_time, attempts_made, resend_asked, disabled_at, reason, failing_since, last_failure_at] = **row;
+        if (ended.outcome != delivery_outcome::not_attempted)
+            if (auto done = record(hook, ended); !done) return std::move(done).error();
         if (!in_time) return completion::too_late;
 
-        auto moved = resent                                   ? resend(id, was_disabled)
-                     : ended.outcome == retry && !was_disabled ? send_again(id, ended.retry_at)
-                                                               : end(id, ended.outcome);
-        if (!moved) return std::move(moved).error();
-        if (!was_disabled && (resent || ended.outcome == retry))
-            if (auto done = queue_no_later_than(on_, hook, resent ? now_ : ended.retry_at); !done)
-                return std::move(done).error();
-        if (!resent && ended.outcome != retry)
+        leased_delivery before{static_cast<unsigned>(attempts_made), resend_asked, {{}, failing_since, last_failure_at}};
+        if (disabled_at && reason) before.hook.disabled = hook_disablement{*disabled_at, *reason};
+        const completed_delivery after = complete_delivery(before, ended, now_);
+        if (auto done = write(id, after); !done) return std::move(done).error();
+        if (after.state == delivery_state::waiting) {
+            if (auto done = queue_no_later_than(on_, hook, after.at); !done) return std::move(done).error();
+        } else if (after.state != delivery_state::held) {
             if (auto done = count_ended(hook); !done) return std::move(done).error();
-
-        const auto since_before = failing_since, last_before = last_failure_at;
-        const auto& bound = ended.disable_if_failing_since;
-        if (ended.outcome == delivered) {
-            failing_since.reset();
-        } else if (!failing_since || !last_failure_at || (bound && *last_failure_at < *bound)) {
-            failing_since = last_failure_at = ended.attempt.at;
-        } else {
-            last_failure_at = (std::max)(*last_failure_at, ended.attempt.at);
         }
-        std::optional<disable_reason> reason;
-        if (ended.outcome == gone) reason = disable_reason::gone;
-        else if (failing_since && bound && *failing_since <= *bound)
-            reason = disable_reason::failing;
-        if (failing_since != since_before || last_failure_at != last_before)
-            if (auto done = on_.run("UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ? WHERE id = ?",
-                                    failing_since, last_failure_at, hook);
-                !done)
-                return std::move(done).error();
-        if (was_disabled || !reason) return completion::done;
-        if (auto done = disable(hook, *reason); !done) return std::move(done).error();
-        return completion::hook_disabled;
+        if (after.hook != before.hook)
+            if (auto done = write(hook, after.hook); !done) return std::move(done).error();
+        if (after.result == completion::hook_disabled)
+            if (auto done = hold_waiting(hook); !done) return std::move(done).error();
+        return after.result;
     }
 
 private:
@@ -37226,45 +37239,22 @@ private:
             ended.lease.delivery, limits::attempts_per_delivery_max);
     }
 
-    result<void> send_again(delivery_id id, instant at) {
+    result<void> write(delivery_id id, const completed_delivery& after) {
+        const std::optional at{after.at};
+        const bool waits = after.state == delivery_state::waiting;
         return on_.run(
-            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
-            "leased_until = NULL, due_at = ? WHERE id = ?",
-            at, id);
+            "UPDATE tollgate_deliveries SET state = ?, attempts_made = ?, resend_asked = 0, lease_open = 0, "
+            "leased_until = NULL, due_at = ?, ended_at = ? WHERE id = ?",
+            after.state, std::int64_t{after.attempts_made}, waits ? at : std::nullopt, waits ? std::nullopt : at, id);
     }
 
-    result<void> give_back(delivery_id id, instant at, bool held) {
-        if (held)
-            return on_.run(
-                "UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = NULL, ended_at = ?, "
-                "state = ? WHERE id = ?",
-                now_, delivery_state::held, id);
-        return on_.run("UPDATE tollgate_deliveries SET lease_open = 0, leased_until = NULL, due_at = ? WHERE id = ?", at,
-                       id);
-    }
-
-    /// It was resent while it was in flight.
-    result<void> resend(delivery_id id, bool is_disabled) {
-        if (is_disabled)
-            return on_.run(
-                "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
-                "leased_until = NULL, due_at = NULL, ended_at = ?, state = 'held' WHERE id = ?",
-                now_, id);
+    result<void> write(hook_id id, const hook_status& after) {
+        const auto& disabled = after.disabled;
         return on_.run(
-            "UPDATE tollgate_deliveries SET attempts_made = 0, resend_asked = 0, lease_open = 0, "
-            "leased_until = NULL, due_at = ? WHERE id = ?",
-            now_, id);
-    }
-
-    result<void> end(delivery_id id, delivery_outcome outcome) {
-        using enum delivery_state;
-        const delivery_state state = outcome == delivery_outcome::delivered ? delivered
-                                     : outcome == delivery_outcome::retry   ? held
-                                                                            : given_up;
-        return on_.run(
-            "UPDATE tollgate_deliveries SET attempts_made = attempts_made + 1, lease_open = 0, "
-            "leased_until = NULL, due_at = NULL, ended_at = ?, state = ? WHERE id = ?",
-            now_, state, id);
+            "UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ?, disabled_at = ?, disable_reason = ? "
+            "WHERE id = ?",
+            after.failing_since, after.last_failure_at, disabled ? std::optional{disabled->at} : std::nullopt,
+            disabled ? std::optional{disabled->reason} : std::nullopt, id);
     }
 
     /// Finding the rows beyond the bound scans all kept ones, so it is done rarely. It removes more than were added
@@ -37278,11 +37268,7 @@ private:
         return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
     }
 
-    result<void> disable(hook_id hook, disable_reason reason) {
-        if (auto done =
-                on_.run("UPDATE tollgate_hooks SET disabled_at = ?, disable_reason = ? WHERE id = ?", now_, reason, hook);
-            !done)
-            return done;
+    result<void> hold_waiting(hook_id hook) {
         return on_.run(
             "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ? "
             "WHERE hook = ? AND due_at IS NOT NULL",
@@ -38963,10 +38949,10 @@ TOLLGATE_DECL void database::finaliser::operator()(sqlite3_stmt* prepared) const
 }
 
 TOLLGATE_DECL int database::busy_handler::wait(void* self, int waits_before) noexcept {
-    auto& busy_handler = *static_cast<database::busy_handler*>(self);
+    auto& handler = *static_cast<database::busy_handler*>(self);
     const auto now = std::chrono::steady_clock::now();
-    if (waits_before == 0) busy_handler.since = now;
-    if (now - busy_handler.since >= busy_handler.wait_max) return 0;
+    if (waits_before == 0) handler.since = now;
+    if (now - handler.since >= handler.wait_max) return 0;
     // A commit takes about a millisecond, the time of one fsync: poll quickly at first, then more slowly.
     std::this_thread::sleep_for(std::chrono::microseconds{200} * (std::min)(1 << (std::min)(waits_before, 6), 50));
     return 1;
@@ -40203,7 +40189,7 @@ public:
     }
 
     /// Sent after the transaction; its result is ignored. Nothing may be added after it.
-    void add_afterthought(statement_text text) {
+    void add_after_transaction(statement_text text) {
         transaction_size_ = statements_.size();
         begin(text, 0);
     }
@@ -40345,8 +40331,8 @@ struct pg_result;
 
 namespace tollgate::inline v0::postgres {
 
-/// The state after statements failed.
-enum class aftermath : std::uint8_t {
+/// What a failure did to the transaction and the connection.
+enum class failure_kind : std::uint8_t {
     refused,    ///< the server rolled the transaction back: no effect
     try_again,  ///< no effect, only because of concurrent transactions
     lost,       ///< the connection is unusable, and it is unknown whether the transaction took effect
@@ -40354,7 +40340,7 @@ enum class aftermath : std::uint8_t {
 
 struct run_failure {
     tollgate::error error;
-    aftermath after = aftermath::lost;
+    failure_kind kind = failure_kind::lost;
     bool hung = false;  ///< lost because no response came in time
 };
 
@@ -40437,7 +40423,7 @@ public:
     static TOLLGATE_DECL result<connection> open(const server_parameters& server, const connection_settings& settings,
                                                   server_clock& clock);
 
-    /// Sends a batch and waits until the server confirms the commit. After `aftermath::lost` the connection is closed.
+    /// Sends a batch and waits until the server confirms the commit. After `failure_kind::lost` the connection is closed.
     [[nodiscard]] TOLLGATE_DECL run_result run(const batch& request);
 
     /// Runs several statements separated by semicolons, without parameters, in their own transaction: for schemas.
@@ -41365,7 +41351,7 @@ namespace tollgate::inline v0::postgres::detail {
 inline constexpr std::size_t ended_between_trims = 100;
 
 /// The rows that the results refer to.
-struct completion_ledger {
+struct completion_rows {
     struct delivery_row {
         hook_id hook;
         delivery_state state;
@@ -41378,27 +41364,15 @@ struct completion_ledger {
         bool is_changed = false;
     };
     struct hook_row {
-        std::optional<instant> failing_since;
-        std::optional<instant> last_failure_at;
-        std::optional<hook_disablement> disabled;
+        hook_status status{};
         bool is_changed = false;
         bool is_disabled_now = false;
     };
     std::map<delivery_id, delivery_row> deliveries;
     std::map<hook_id, hook_row> hooks;
 
-    static void fail(hook_row& which, const attempt_result& by) {
-        const auto& bound = by.disable_if_failing_since;
-        if (!which.failing_since || !which.last_failure_at || (bound && *which.last_failure_at < *bound))
-            which.failing_since = which.last_failure_at = by.attempt.at;
-        else which.last_failure_at = (std::max)(*which.last_failure_at, by.attempt.at);
-        which.is_changed = true;
-    }
-
-    void disable(hook_id id, disable_reason reason, instant now) {
-        hook_row& hook = hooks.at(id);
-        hook.disabled = hook_disablement{now, reason};
-        hook.is_changed = hook.is_disabled_now = true;
+    void disable(hook_id id, instant now) {
+        hooks.at(id).is_disabled_now = true;
         for (auto& [number, each] : deliveries) {
             if (each.hook != id || each.state != delivery_state::waiting || each.is_leased) continue;
             each.state = delivery_state::held;
@@ -41409,7 +41383,7 @@ struct completion_ledger {
 };
 
 /// Hooks of which enough deliveries ended since they were last trimmed; `counts` has how many.
-inline std::vector<hook_id> hooks_with_history_to_trim(const completion_ledger& in,
+inline std::vector<hook_id> hooks_with_history_to_trim(const completion_rows& in,
                                                        std::unordered_map<hook_id, std::size_t>& counts) {
     constexpr std::size_t hooks_counted_max = 10'000;
     std::vector<hook_id> full;
@@ -41424,7 +41398,7 @@ inline std::vector<hook_id> hooks_with_history_to_trim(const completion_ledger& 
 }
 
 /// Locks and reads the rows, in one round trip that begins the transaction.
-inline result<completion_ledger> open_ledger(batch request, transaction& on, std::span<const attempt_result> ended) {
+inline result<completion_rows> lock_rows(batch request, transaction& on, std::span<const attempt_result> ended) {
     std::vector<delivery_id> ids;
     for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
     request.add("BEGIN");
@@ -41446,7 +41420,7 @@ inline result<completion_ledger> open_ledger(batch request, transaction& on, std
     auto response = on.run(request);
     if (!response) return std::move(response).error();
 
-    completion_ledger in;
+    completion_rows in;
     for (;;) {
         const auto row = (*response)[2]
                              .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
@@ -41454,10 +41428,9 @@ inline result<completion_ledger> open_ledger(batch request, transaction& on, std
         if (!row) return row.error();
         if (!*row) break;
         const auto& [id, failing_since, last_failure_at, disabled_at, reason] = **row;
-        completion_ledger::hook_row& hook = in.hooks[id];
-        hook.failing_since = failing_since;
-        hook.last_failure_at = last_failure_at;
-        if (disabled_at && reason) hook.disabled = hook_disablement{*disabled_at, *reason};
+        hook_status& status = in.hooks[id].status;
+        status = {{}, failing_since, last_failure_at};
+        if (disabled_at && reason) status.disabled = hook_disablement{*disabled_at, *reason};
     }
     for (;;) {
         const auto row = (*response)[3]
@@ -41469,52 +41442,34 @@ inline result<completion_ledger> open_ledger(batch request, transaction& on, std
             **row;
         // Nothing is stored of a deleted hook any more.
         if (!in.hooks.contains(hook)) continue;
-        in.deliveries.emplace(id, completion_ledger::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
+        in.deliveries.emplace(id, completion_rows::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
                                                        attempts_made, resend_requested});
     }
     return in;
 }
 
-inline completion complete_one(completion_ledger& in, const attempt_result& ended, instant now) {
+inline completion complete_one(completion_rows& in, const attempt_result& ended, instant now) {
     const auto found = in.deliveries.find(ended.lease.delivery);
     if (found == in.deliveries.end()) return completion::too_late;
     auto& which = found->second;
     if (!which.lease_is_open || which.lease_number != ended.lease.number) return completion::too_late;
 
-    auto& to = in.hooks.at(which.hook);
-    const bool was_disabled = to.disabled.has_value();
-    which.lease_is_open = which.is_leased = false;
+    completion_rows::hook_row& to = in.hooks.at(which.hook);
+    const completed_delivery after =
+        complete_delivery({static_cast<unsigned>(which.attempts_made), which.resend_requested, to.status}, ended, now);
     which.is_changed = true;
-    if (ended.outcome == delivery_outcome::not_attempted) {
-        which.state = was_disabled ? delivery_state::held : delivery_state::waiting;
-        which.at = was_disabled ? now : ended.retry_at;
-        return completion::done;
-    }
-    ++which.attempts_made;
-    if (ended.outcome != delivery_outcome::delivered) {
-        completion_ledger::fail(to, ended);
-    } else if (to.failing_since) {
-        to.failing_since.reset();
-        to.is_changed = true;
-    }
-
-    const bool resent = std::exchange(which.resend_requested, false);
-    if (resent) which.attempts_made = 0;
-    const bool is_over = !resent && ended.outcome != delivery_outcome::retry;
-    which.at = is_over || resent || was_disabled ? now : ended.retry_at;
-    which.state = !is_over ? (was_disabled ? delivery_state::held : delivery_state::waiting)
-                  : ended.outcome == delivery_outcome::delivered ? delivery_state::delivered
-                                                                 : delivery_state::given_up;
-
-    if (!was_disabled && ended.outcome == delivery_outcome::gone) in.disable(which.hook, disable_reason::gone, now);
-    if (!to.disabled && to.failing_since && ended.disable_if_failing_since &&
-        *to.failing_since <= *ended.disable_if_failing_since)
-        in.disable(which.hook, disable_reason::failing, now);
-    return to.disabled && !was_disabled ? completion::hook_disabled : completion::done;
+    which.is_leased = which.lease_is_open = false;
+    which.state = after.state;
+    which.at = after.at;
+    which.attempts_made = after.attempts_made;
+    to.is_changed |= after.hook != to.status;
+    to.status = after.hook;
+    if (after.result == completion::hook_disabled) in.disable(which.hook, now);
+    return after.result;
 }
 
 /// Writes the results, in one round trip that commits the transaction.
-inline result<void> close_ledger(batch request, transaction& on, const completion_ledger& in,
+inline result<void> write_rows(batch request, transaction& on, const completion_rows& in,
                                  std::span<const attempt_result> ended, instant now) {
     {
         std::vector<delivery_id> deliveries;
@@ -41554,21 +41509,18 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
         std::vector<delivery_state> states;
         std::vector<instant> times;
         std::vector<std::int64_t> attempts;
-        std::vector<bool> resent;
         for (const auto& [id, each] : in.deliveries) {
             if (!each.is_changed) continue;
             ids.push_back(id);
             states.push_back(each.state);
             times.push_back(each.at);
             attempts.push_back(each.attempts_made);
-            resent.push_back(each.resend_requested);
         }
         request.add(
             "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
-            "attempts_made = ended.attempts_made, resend_asked = ended.resend_asked, is_leased = false, "
-            "lease_is_open = false FROM unnest($1, $2, $3, $4, $5) "
-            "AS ended (id, state, at, attempts_made, resend_asked) WHERE deliveries.id = ended.id",
-            ids, states, times, attempts, resent);
+            "attempts_made = ended.attempts_made, resend_asked = false, is_leased = false, lease_is_open = false "
+            "FROM unnest($1, $2, $3, $4) AS ended (id, state, at, attempts_made) WHERE deliveries.id = ended.id",
+            ids, states, times, attempts);
     }
     {
         std::vector<hook_id> ids, disabled;
@@ -41578,10 +41530,11 @@ inline result<void> close_ledger(batch request, transaction& on, const completio
             if (each.is_disabled_now) disabled.push_back(id);
             if (!each.is_changed) continue;
             ids.push_back(id);
-            failing_since.push_back(each.failing_since);
-            last_failures.push_back(each.last_failure_at);
-            disabled_at.push_back(each.disabled ? std::optional{each.disabled->at} : std::nullopt);
-            reasons.push_back(each.disabled ? std::optional{each.disabled->reason} : std::nullopt);
+            failing_since.push_back(each.status.failing_since);
+            last_failures.push_back(each.status.last_failure_at);
+            const auto& disabled_by = each.status.disabled;
+            disabled_at.push_back(disabled_by ? std::optional{disabled_by->at} : std::nullopt);
+            reasons.push_back(disabled_by ? std::optional{disabled_by->reason} : std::nullopt);
         }
         if (!ids.empty())
             request.add(
@@ -41633,22 +41586,26 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
                                                                        instant now) noexcept {
     const auto complete_once = [&](bool& may_be_tried_again) -> result<std::vector<completion>> {
-        auto on = impl_->database.begin();
-        if (!on) return std::move(on).error();
-        auto in = postgres::detail::open_ledger(impl_->database.make_batch(), *on, ended);
-        may_be_tried_again = on->may_be_tried_again();
-        if (!in) return std::move(in).error();
         std::vector<completion> results;
         results.reserve(ended.size());
-        for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
-        const auto full = [&] {
-            const std::scoped_lock lock{impl_->ended_mutex};
-            return postgres::detail::hooks_with_history_to_trim(*in, impl_->ended_deliveries);
-        }();
-        auto done = postgres::detail::close_ledger(impl_->database.make_batch(), *on, *in, ended, now);
-        may_be_tried_again = on->may_be_tried_again();
-        if (!done) return std::move(done).error();
-        // Removes what came since the last time, including deliveries of other nodes. A failure is made up for next time.
+        std::vector<hook_id> full;
+        {
+            auto on = impl_->database.begin();
+            if (!on) return std::move(on).error();
+            auto in = postgres::detail::lock_rows(impl_->database.make_batch(), *on, ended);
+            may_be_tried_again = on->may_be_tried_again();
+            if (!in) return std::move(in).error();
+            for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
+            {
+                const std::scoped_lock lock{impl_->ended_mutex};
+                full = postgres::detail::hooks_with_history_to_trim(*in, impl_->ended_deliveries);
+            }
+            auto done = postgres::detail::write_rows(impl_->database.make_batch(), *on, *in, ended, now);
+            may_be_tried_again = on->may_be_tried_again();
+            if (!done) return std::move(done).error();
+        }
+        // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
+        // including deliveries of other nodes. A failure is made up for next time.
         for (const hook_id each : full)
             static_cast<void>(postgres::removal{impl_->database}.ended_beyond(
                 each, limits::ended_deliveries_per_hook_max, 2 * postgres::detail::ended_between_trims));
@@ -41823,7 +41780,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return redeemed_code{};
         const auto& [result, user, scopes] = **row;
-        impl_->changes->forget_key(std::hash<digest>{}(shown.tokens.access_digest));
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(shown.tokens.access_digest));
         impl_->changes->forget(user);
         if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
         if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
@@ -41877,7 +41834,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return refreshed_token{};
         const auto& [scopes, result, user, seed] = **row;
-        impl_->changes->forget_key(std::hash<digest>{}(shown.access_digest));
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(shown.access_digest));
         if (result == "reused" || results->back().touched() > 0) impl_->changes->forget(user);  // older ones were deleted
         if (result == "reused") return refreshed_token{refresh_result::reused, {}};
         if (result == "too_wide") return refreshed_token{refresh_result::too_wide, {}};
@@ -41903,7 +41860,7 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
         batch.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
         auto done = impl_->database.run(batch);
         if (!done) return impl_->forget_all_after(std::move(done).error());
-        impl_->changes->forget_key(std::hash<digest>{}(token));
+        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
         const auto row = (*done)[1].next<user_id>();  // all rows have the same user
         if (!row) return impl_->forget_all_after(row.error());
         if (*row) impl_->changes->forget(std::get<0>(**row));
@@ -42423,7 +42380,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& repo
     return detail::without_exceptions([&]() -> result<std::size_t> {
         auto request = impl_->database.make_batch();
         postgres::append_event(request, reported, seed, now);
-        request.add_afterthought(postgres::notify_other_nodes);
+        request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
         return postgres::appended_count(response->front());
@@ -42444,7 +42401,7 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
             "SELECT is_disabled FROM found",
             to, reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
-        batch.add_afterthought(postgres::notify_other_nodes);
+        batch.add_after_transaction(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         const auto row = results->front().next<bool>();
@@ -42548,7 +42505,7 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
             "SELECT is_disabled FROM found",
             id, account.service, account.account, now);
-        request.add_afterthought(postgres::notify_other_nodes);
+        request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
         const auto row = response->back().next<bool>();
@@ -42578,7 +42535,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
             "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
             hook, account.service, account.account, since, rows_max, now);
-        batch.add_afterthought(postgres::notify_other_nodes);
+        batch.add_after_transaction(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         const auto row = results->back().next<bool, std::int64_t>();
@@ -42619,7 +42576,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
             "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
             "WHERE id = $1 AND service = $2 AND account_id = $3",
             id, account.service, account.account);
-        request.add_afterthought(postgres::notify_other_nodes);
+        request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
         return response->back().touched() > 0;
@@ -43447,7 +43404,7 @@ inline error problem_of(std::string_view state, std::string cause) {
     if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};
     if (of_class == "23") return {error_kind::conflict, "This already exists or is in use.", std::move(cause)};
     if (state == "22021" || state == "22P05")
-        return {error_kind::invalid, "A text holds characters that cannot be kept.", std::move(cause)};
+        return {error_kind::invalid, "The text contains characters that cannot be stored.", std::move(cause)};
     return internal_error(std::move(cause));
 }
 
@@ -43473,15 +43430,15 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     if (!state.empty()) (cause += " (SQLSTATE ") += std::string{state} + ")";
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
-    if (state.empty()) return {unavailable(std::move(cause)), aftermath::lost};
+    if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
     const bool because_of_others = state == "40001" || state == "40P01";
-    return {detail::problem_of(state, std::move(cause)), because_of_others ? aftermath::try_again : aftermath::refused};
+    return {detail::problem_of(state, std::move(cause)), because_of_others ? failure_kind::try_again : failure_kind::refused};
 }
 
 TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing) {
     std::string cause = "PostgreSQL: " + detail::in_one_line(PQerrorMessage(connection));
     if (!doing.empty()) cause += ": " + tollgate::sql::to_log_line(doing);
-    return {unavailable(std::move(cause)), aftermath::lost};
+    return {unavailable(std::move(cause)), failure_kind::lost};
 }
 
 }  // namespace tollgate::postgres
@@ -43682,7 +43639,7 @@ TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited outcom
                        ? run_failure{unavailable("PostgreSQL: no response within " +
                                              std::to_string(settings_.response_wait_max.count()) +
                                              " ms, here or on another connection"),
-                                 aftermath::lost, true}
+                                 failure_kind::lost, true}
                        : connection_failure(handle_.get(), doing);
     handle_.reset();
     return loss;
@@ -43695,7 +43652,7 @@ struct connection::reception {
     steady::time_point began_at;
     std::size_t at = 0;         // in commands
     bool has_result = false;    // of that command
-    bool is_committed = false;  // or rolled back; an afterthought may still follow
+    bool is_committed = false;  // or rolled back; the statement after the transaction may still follow
     run_result result{};
 
     [[nodiscard]] const command& current() const noexcept { return commands[(std::min)(at, commands.size() - 1)]; }
@@ -43710,7 +43667,7 @@ TOLLGATE_DECL run_result connection::lose(reception& into, waited outcome) {
 
 TOLLGATE_DECL run_result connection::run(const batch& request) {
     if (request.statements().empty()) return {};
-    if (handle_ == nullptr) return {{}, run_failure{unavailable("PostgreSQL: the connection is closed"), aftermath::lost}};
+    if (handle_ == nullptr) return {{}, run_failure{unavailable("PostgreSQL: the connection is closed"), failure_kind::lost}};
     try {
         return exchange(request);
     } catch (...) {
@@ -43820,10 +43777,10 @@ TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* resu
     const command now = into.current();
     auto failed = failure(result, now.text.text());
     if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
-    const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.after == aftermath::lost;
+    const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.kind == failure_kind::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
-    if (lost) into.result = {{}, run_failure{std::move(failed.error), aftermath::lost}};
+    if (lost) into.result = {{}, run_failure{std::move(failed.error), failure_kind::lost}};
     else if (!into.result.failed) into.result.failed = std::move(failed);
 }
 
@@ -44254,26 +44211,26 @@ TOLLGATE_DECL result<postgres::rows> postgres_database::look_up(const postgres::
 TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max, bool is_lookup) {
-    using enum postgres::aftermath;
+    using enum postgres::failure_kind;
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
         auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
         if (!on) return std::move(on).error();
         auto done = (*on)->run(batch);
         if (!done.failed) return std::move(done.results);
-        const postgres::aftermath after = done.failed->after;
-        if (after == lost) state::end(*on, *done.failed);
+        const postgres::failure_kind kind = done.failed->kind;
+        if (kind == lost) state::end(*on, *done.failed);
         // No second try after a connection that hung: it has used all the time of a call.
         const bool again = tries < tries_max &&
-                           (after == try_again || (after == lost && when_lost == postgres::repeat::allowed &&
+                           (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed &&
                                                    !done.failed->hung));
         if (!again) {
-            if (after == lost && when_lost == postgres::repeat::never)
+            if (kind == lost && when_lost == postgres::repeat::never)
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->error);
         }
         // Avoids a repeated conflict of the same two transactions.
-        if (after == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
+        if (kind == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
     }
 }
 
@@ -44314,8 +44271,8 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     is_open_ = true;
     auto done = on_->held->run(next);
     if (!done.failed) return std::move(done.results);
-    may_be_tried_again_ = done.failed->after == aftermath::try_again;
-    if (done.failed->after == aftermath::lost) {
+    may_be_tried_again_ = done.failed->kind == failure_kind::try_again;
+    if (done.failed->kind == failure_kind::lost) {
         if (done.failed->hung) on_->held.trip(done.failed->error.cause);
         else on_->held.drop(done.failed->error.cause);
         on_.reset();
