@@ -29,7 +29,7 @@ public:
     TOLLGATE_DECL void stop(milliseconds deadline);
     TOLLGATE_DECL result<void> reload_certificates();
     TOLLGATE_DECL std::vector<listen_address> endpoints() const;
-    [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(); }
+    [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(context_->workers.queued()); }
 
 private:
     enum class state { fresh, starting, running, stopping, stopped };

@@ -59,7 +59,8 @@ struct server_settings {
     /// for lookups of credentials, users and limits, which share round trips; four times as many for checks of passwords.
     unsigned worker_threads = 8;
     std::size_t worker_queue_max = 1024;  ///< requests of one kind waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
-    milliseconds queue_wait_max = seconds{2};  ///< for a worker, then 503: most clients retry before that anyway
+    /// How long after it first needs a worker a request may still be waiting for one, then 503: most clients retry before that anyway.
+    milliseconds queue_wait_max = seconds{2};
     /// connections accepted by the kernel in advance; it applies its own bound, too
     int backlog = 4096;
 

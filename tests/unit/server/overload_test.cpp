@@ -46,6 +46,29 @@ struct one_worker {
     }
 };
 
+/// A handler whose requests wait for one kind of work and then, until the gate opens, for another.
+struct two_part_handler {
+    static constexpr bool blocking = true;
+    gate second_part;
+
+    tollgate::http::handle_step advance(const tollgate::http::request&, tollgate::http::response& response,
+                                        tollgate::http::handler_state& state, tollgate::http::thread_kind thread) noexcept {
+        using enum tollgate::http::work_kind;
+        const bool is_first = thread == tollgate::http::thread_kind::io;
+        if (is_first || state.waits_for() == other) {
+            state.set_waits_for(is_first ? other : store_writes);
+            return tollgate::http::handle_step::needs_worker;
+        }
+        second_part.wait();
+        response.body() = "done";
+        return tollgate::http::handle_step::done;
+    }
+    void handle(const tollgate::http::request&, tollgate::http::response&) noexcept {}
+    void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept {
+        response.set_status(refused.status);
+    }
+};
+
 }  // namespace
 
 TEST_CASE("a request that waits too long for a worker gets 503 while the worker is still busy", "[server][workers]") {
@@ -71,6 +94,39 @@ TEST_CASE("a request that waits too long for a worker gets 503 while the worker 
     setup.waiting.open();
     CHECK(slow->read_response().body == "/slow");
     CHECK(setup.calls == 1);
+}
+
+TEST_CASE("a request that waits for a second kind of work is queued, counted and refused like a new one", "[server][workers]") {
+    two_part_handler handler;
+    server_settings settings = one_worker{}.settings;
+    settings.worker_queue_max = 1;
+    server running{handler, settings};
+    REQUIRE(running.start());
+    socket_client working{running.port()};
+    working.write(get);
+    handler.second_part.wait_for_calls(1);
+    socket_client queued{running.port()};
+    queued.write(get);
+    REQUIRE(eventually([&] { return running.statistics().queued == 1; }));
+    const auto waited_before = running.statistics().waited;
+    const auto queued_at = std::chrono::steady_clock::now();
+
+    socket_client refused{running.port()};
+    refused.write(get);
+    const auto response = refused.read_response();
+    CHECK(response.status == 503);
+    CHECK(response.has("Retry-After: 1"));
+    CHECK(refused.ends_silently());
+    CHECK(running.statistics().dropped == 1);
+    CHECK(running.statistics().queued == 1);
+
+    const auto waited = std::chrono::steady_clock::now() - queued_at;
+    handler.second_part.open();
+    CHECK(working.read_response().body == "done");
+    CHECK(queued.read_response().body == "done");
+    CHECK(running.statistics().queued == 0);
+    CHECK(running.statistics().waited - waited_before >= waited);
+    CHECK(running.statistics().taken_up == 3);
 }
 
 TEST_CASE("requests whose clients have reset the connection are not run", "[server][workers]") {

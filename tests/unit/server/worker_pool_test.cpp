@@ -275,6 +275,81 @@ TEST_CASE("an item that changes its kind continues when the new kind has capacit
     occupying.wait_for(1);
 }
 
+TEST_CASE("an item that changes its kind is queued like a new one", "[worker_pool]") {
+    struct arrival {
+        std::chrono::seconds submitted_at;
+        bool has_changed_kind;
+        bool is_accepted;
+        bool is_overdue;
+    };
+    struct variant {
+        const char* name;
+        std::size_t queue_max;
+        std::vector<arrival> arrivals;
+    };
+    constexpr auto limit = 2s;
+    constexpr bool changed = true, is_new = false, accepted = true, refused = false, overdue = true, in_time = false;
+    const variant variants[] = {
+        {"they leave in the order in which they came", 10,
+         {{3s, changed, accepted, in_time}, {4s, is_new, accepted, in_time},
+          {5s, changed, accepted, in_time}, {6s, changed, accepted, in_time}}},
+        {"a full queue refuses it", 2,
+         {{3s, is_new, accepted, in_time}, {4s, changed, accepted, in_time},
+          {5s, changed, refused, in_time}, {1s, changed, refused, in_time}}},
+        {"an overdue item behind one that is not", 10,
+         {{3s, is_new, accepted, in_time}, {1s, changed, accepted, overdue}, {4s, is_new, accepted, in_time}}},
+        {"an overdue item in front of one that has changed its kind", 10,
+         {{1s, is_new, accepted, overdue}, {1s, changed, accepted, overdue}, {3s, changed, accepted, in_time}}},
+    };
+    for (const variant& each : variants) {
+        CAPTURE(each.name);
+        struct item {
+            counter completed;
+            std::optional<multi_kind_item> work;
+        };
+        std::vector<std::unique_ptr<item>> items;
+        std::mutex mutex;
+        std::vector<std::size_t> order;
+        counter occupying, marking;
+        tollgate_test::gate gate;
+        worker_pool pool{each.queue_max};
+        job occupant{occupying, [&] { gate.wait(); }};
+        pool.start(1);
+        REQUIRE(pool.submit(occupant, work_kind::store_writes, start));
+        gate.wait_for_calls(1);
+        std::vector<std::size_t> expected;
+        for (std::size_t i = 0; i < each.arrivals.size(); ++i) {
+            const arrival& row = each.arrivals[i];
+            item& one = *items.emplace_back(std::make_unique<item>());
+            one.work.emplace(one.completed, row.has_changed_kind ? std::vector{work_kind::store_writes} : std::vector<work_kind>{}, [&, i] {
+                const std::lock_guard hold{mutex};
+                order.push_back(i);
+            });
+            REQUIRE(pool.submit(*one.work, row.has_changed_kind ? work_kind::other : work_kind::store_writes, start + row.submitted_at));
+            // One worker at most does other work, so this one begins after the item has been queued or refused.
+            job mark{marking, [] {}};
+            REQUIRE(pool.submit(mark, work_kind::other, start + row.submitted_at));
+            marking.wait_for(static_cast<int>(i) + 1);
+            if (row.is_accepted && !row.is_overdue) expected.push_back(i);
+        }
+        CHECK(pool.queued() == static_cast<std::size_t>(std::count_if(each.arrivals.begin(), each.arrivals.end(),
+                                                                     [](const arrival& row) { return row.is_accepted; })));
+        {
+            const std::lock_guard hold{mutex};
+            order.clear();
+        }
+        pool.withdraw_older_than(start + limit);
+        CHECK(pool.queued() == expected.size());
+        gate.open();
+        pool.stop();
+        CHECK(order == expected);
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            CAPTURE(i);
+            CHECK(items[i]->completed.withdrawn() == (each.arrivals[i].is_accepted && !each.arrivals[i].is_overdue ? 0 : 1));
+        }
+    }
+}
+
 TEST_CASE("after all items were withdrawn, a running item starts no further call", "[worker_pool]") {
     counter completed;
     worker_pool pool{10};

@@ -74,7 +74,7 @@ private:
     TOLLGATE_DECL event decrypt();
     TOLLGATE_DECL event serve();
     TOLLGATE_DECL event submit();
-    TOLLGATE_DECL void leave_queue(bool taken_up) noexcept;
+    TOLLGATE_DECL void count_wait() noexcept;
     TOLLGATE_DECL event outcome(http1_session::state session, io_state sent);
     TOLLGATE_DECL event resume_output(io_state sent);
     TOLLGATE_DECL event refuse(http::status status, std::string_view reason);
@@ -106,7 +106,7 @@ private:
     interruption interruption_ = interruption::none;
     admission admitted_;
     std::chrono::steady_clock::time_point queued_at_{};
-    bool queued_ = false;
+    bool taken_up_ = false;  // by a worker, since it was submitted
     bool waiting_ = false;
     bool withdrawn_ = false;                                          // removed from the workers' queue
     http1_session::state after_output_ = http1_session::state::idle;  // the session's state before its output was sent

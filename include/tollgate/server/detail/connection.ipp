@@ -202,25 +202,18 @@ TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
 TOLLGATE_DECL connection_event connection::submit() {
     server_context& context = loop_.context();
     queued_at_ = std::chrono::steady_clock::now();
-    queued_ = true;
-    server_counters::add(context.counters.queued);  // before a worker can take it up
-    if (context.workers.submit(*this, workspace_->session.waits_for(), queued_at_)) return event::none;
-    leave_queue(false);
-    return event::queue_full;
+    taken_up_ = false;
+    return context.workers.submit(*this, workspace_->session.waits_for(), queued_at_) ? event::none : event::queue_full;
 }
 
-TOLLGATE_DECL void connection::leave_queue(bool taken_up) noexcept {
-    if (!queued_) return;  // a worker has it already
-    queued_ = false;
+TOLLGATE_DECL void connection::count_wait() noexcept {
     server_counters& counters = loop_.context().counters;
-    server_counters::remove(counters.queued);
-    if (!taken_up) return;
-    server_counters::add(counters.taken_up);
     counters.waited.fetch_add((std::chrono::steady_clock::now() - queued_at_).count(), std::memory_order_relaxed);
+    if (!std::exchange(taken_up_, true)) server_counters::add(counters.taken_up);
 }
 
 TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) noexcept {
-    leave_queue(true);
+    if (has_queued) count_wait();
     if (has_queued && is_broken(socket_)) {  // the client has reset the connection while the request waited
         sent_ = io_state::closed;
         return std::nullopt;
@@ -230,7 +223,10 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
     const response_context worker_context{context.handler, workspace_->date.view(), context.stopping};
     try {
         after_output_ = workspace_->session.serve(worker_context, http::thread_kind::worker);
-        if (after_output_ == http1_session::state::needs_worker) return workspace_->session.waits_for();
+        if (after_output_ == http1_session::state::needs_worker) {
+            queued_at_ = std::chrono::steady_clock::now();
+            return workspace_->session.waits_for();
+        }
         sent_ = transmit();
     } catch (...) {
         sent_ = io_state::closed;
@@ -240,7 +236,6 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {
     withdrawn_ = !worked;
-    leave_queue(false);
     loop_.enqueue_completed(*this);
 }
 

@@ -25,7 +25,6 @@ struct server_counters {
     std::atomic<std::size_t> connections{0};
     std::atomic<std::uint64_t> connections_accepted{0};
     std::atomic<std::uint64_t> connections_refused{0};
-    std::atomic<std::size_t> queued{0};
     std::atomic<std::uint64_t> taken_up{0};
     std::atomic<std::chrono::steady_clock::rep> waited{0};
     std::atomic<std::uint64_t> dropped{0};
@@ -33,10 +32,10 @@ struct server_counters {
     static void add(auto& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
     static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
 
-    [[nodiscard]] server_statistics read() const noexcept {
+    [[nodiscard]] server_statistics read(std::size_t queued) const noexcept {
         const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
         return {value(connections), value(connections_accepted), value(connections_refused),
-                value(queued), value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped)};
+                queued, value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped)};
     }
 };
 

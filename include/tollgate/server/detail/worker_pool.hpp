@@ -26,8 +26,8 @@ public:
     /// for next: `work` is called again, perhaps by another worker. Empty: the item is done.
     [[nodiscard]] virtual std::optional<http::work_kind> work(bool has_queued) noexcept = 0;
     /// Called once for each submitted item: after its last `work` by the same thread, or (`worked` is false) by the
-    /// thread that withdrew the item. The pool does not use the item afterwards. Must not block: the worker has other
-    /// items.
+    /// thread that withdrew the item, or that found the queue full for which it would have to wait next. The pool does not
+    /// use the item afterwards. Must not block: the worker has other items.
     virtual void complete(bool worked) noexcept = 0;
 
 private:
@@ -40,19 +40,12 @@ private:
 /// First in, first out. Intrusive, so nothing is allocated.
 class work_queue {
 public:
-    void push_front(work_item& one) noexcept {
-        one.next_ = first_;
-        first_ = &one;
-        if (last_ == nullptr) last_ = &one;
-        ++size_;
-    }
     void push(work_item& one) noexcept {
         one.next_ = nullptr;
         (last_ == nullptr ? first_ : last_->next_) = &one;
         last_ = &one;
         ++size_;
     }
-    [[nodiscard]] work_item* front() const noexcept { return first_; }
     [[nodiscard]] work_item* pop() noexcept {
         work_item* const one = first_;
         if (one == nullptr) return nullptr;
@@ -71,6 +64,8 @@ private:
 
 /// Threads for blocking handlers. Each kind of work is a bulkhead: it has a queue that is bounded in number and, by
 /// `withdraw_older_than`, in time, and a bound on the workers that it occupies, so that it cannot delay other kinds.
+/// An item that has to wait for another kind continues at once if that kind has a free worker and an empty queue. Otherwise
+/// it is queued like a new item, under the same bounds, but its time still counts from when it was submitted.
 ///
 /// Any worker does any kind of work. A thread is started when an item may be worked on and all threads are occupied.
 /// Waking a thread costs as much as a small request, so at most one worker is being woken at a time. A worker that
@@ -92,11 +87,14 @@ public:
     /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
     [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, http::work_kind kind, time_point now) noexcept;
 
-    /// Completes the queued items that were submitted before `limit`, without working on them.
+    /// Completes the queued items that were submitted before `limit`, without working on them. O(queued items).
     TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
     /// Completes all queued items without working on them, and from then on those under way when they have to wait for
     /// something else: for a server that stops.
     TOLLGATE_DECL void withdraw_all() noexcept;
+
+    /// How many items are queued now.
+    [[nodiscard]] TOLLGATE_DECL std::size_t queued() const noexcept;
 
     /// Finishes the queued work and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
@@ -120,7 +118,7 @@ private:
     TOLLGATE_DECL void start_thread();
 
     const std::size_t queue_max_;  // of each kind
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::condition_variable work_available_;
     std::vector<std::thread> threads_;
     std::array<bulkhead, http::work_kinds> kinds_;

@@ -61,18 +61,17 @@ TOLLGATE_DECL bool worker_pool::submit(work_item& one, http::work_kind kind, tim
 }
 
 TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
-    for (bulkhead& each : kinds_) {
-        for (;;) {
-            work_item* one;
-            {
-                const std::lock_guard hold{mutex_};
-                one = each.waiting.front();
-                if (one == nullptr || one->submitted_at_ >= limit) break;
-                (void)each.waiting.pop();
+    work_queue overdue;
+    {
+        const std::lock_guard hold{mutex_};
+        // All items, because one that came from another kind may be older than those in front of it.
+        for (bulkhead& each : kinds_)
+            for (std::size_t left = each.waiting.size(); left > 0; --left) {
+                work_item* const one = each.waiting.pop();
+                (one->submitted_at_ < limit ? overdue : each.waiting).push(*one);
             }
-            one->complete(false);
-        }
     }
+    while (work_item* const one = overdue.pop()) one->complete(false);
 }
 
 TOLLGATE_DECL void worker_pool::withdraw_all() noexcept {
@@ -81,6 +80,13 @@ TOLLGATE_DECL void worker_pool::withdraw_all() noexcept {
         withdraws_all_ = true;
     }
     withdraw_older_than((time_point::max)());
+}
+
+TOLLGATE_DECL std::size_t worker_pool::queued() const noexcept {
+    const std::lock_guard hold{mutex_};
+    std::size_t items = 0;
+    for (const bulkhead& each : kinds_) items += each.waiting.size();
+    return items;
 }
 
 TOLLGATE_DECL void worker_pool::run() noexcept {
@@ -108,17 +114,16 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
             hold.lock();
             --kind->occupied;
             if (!next) break;
-            if (withdraws_all_) {
+            kind = &of(*next);
+            has_place = kind->occupied < kind->workers_max && kind->waiting.size() == 0;
+            if (withdraws_all_ || (!has_place && kind->waiting.size() >= queue_max_)) {
                 hold.unlock();
                 one->complete(false);
                 hold.lock();
                 break;
             }
-            // It goes on at once if there is a place; otherwise before those that came after it.
-            kind = &of(*next);
-            has_place = kind->occupied < kind->workers_max && kind->waiting.size() == 0;
             if (has_place) ++kind->occupied;
-            else kind->waiting.push_front(*one);
+            else kind->waiting.push(*one);
         }
     }
 }
