@@ -4,11 +4,18 @@
 
 #include <catch2/catch.hpp>
 #include <support/echo_handler.hpp>
+#include <support/eventually.hpp>
+#include <support/gate.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 using namespace std::chrono_literals;
 using namespace tollgate::server_detail;
@@ -52,6 +59,50 @@ private:
     [[nodiscard]] bool wait_readable() noexcept override { return true; }
     [[nodiscard]] bool wait_writable() noexcept override { return true; }
     void cancel() noexcept override { ++cancelled; }
+};
+
+/// A connection on a socket of its own. The test says when the socket is ready.
+class scripted_connection final : public connection {
+public:
+    scripted_connection(event_loop& loop, socket_handle socket) noexcept
+        : connection{loop, socket, {}, admission::accepted}, socket_{socket} {}
+    ~scripted_connection() override { close_socket(socket_); }
+    bool waits_for_output = false;
+    bool cancelled = false;
+
+private:
+    [[nodiscard]] bool wait_readable() noexcept override {
+        waits_for_output = false;
+        return true;
+    }
+    [[nodiscard]] bool wait_writable() noexcept override { return waits_for_output = true; }
+    void cancel() noexcept override { cancelled = true; }
+
+    const socket_handle socket_;
+};
+
+/// Its responses are larger than the buffers of a socket; to `/slow` it responds on a worker, when the gate is open.
+struct large_handler {
+    static constexpr bool blocking = true;
+    static constexpr bool reads_body = false;
+    static constexpr std::size_t bytes = 4 * 1024 * 1024;
+    tollgate_test::gate slow;
+    std::atomic<int> responses = 0;
+
+    tollgate::http::handle_step advance(const tollgate::http::request& request, tollgate::http::response& response,
+                                        tollgate::http::handler_state&, tollgate::http::thread_kind thread) noexcept {
+        if (request.target.path == "/slow") {
+            if (thread == tollgate::http::thread_kind::io) return tollgate::http::handle_step::needs_worker;
+            slow.wait();
+        }
+        response.body().assign(bytes, 'x');
+        ++responses;
+        return tollgate::http::handle_step::done;
+    }
+    void handle(const tollgate::http::request&, tollgate::http::response&) noexcept {}
+    void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept {
+        response.set_status(refused.status);
+    }
 };
 
 struct counting_entry final : deadline_wheel::entry {
@@ -100,4 +151,65 @@ TEST_CASE("a deadline counts from the time it is set, even if the loop handles i
         CHECK(each.has_passed());
     }
     client.reset();
+}
+
+TEST_CASE("a client has the whole write time-out for each batch of responses", "[event_loop]") {
+    const std::string get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n", get_slow = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct variant {
+        const char* name;
+        std::string requests;
+        bool has_worker;
+        bool passes_deadline_in_call;  // of the batch before
+    };
+    const variant variants[] = {
+        {"made on the I/O thread", get + get + get, false, false},
+        {"made on a worker", get + get_slow + get, true, false},
+        {"made on a worker in a long time", get + get_slow + get, true, true},
+    };
+    for (const variant& each : variants) {
+        CAPTURE(each.name);
+        large_handler handler;
+        const auto context = std::make_shared<server_context>(handler, server_settings{});
+        const milliseconds timeout = context->settings.write_timeout;
+        context->workers.start(1);
+        idle_loop loop{context};
+        int ends[2];
+        REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
+        const int client = ends[0];
+        auto* const served = new scripted_connection{loop, ends[1]};  // deletes itself at its end
+        served->begin();
+        REQUIRE(::send(client, each.requests.data(), each.requests.size(), MSG_NOSIGNAL) ==
+                static_cast<ssize_t>(each.requests.size()));
+        served->on_ready();
+        auto now = event_loop::clock::now();
+        const auto pass = [&](milliseconds time) { (void)loop.tick(now += time); };
+        std::vector<char> taken(64 * 1024);
+        for (int batch = 1;; ++batch) {
+            CAPTURE(batch);
+            REQUIRE(served->waits_for_output);
+            REQUIRE(handler.responses == batch);
+            pass(timeout * 3 / 4);
+            REQUIRE_FALSE(served->cancelled);
+            if (batch == 3) break;
+            while (served->waits_for_output && handler.responses == batch) {  // the client takes the batch
+                while (::recv(client, taken.data(), taken.size(), 0) > 0) {
+                }
+                served->waits_for_output = false;
+                served->on_ready();
+            }
+            if (batch != 1 || !each.has_worker) continue;
+            handler.slow.wait_for_calls(1);
+            if (each.passes_deadline_in_call) pass(timeout * 2);
+            handler.slow.open();
+            REQUIRE(tollgate_test::eventually([&] {
+                loop.collect();
+                return served->waits_for_output;
+            }));
+        }
+        pass(timeout / 2);
+        CHECK(served->cancelled);
+        served->on_ready();
+        CHECK(context->counters.connections == 0);
+        ::close(client);
+    }
 }

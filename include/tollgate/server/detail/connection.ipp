@@ -195,6 +195,7 @@ TOLLGATE_DECL connection_event connection::outcome(http1_session::state session,
 }
 
 TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
+    if (sent == io_state::done && deadline_ == deadline::write) deadline_ = deadline::none;  // the next batch has its own time
     if (after_output_ == http1_session::state::output_full && sent == io_state::done) return serve();
     return outcome(after_output_, sent);
 }
