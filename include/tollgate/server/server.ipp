@@ -34,7 +34,8 @@ public:
 private:
     enum class state { fresh, starting, running, stopping, stopped };
 
-    TOLLGATE_DECL result<void> open();
+    /// What is left in `sockets` is still the caller's.
+    TOLLGATE_DECL result<void> open(std::vector<server_detail::listening_socket>& sockets);
     TOLLGATE_DECL result<void> check_settings() const;
     TOLLGATE_DECL void drain(milliseconds deadline);
     TOLLGATE_DECL void remove_socket_files();
@@ -95,12 +96,15 @@ TOLLGATE_DECL result<void> server::core::start() {
         state_ = state::starting;
     }
     result<void> opened;
+    std::vector<server_detail::listening_socket> sockets;
     try {
-        opened = open();
+        opened = open(sockets);
     } catch (const std::exception& failed) {
         opened = internal_error(std::string{"the server could not start: "} + failed.what());
     }
     if (!opened) {
+        remove_socket_files();
+        for (const server_detail::listening_socket& one : sockets) close_listening(one);
         context_->workers.stop();  // first: a worker may still have to wake a loop
         loops_.reset();
     }
@@ -108,6 +112,7 @@ TOLLGATE_DECL result<void> server::core::start() {
     std::optional<milliseconds> stop_now;
     {
         const std::lock_guard hold{mutex_};
+        if (!opened) endpoints_.clear();
         stop_now = opened ? stop_when_started_ : std::nullopt;
         state_ = !opened ? state::stopped : stop_now ? state::stopping : state::running;
         state_changed_.notify_all();
@@ -116,7 +121,7 @@ TOLLGATE_DECL result<void> server::core::start() {
     return opened;
 }
 
-TOLLGATE_DECL result<void> server::core::open() {
+TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listening_socket>& sockets) {
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& settings = context_->settings;
@@ -126,16 +131,11 @@ TOLLGATE_DECL result<void> server::core::open() {
         context_->set_tls(*std::move(context));
     }
 
-    std::vector<listening_socket> sockets;
-    const auto close_all = [&sockets] {
-        for (const listening_socket& one : sockets) close_listening(one);
-    };
     const auto add = [&](result<listening_socket> opened) -> result<void> {
-        if (!opened) {
-            close_all();
-            return std::move(opened).error();
-        }
-        sockets.push_back(*std::move(opened));
+        if (!opened) return std::move(opened).error();
+        const listening_socket& one = sockets.emplace_back(*std::move(opened));
+        const std::lock_guard hold{mutex_};
+        if (const auto path = unix_path_of(one.at); !path.empty() && !one.is_shared) socket_files_.emplace_back(path);
         return {};
     };
     const auto listen = [&](const listen_address& at) { return add(listen_at(at, settings.backlog, settings.unix_socket_mode)); };
@@ -147,21 +147,13 @@ TOLLGATE_DECL result<void> server::core::open() {
             if (auto added = listen(one); !added) return added;
     }
 
-    try {
-        loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));
-        if (context_->handler.blocking()) context_->workers.start(settings.worker_threads);
-    } catch (...) {
-        close_all();
-        throw;
-    }
+    loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));
+    if (context_->handler.blocking()) context_->workers.start(settings.worker_threads);
     {
         const std::lock_guard hold{mutex_};
-        for (const listening_socket& one : sockets) {
-            endpoints_.push_back(one.at);
-            if (const auto path = unix_path_of(one.at); !path.empty() && !one.is_shared) socket_files_.emplace_back(path);
-        }
+        for (const listening_socket& one : sockets) endpoints_.push_back(one.at);
     }
-    loops_->listen(sockets);
+    loops_->listen(std::exchange(sockets, {}));
     return {};
 }
 

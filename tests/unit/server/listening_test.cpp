@@ -80,6 +80,24 @@ TEST_CASE("a server listens on a Unix domain socket, and its peers have the addr
     CHECK(::access(path.c_str(), F_OK) != 0);
 }
 
+TEST_CASE("a server that cannot start leaves no socket file", "[server][listening]") {
+    const tollgate_test::temporary_directory directory;
+    const auto path = directory.file("server.sock");
+    peer_handler handler;
+    server_settings settings = at(path);
+    settings.more_addresses = {{"no address", 0}};
+    server refused{handler, settings};
+    CHECK_FALSE(refused.start());
+    CHECK(::access(path.c_str(), F_OK) != 0);
+
+    // A file that belongs to another server stays.
+    server other{handler, at(path)};
+    REQUIRE(other.start());
+    server second{handler, settings};
+    CHECK_FALSE(second.start());
+    CHECK_FALSE(fetch(path).empty());
+}
+
 TEST_CASE("a socket file is replaced only if no process listens on it", "[server][listening]") {
     const tollgate_test::temporary_directory directory;
     const auto path = directory.file("server.sock");

@@ -437,6 +437,17 @@ TEST_CASE("start() reports why it failed and leaves no socket open", "[server]")
         server instance{handler, settings};
         CHECK_FALSE(instance.start());
     }
+    SECTION("a descriptor that was passed twice") {
+        const server_socket listening;
+        server_settings settings = one_thread();
+        settings.listening_sockets.assign(2, listening.copy());
+        asio::io_context context;
+        server instance{context.get_executor(), handler, settings};
+        const auto started = instance.start();
+        REQUIRE_FALSE(started);
+        CHECK(instance.endpoints().empty());
+        CHECK(instance.port() == 0);
+    }
     SECTION("an invalid second address") {
         std::uint16_t port;
         {
