@@ -41,7 +41,7 @@ public:
     /// Prepares for a connection's next message, whatever the last connection left.
     TOLLGATE_DECL void begin(const ip_address& peer, bool secure) noexcept;
 
-    /// Space for the next input; never empty. Throws `std::bad_alloc`.
+    /// Space for the next input; empty if the buffer has its largest size and is full. Throws `std::bad_alloc`.
     [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();
     void received(std::size_t bytes) noexcept { end_ += bytes; }
 
