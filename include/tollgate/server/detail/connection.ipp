@@ -150,7 +150,9 @@ TOLLGATE_DECL connection_event connection::receive_ciphertext() {
 }
 
 TOLLGATE_DECL connection_event connection::decrypt() {
-    // All ciphertext at once, so that all requests in it are answered in one batch.
+    // All ciphertext at once, so that all requests in it are answered in one batch. OpenSSL may have all but the end of a record
+    // from earlier reads.
+    static_assert(http1_session::input_slack_bytes >= tls_wire::input_bytes + tls_record_bytes_max);
     do {
         const std::span<char> space = workspace_->session.input_space();
         if (space.empty()) return event::broken;

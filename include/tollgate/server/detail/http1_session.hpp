@@ -36,6 +36,9 @@ public:
         closing,        ///< no more requests are read: send the output, then close
     };
 
+    /// What fits into the input beside the longest message: at least one read.
+    static constexpr std::size_t input_slack_bytes = 40 * 1024;
+
     explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
 
     /// Prepares for a connection's next message, whatever the last connection left.
@@ -90,7 +93,6 @@ private:
     static constexpr std::size_t input_bytes_initial = 8 * 1024;
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
-    static constexpr std::size_t input_slack_bytes = 32 * 1024;   // so that the longest message and one more read fit
     static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // of a refused body, before the next request
     // then no more requests are handled until the client reads
     static constexpr std::size_t output_bytes_max = 64 * 1024;

@@ -15,9 +15,11 @@ struct ssl_st;
 
 namespace tollgate::inline v0::server_detail {
 
+inline constexpr std::size_t tls_record_bytes_max = 16 * 1024;  // RFC 8446 section 5.1
+
 /// Ciphertext between a socket and a `tls_stream`. Needed only while there is some.
 struct tls_wire {
-    static constexpr std::size_t input_bytes = 20 * 1024;  // more than one record of 16 KiB with its overhead
+    static constexpr std::size_t input_bytes = tls_record_bytes_max + 4 * 1024;  // one record with its overhead
 
     /// Space for ciphertext from the socket. Precondition: all earlier input has been read.
     [[nodiscard]] std::span<char> input_space() {
