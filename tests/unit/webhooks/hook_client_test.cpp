@@ -526,15 +526,50 @@ TEST_CASE("the names of one domain cannot block other lookups, whatever their nu
                          return std::vector{ip_address::v4(127, 0, 0, 1)};
                      },
                      16};
-    for (int i = 0; i < 40; ++i) pool.resolve("n" + std::to_string(i) + ".x.tar.example", [](const auto&) {});
+    std::vector<std::uint64_t> numbers;
+    for (int i = 0; i < 40; ++i)
+        numbers.push_back(pool.resolve("n" + std::to_string(i) + ".x.tar.example", [](const auto&) {}));
     std::atomic<int> resolved = 0;
     for (int i = 0; i < 3; ++i) pool.resolve("good" + std::to_string(i) + ".example", [&](const auto&) { ++resolved; });
     CHECK(eventually([&] { return resolved == 3 && shared_state->at_once == 2; }));
     CHECK(shared_state->at_once_max == 2);
-    CHECK(pool.is_resolving("n0.x.tar.example"));
-    CHECK_FALSE(pool.is_resolving("n39.x.tar.example"));
+    CHECK_FALSE(pool.withdraw("n0.x.tar.example", numbers.front()));
+    CHECK(pool.withdraw("n39.x.tar.example", numbers.back()));
     pool.stop();
     shared_state->go_on = true;
+}
+
+TEST_CASE("a lookup that is withdrawn leaves those of other attempts for the same name") {
+    struct shared {
+        gate first;
+        std::mutex mutex;
+        std::vector<std::string> looked_up;
+        std::atomic<int> withdrawn = 0, kept = 0, last = 0;
+    };
+    const auto shared_state = std::make_shared<shared>();
+    lookup_pool pool{[shared_state](const std::string& host) {
+                         {
+                             const std::lock_guard hold{shared_state->mutex};
+                             shared_state->looked_up.push_back(host);
+                         }
+                         if (host == "hangs.example") shared_state->first.wait();
+                         return std::vector{ip_address::v4(127, 0, 0, 1)};
+                     },
+                     2};  // one for names that are not known to be quick
+    pool.resolve("hangs.example", [](const auto&) {});
+    shared_state->first.wait_for_calls(1);
+    const auto first = pool.resolve("shared.example", [shared_state](const auto&) { ++shared_state->withdrawn; });
+    pool.resolve("shared.example", [shared_state](const auto&) { ++shared_state->kept; });
+    const auto single = pool.resolve("alone.example", [shared_state](const auto&) { ++shared_state->withdrawn; });
+    pool.resolve("last.example", [shared_state](const auto&) { ++shared_state->last; });
+    CHECK(pool.withdraw("shared.example", first));
+    CHECK(pool.withdraw("alone.example", single));  // nobody else waits for it
+    shared_state->first.open();
+    CHECK(eventually([&] { return shared_state->last == 1; }));
+    CHECK(shared_state->withdrawn == 0);
+    CHECK(shared_state->kept == 1);
+    const std::lock_guard hold{shared_state->mutex};
+    CHECK(shared_state->looked_up == std::vector<std::string>{"hangs.example", "shared.example", "last.example"});
 }
 
 TEST_CASE("a stopped pool keeps no callbacks, even while a lookup is running") {

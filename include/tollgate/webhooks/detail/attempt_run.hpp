@@ -83,6 +83,7 @@ private:
     std::size_t next_address_ = 0;
     std::shared_ptr<hook_connection> connection_;
     bool looking_up_ = false;
+    std::uint64_t lookup_ = 0;  // its number
     bool connecting_ = false;
     bool in_body_ = false;
     bool used_before_ = false;   // of the connection

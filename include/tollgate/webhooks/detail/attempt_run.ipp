@@ -91,7 +91,7 @@ TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
 
 TOLLGATE_DECL void attempt_run::on_time_out() {
     // A name that only waited for a thread was never looked up.
-    if (looking_up_ && !client_->names_.is_resolving(request_.target.host))
+    if (looking_up_ && client_->names_.withdraw(request_.target.host, lookup_))
         return end_not_attempted("too many other names are being looked up");
     if (connecting_) {
         last_fault_ = "no response to the connection attempt";
@@ -107,13 +107,12 @@ TOLLGATE_DECL void attempt_run::connect() {
     last_fault_ = "the name lookup timed out";
     // Weak: a lookup that never ends must not keep an attempt that has timed out.
     looking_up_ = true;
-    client_->names_.resolve(request_.target.host,
-                            [waiting = weak_from_this(), strand = client_->strand_](const auto& looked_up) {
-                                asio::post(strand, [waiting, looked_up] {
-                                    if (const auto self = waiting.lock())
-                                        self->guarded([&] { self->on_looked_up(looked_up); });
-                                });
-                            });
+    lookup_ = client_->names_.resolve(
+        request_.target.host, [waiting = weak_from_this(), strand = client_->strand_](const auto& looked_up) {
+            asio::post(strand, [waiting, looked_up] {
+                if (const auto self = waiting.lock()) self->guarded([&] { self->on_looked_up(looked_up); });
+            });
+        });
 }
 
 TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_result& looked_up) {

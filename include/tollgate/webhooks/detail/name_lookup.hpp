@@ -58,12 +58,12 @@ public:
 
     /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent lookups of
     /// one name share one query. `done` is called with the pool's lock held: it must return quickly and not use the
-    /// pool. May throw std::bad_alloc; then `done` is not called.
-    TOLLGATE_DECL void resolve(const std::string& host, on_result done);
+    /// pool. May throw std::bad_alloc; then `done` is not called. Returns a number for `withdraw`.
+    TOLLGATE_DECL std::uint64_t resolve(const std::string& host, on_result done);
 
-    /// Whether a thread is resolving the name now. If the name still waits for a thread, it is removed: its caller has
-    /// timed out.
-    [[nodiscard]] TOLLGATE_DECL bool is_resolving(const std::string& host);
+    /// For a caller that has timed out. If the name still waits for a thread, this lookup is removed, and the name with
+    /// its last lookup. False if a thread is resolving the name now.
+    [[nodiscard]] TOLLGATE_DECL bool withdraw(const std::string& host, std::uint64_t number);
 
     /// After this has returned, no callback is called.
     TOLLGATE_DECL void stop() noexcept;

@@ -122,40 +122,46 @@ public:
     state(name_lookup look_up, std::size_t threads_max)
         : look_up_{std::move(look_up)}, threads_max_{(std::max)(threads_max, std::size_t{2})} {}
 
-    void resolve(const std::string& host, on_result done) {
+    std::uint64_t resolve(const std::string& host, on_result done) {
         const std::lock_guard hold{mutex_};
-        if (stopping_) return;
-        if (const auto same = by_host_.find(host); same != by_host_.end())
-            return same->second->callbacks.push_back(std::move(done));
+        const std::uint64_t number = ++last_number_;
+        if (stopping_) return number;
+        if (const auto same = by_host_.find(host); same != by_host_.end()) {
+            same->second->callers.push_back({number, std::move(done)});
+            return number;
+        }
         std::list<query> added;
         added.push_back({host, detail::domain_of(host), known::little});
         query& one = added.front();
         one.speed = quick_names_.contains(host)          ? known::quick
                   : slow_domains_.contains(one.domain) ? known::slow
                                                        : known::little;
-        one.callbacks.push_back(std::move(done));
+        one.callers.push_back({number, std::move(done)});
         by_host_.emplace(host, added.begin());
         waiting_.splice(waiting_.end(), added);
         if (idle_ >= waiting_.size() || threads_ == threads_max_) {
             changed_.notify_one();
-            return;
+            return number;
         }
         try {
             std::thread{[self = shared_from_this()] { self->run(); }}.detach();
             ++threads_;
         } catch (const std::exception&) {  // the existing threads will serve it
         }
+        return number;
     }
 
-    bool is_resolving(const std::string& host) {
+    bool withdraw(const std::string& host, std::uint64_t number) {
         const std::lock_guard hold{mutex_};
         const auto found = by_host_.find(host);
-        if (found == by_host_.end()) return false;
+        if (found == by_host_.end()) return true;
         const auto place = found->second;
-        if (place->running) return true;
+        if (place->running) return false;
+        std::erase_if(place->callers, [number](const caller& each) { return each.number == number; });
+        if (!place->callers.empty()) return true;
         by_host_.erase(found);
         waiting_.erase(place);
-        return false;
+        return true;
     }
 
     void stop() noexcept {
@@ -164,7 +170,7 @@ public:
         by_host_.clear();
         waiting_.clear();
         // Now: the callbacks belong to an executor that may be gone when the lookup ends.
-        for (query& each : running_) each.callbacks.clear();
+        for (query& each : running_) each.callers.clear();
         changed_.notify_all();
     }
 
@@ -174,12 +180,16 @@ private:
     static constexpr std::size_t names_max = 8192;  // at most 2 MB
 
     enum class known : std::uint8_t { quick, little, slow };
+    struct caller {
+        std::uint64_t number;
+        on_result done;
+    };
     struct query {
         std::string host;
         std::string domain;
         known speed;
         bool running = false;
-        std::vector<on_result> callbacks{};
+        std::vector<caller> callers{};
     };
     using queries = std::list<query>;
 
@@ -226,7 +236,7 @@ private:
             if (stopping_) return;
             by_host_.erase(one->host);
             if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
-            for (const on_result& each : one->callbacks) call(each, looked_up);
+            for (const caller& each : one->callers) call(each.done, looked_up);
         }
     }
 
@@ -277,6 +287,7 @@ private:
     std::unordered_map<std::string, queries::iterator> by_host_;
     queries waiting_, running_;
     detail::recent_names quick_names_{names_max}, slow_domains_{names_max};
+    std::uint64_t last_number_ = 0;
     std::size_t threads_ = 0;
     std::size_t idle_ = 0;
     bool stopping_ = false;
@@ -289,11 +300,13 @@ TOLLGATE_DECL lookup_pool::~lookup_pool() { state_->stop(); }
 
 TOLLGATE_DECL void lookup_pool::stop() noexcept { state_->stop(); }
 
-TOLLGATE_DECL void lookup_pool::resolve(const std::string& host, on_result done) {
-    state_->resolve(host, std::move(done));
+TOLLGATE_DECL std::uint64_t lookup_pool::resolve(const std::string& host, on_result done) {
+    return state_->resolve(host, std::move(done));
 }
 
-TOLLGATE_DECL bool lookup_pool::is_resolving(const std::string& host) { return state_->is_resolving(host); }
+TOLLGATE_DECL bool lookup_pool::withdraw(const std::string& host, std::uint64_t number) {
+    return state_->withdraw(host, number);
+}
 
 }  // namespace webhooks
 }  // namespace tollgate::inline v0
