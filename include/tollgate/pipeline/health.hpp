@@ -40,7 +40,8 @@ struct health_settings {
 /// `{"ready":false,"failing":["store"]}`; every other path gets 200, because the process serves. A check fails before its first
 /// run.
 ///
-/// Thread rule: `handle`, `failing` and `stop` may be called from any thread at any time; `add` only before `start`.
+/// Thread rule: everything may be called from any thread at any time, with two exceptions: `add` only before `start`, and `stop` not
+/// from a check or `on_change`.
 class health {
 public:
     /// Checks something that serving requests needs, such as a row of the store. It may block but must end by itself, because `stop`
@@ -57,10 +58,11 @@ public:
     /// Adds a check. Everything that it refers to must outlive this object.
     TOLLGATE_DECL void add(std::string name, check function);
 
-    /// Runs the checks from now on. An error means that a thread could not be started. Can be called once.
+    /// Runs the checks from now on. An error means that a thread could not be started, that this is not the first call, or that the
+    /// checks have been stopped.
     TOLLGATE_DECL result<void> start();
 
-    /// Runs no further checks, and waits for those in progress. Calling it again is harmless.
+    /// Runs no further checks, and waits for those in progress. May be called repeatedly.
     TOLLGATE_DECL void stop() noexcept;
 
     /// The names of the checks that fail, in the order in which they were added. Never waits.

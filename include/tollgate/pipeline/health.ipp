@@ -53,9 +53,13 @@ struct health::impl {
 
     static result<void> result_of(running_check& one) noexcept {
         try {
-            return one.run();
-        } catch (const std::exception& thrown) {
-            return error{error_kind::internal, {}, thrown.what()};
+            try {
+                return one.run();
+            } catch (const std::exception& thrown) {
+                return error{error_kind::internal, {}, thrown.what()};
+            }
+        } catch (...) {
+            return error{error_kind::internal, {}, "an exception"};  // short enough to be stored without allocating
         }
     }
 
@@ -72,6 +76,8 @@ struct health::impl {
     std::mutex mutex;
     std::condition_variable stopped;
     bool stopping = false;
+    std::mutex threads_mutex;  // while threads are started or joined; locked before `mutex`
+    bool started = false;
 };
 
 TOLLGATE_DECL health::health(health_settings settings) : impl_{std::make_unique<impl>(std::move(settings))} {}
@@ -85,6 +91,12 @@ TOLLGATE_DECL void health::add(std::string name, check function) {
 
 TOLLGATE_DECL result<void> health::start() {
     try {
+        const std::lock_guard starting{impl_->threads_mutex};
+        {
+            const std::lock_guard hold{impl_->mutex};
+            if (impl_->stopping || std::exchange(impl_->started, true))
+                return unavailable("Health checks can be started only once, and not after they have been stopped.");
+        }
         for (auto& each : impl_->checks) each.thread = std::thread{[this, &each] { impl_->run(each); }};
         return {};
     } catch (const std::exception& failed) {
@@ -99,6 +111,7 @@ TOLLGATE_DECL void health::stop() noexcept {
         impl_->stopping = true;
     }
     impl_->stopped.notify_all();
+    const std::lock_guard joining{impl_->threads_mutex};
     for (auto& each : impl_->checks)
         if (each.thread.joinable()) each.thread.join();
 }

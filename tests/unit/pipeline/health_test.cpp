@@ -1,6 +1,7 @@
 #include <tollgate/pipeline/health.hpp>
 
 #include <support/eventually.hpp>
+#include <support/gate.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -9,10 +10,12 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace tollgate;
 using tollgate_test::eventually;
+using tollgate_test::gate;
 
 namespace {
 
@@ -108,4 +111,59 @@ TEST_CASE("changes are reported once, and an exception of a check is a failure",
     checks.stop();  // harmless
     const std::lock_guard hold{mutex};
     CHECK(reports == std::vector<std::string>{"store: no memory", "store: ready"});
+}
+
+TEST_CASE("any exception of a check is a failure, and only that", "[pipeline][health]") {
+    struct odd {};
+    std::atomic<int> runs = 0;
+    health checks{{.interval = milliseconds{1}, .timeout = std::chrono::hours{1}}};
+    checks.add("odd", [&]() -> result<void> {
+        ++runs;
+        throw odd{};
+    });
+    checks.add("fine", []() -> result<void> { return {}; });
+    REQUIRE(checks.start());
+    CHECK(eventually([&] { return runs > 2 && checks.failing() == std::vector<std::string>{"odd"}; }));
+}
+
+TEST_CASE("checks start once, and not after they have been stopped", "[pipeline][health]") {
+    std::atomic<int> runs = 0;
+    health checks{{.interval = std::chrono::hours{1}, .timeout = std::chrono::hours{1}}};
+    checks.add("store", [&]() -> result<void> {
+        ++runs;
+        return {};
+    });
+    const bool stopped_before = GENERATE(false, true);
+    if (stopped_before) checks.stop();
+    CHECK(checks.start().has_value() != stopped_before);
+    if (!stopped_before) CHECK(eventually([&] { return runs == 1; }));
+    const auto again = checks.start();
+    REQUIRE_FALSE(again);
+    CHECK(again.error().kind == error_kind::unavailable);
+    checks.stop();
+    CHECK_FALSE(checks.start());
+    CHECK(runs == (stopped_before ? 0 : 1));
+}
+
+TEST_CASE("several threads may stop the checks at once", "[pipeline][health]") {
+    for (int round = 0; round < 20; ++round) {
+        gate in_check;
+        health checks{{.interval = std::chrono::hours{1}, .timeout = std::chrono::hours{1}}};
+        checks.add("store", [&]() -> result<void> {
+            in_check.wait();
+            return {};
+        });
+        REQUIRE(checks.start());
+        in_check.wait_for_calls(1);
+        std::atomic<int> stopping = 0;
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i)
+            threads.emplace_back([&] {
+                ++stopping;
+                checks.stop();
+            });
+        CHECK(eventually([&] { return stopping == 4; }));
+        in_check.open();
+        for (auto& each : threads) each.join();
+    }
 }
