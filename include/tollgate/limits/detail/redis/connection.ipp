@@ -22,10 +22,10 @@
 #include <charconv>
 #include <condition_variable>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -84,7 +84,7 @@ inline result<address_list> look_up(const std::string& host, const std::string& 
                 resolve(*lookup, 0);
                 --threads;
             }}.detach();
-        } catch (const std::system_error&) {
+        } catch (const std::exception&) {
             --threads;
             return unavailable("no thread for the lookup of this name");
         }

@@ -1,0 +1,43 @@
+#include <tollgate/limits/detail/redis/connection.hpp>
+
+#include <tollgate/limits/detail/redis/server_address.hpp>
+
+#include <support/failing_new.hpp>
+#include <support/free_port.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <new>
+#include <string>
+
+#if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
+
+using namespace tollgate;
+using tollgate_test::allocations_left;
+
+TEST_CASE("lookups that ran out of memory do not prevent later ones", "[redis]") {
+    const auto server = redis::parse_url("redis://localhost:" + std::to_string(tollgate_test::free_port()));
+    REQUIRE(server);
+    const auto open = [&] {
+        return redis::connection::open(*server, nullptr, std::chrono::steady_clock::now() + std::chrono::minutes{1});
+    };
+    for (int round = 0; round < 5; ++round) {  // more than there are threads for lookups
+        bool had_memory = false;
+        for (long allowed = 0; !had_memory; ++allowed) {
+            REQUIRE(allowed < 100);
+            allocations_left = allowed;
+            try {
+                const auto opened = open();
+                had_memory = allocations_left >= 0;
+            } catch (const std::bad_alloc&) {
+            }
+            allocations_left.reset();
+        }
+    }
+    const auto opened = open();
+    REQUIRE_FALSE(opened);
+    CHECK_THAT(opened.error().cause, Catch::Contains("cannot connect"));
+}
+
+#endif
