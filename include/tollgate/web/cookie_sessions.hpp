@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -40,13 +41,14 @@ struct session_settings {
     std::string auth_url;
     std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
 
+    // Each time is at most 36,500 days, and above zero except for `touch_interval`.
     seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
     seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute time-out)
-    /// How often a use is stored at most, so that most requests only read.
+    /// How often a use is stored at most, so that most requests only read. 0: each use is stored.
     seconds touch_interval{std::chrono::minutes{5}};
 
     /// Signs the cookie that marks a browser as known after a sign-in. Empty: random, so that a restart forgets which
-    /// browsers are known. Nodes on one store should share a random one.
+    /// browsers are known. Nodes on one store should share a random one, of at least 16 bytes.
     std::string browser_key = {};
     seconds browser_lifetime{std::chrono::days{365}};  ///< of that cookie
 
@@ -61,7 +63,8 @@ inline constexpr std::string_view return_to_name = "return_to";
 /// not leak sessions.
 class session_cookie {
 public:
-    /// Throws std::invalid_argument if auth_url is not an absolute http or https URL, or the name is not a token.
+    /// Throws std::invalid_argument if auth_url is not an absolute http or https URL, the name is not a token, or another
+    /// setting is outside its bounds.
     TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
 
     /// The well-formed session cookie of this request, if any. A view of the request.
@@ -354,6 +357,19 @@ inline session_cookie::session_cookie(const session_settings& settings) {
         throw std::invalid_argument{"tollgate: '" + settings.auth_url + "' is not an absolute http or https URL"};
     if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
         throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
+    struct bounded_time {
+        const char* name;
+        seconds value, least;
+    };
+    for (const auto& [name, value, least] : {bounded_time{"idle_lifetime", settings.idle_lifetime, seconds{1}},
+                                             {"lifetime", settings.lifetime, seconds{1}},
+                                             {"touch_interval", settings.touch_interval, seconds{0}},
+                                             {"browser_lifetime", settings.browser_lifetime, seconds{1}}})
+        if (value < least || value > std::chrono::days{36'500})
+            throw std::invalid_argument{std::string{"tollgate: the session setting "} + name + " is outside its bounds"};
+    constexpr std::size_t key_bytes_min = 16;  // 128 bits
+    if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
+        throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};
     secure_ = at->scheme == http::url_scheme::https;
     name_ = (secure_ ? "__Host-" : "") + settings.cookie_name;
     root_ = at->path;

@@ -11,7 +11,7 @@
 
 namespace tollgate::inline v0 {
 
-/// Settings of the client that posts webhooks, each default with its reason.
+/// Settings of the client that posts webhooks, each default with its reason. Bounds: `hook_dispatch_settings`.
 struct hook_client_settings {
     std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
 
@@ -27,10 +27,11 @@ struct hook_client_settings {
     /// PEM of the trusted certificate authorities; empty: the system's.
     std::string authorities_file = {};
     name_lookup look_up = {};              ///< empty: `system_lookup`
-    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once
+    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once; below 2 counts as 2
     std::size_t addresses_max = 8;         ///< addresses of a host that are tried
 
-    std::size_t idle_connections_max = 256;  ///< kept for reuse; 16 MB if all of them use TLS
+    /// Kept for reuse; 16 MB if all of them use TLS. Each connection is used once if this or one of the next three is 0.
+    std::size_t idle_connections_max = 256;
     std::size_t idle_per_host_max = 8;       ///< as many as attempts at once
     milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
     milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is resolved again
@@ -39,6 +40,9 @@ struct hook_client_settings {
 };
 
 /// Settings of a dispatcher, each default with its reason. Bounds are per dispatcher unless they say otherwise.
+///
+/// `hook_dispatcher::start` refuses settings out of bounds: time-outs, intervals and the margin are 1 ms to 24 hours, other
+/// times at most 36,500 days, and counts 1 to 1,000,000. A comment says what 0 means where it is allowed.
 struct hook_dispatch_settings {
     retry_schedule retry = {};
     hook_client_settings client = {};
@@ -53,7 +57,8 @@ struct hook_dispatch_settings {
     /// limits how much a receiver gets at once, and a receiver that wants less responds with 429 or 503 and
     /// `Retry-After`.
     std::size_t per_hook_minute_max = 0;
-    std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of the data of all deliveries in flight
+    /// Of the data of all deliveries in flight. Less than the largest event, or 0: one delivery at a time.
+    std::size_t data_bytes_max = 64 * 1024 * 1024;
     std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
 
     /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and the way to
@@ -64,7 +69,7 @@ struct hook_dispatch_settings {
     /// and in any other one. Events published through the dispatcher are sent at once.
     milliseconds poll_interval{50};
     milliseconds claim_interval = seconds{1};
-    /// How long ended deliveries and their attempts are kept.
+    /// How long ended deliveries and their attempts are kept. 0: until the next sweep, which runs once a minute.
     milliseconds history = std::chrono::hours{24 * 30};
 };
 

@@ -427,6 +427,37 @@ TEST_CASE("an invalid auth_url or cookie name throws", "[cookie_sessions]") {
                     std::invalid_argument);
 }
 
+TEST_CASE("a session setting outside its bounds throws, and one at a bound does not", "[cookie_sessions]") {
+    const auto accepts = [](auto change) {
+        session_settings settings{.auth_url = "https://shop.example"};
+        change(settings);
+        try {
+            const session_cookie made{settings};
+            return true;
+        } catch (const std::invalid_argument&) {
+            return false;
+        }
+    };
+    struct row {
+        seconds session_settings::*time;
+        seconds least;
+    };
+    constexpr seconds most = std::chrono::days{36'500};
+    for (const auto& [time, least] : {row{&session_settings::idle_lifetime, seconds{1}}, {&session_settings::lifetime, seconds{1}},
+                                      {&session_settings::touch_interval, seconds{0}},
+                                      {&session_settings::browser_lifetime, seconds{1}}}) {
+        CAPTURE(least);
+        CHECK_FALSE(accepts([&](session_settings& all) { all.*time = least - seconds{1}; }));
+        CHECK(accepts([&](session_settings& all) { all.*time = least; }));
+        CHECK(accepts([&](session_settings& all) { all.*time = most; }));
+        CHECK_FALSE(accepts([&](session_settings& all) { all.*time = most + seconds{1}; }));
+    }
+    for (const std::size_t bytes : {0U, 16U, 100U})
+        CHECK(accepts([&](session_settings& all) { all.browser_key.assign(bytes, 'k'); }));
+    for (const std::size_t bytes : {1U, 15U})
+        CHECK_FALSE(accepts([&](session_settings& all) { all.browser_key.assign(bytes, 'k'); }));
+}
+
 TEST_CASE("passwords and logins of invalid length are neither counted nor hashed", "[cookie_sessions]") {
     site shop;
     for (int i = 0; i < 2000; ++i) {

@@ -580,6 +580,83 @@ TEST_CASE("an observer may stop the dispatcher that calls it") {
     dispatcher.stop();
 }
 
+TEST_CASE("a dispatcher starts with settings at their bounds, and refuses settings beyond them by name") {
+    dispatcher_setup setup;
+    using all = hook_dispatch_settings;
+    constexpr milliseconds day = hours{24}, century = 36'500 * day;
+    struct time_row {
+        const char* name;
+        milliseconds& (*of)(all&);
+        milliseconds least, most;
+    };
+    const time_row times[] = {
+        {"client.attempt_timeout", [](all& of) -> milliseconds& { return of.client.attempt_timeout; }, milliseconds{1}, day},
+        {"client.lookup_timeout", [](all& of) -> milliseconds& { return of.client.lookup_timeout; }, milliseconds{1}, day},
+        {"client.connect_timeout", [](all& of) -> milliseconds& { return of.client.connect_timeout; }, milliseconds{1}, day},
+        {"client.handshake_timeout", [](all& of) -> milliseconds& { return of.client.handshake_timeout; }, milliseconds{1}, day},
+        {"client.body_timeout", [](all& of) -> milliseconds& { return of.client.body_timeout; }, milliseconds{1}, day},
+        {"client.idle_timeout", [](all& of) -> milliseconds& { return of.client.idle_timeout; }, milliseconds{0}, century},
+        {"client.connection_age_max", [](all& of) -> milliseconds& { return of.client.connection_age_max; }, milliseconds{0}, century},
+        {"lease_margin", [](all& of) -> milliseconds& { return of.lease_margin; }, milliseconds{1}, day},
+        {"poll_interval", [](all& of) -> milliseconds& { return of.poll_interval; }, milliseconds{1}, day},
+        {"claim_interval", [](all& of) -> milliseconds& { return of.claim_interval; }, milliseconds{1}, day},
+        {"history", [](all& of) -> milliseconds& { return of.history; }, milliseconds{0}, century},
+        {"retry.waits", [](all& of) -> milliseconds& { return of.retry.waits.at(1); }, milliseconds{0}, century},
+        {"retry.disable_after", [](all& of) -> milliseconds& { return of.retry.disable_after; }, milliseconds{0}, century},
+        {"retry.retry_after_max", [](all& of) -> milliseconds& { return of.retry.retry_after_max; }, milliseconds{0}, century}};
+    struct count_row {
+        const char* name;
+        std::size_t& (*of)(all&);
+    };
+    const count_row counts[] = {{"attempts_max", [](all& of) -> std::size_t& { return of.attempts_max; }},
+                                {"slow_attempts_max", [](all& of) -> std::size_t& { return of.slow_attempts_max; }},
+                                {"per_host_max", [](all& of) -> std::size_t& { return of.per_host_max; }},
+                                {"per_slow_host_max", [](all& of) -> std::size_t& { return of.per_slow_host_max; }},
+                                {"claim_max", [](all& of) -> std::size_t& { return of.claim_max; }},
+                                {"client.addresses_max", [](all& of) -> std::size_t& { return of.client.addresses_max; }}};
+    const auto start = [&](const all& settings) {
+        hook_dispatcher dispatcher{setup.store, settings, setup.policies()};
+        return dispatcher.start();
+    };
+    const auto refuses = [&](const all& settings, const std::string& name) {
+        CAPTURE(name);
+        const auto started = start(settings);
+        REQUIRE_FALSE(started);
+        CHECK(started.error().kind == error_kind::invalid);
+        CHECK_THAT(started.error().message, Catch::StartsWith("The dispatcher setting " + name + " must be from "));
+    };
+    all least, most;
+    for (const auto& [name, of, low, high] : times) {
+        all settings;
+        of(settings) = low - milliseconds{1};
+        refuses(settings, name);
+        of(settings) = high + milliseconds{1};
+        refuses(settings, name);
+        of(least) = low;
+        of(most) = high;
+    }
+    for (const auto& [name, of] : counts) {
+        all settings;
+        of(settings) = 0;
+        refuses(settings, name);
+        if (std::string_view{name} != "attempts_max" && std::string_view{name} != "slow_attempts_max") {
+            of(settings) = 1'000'001;  // those two are reduced to what the process can open
+            refuses(settings, name);
+        }
+        of(least) = 1;
+        of(most) = 1'000'000;
+    }
+    all settings;
+    settings.retry.jitter_percent = 101;
+    refuses(settings, "retry.jitter_percent");
+    most.retry.jitter_percent = 100;
+    least.retry.waits.clear();
+    least.client.idle_connections_max = least.client.idle_per_host_max = least.client.lookup_threads_max = 0;
+    least.data_bytes_max = least.per_hook_minute_max = 0;
+    CHECK(start(least));
+    CHECK(start(most));
+}
+
 TEST_CASE("events of another process are found without a notification") {
     dispatcher_setup setup;
     receiver endpoint;

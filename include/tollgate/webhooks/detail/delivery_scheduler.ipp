@@ -83,7 +83,7 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
 }
 
 TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& at) const noexcept {
-    return (std::max)(at.answered && !at.slow ? settings_.per_host_max : settings_.per_slow_host_max, std::size_t{1});
+    return at.answered && !at.slow ? settings_.per_host_max : settings_.per_slow_host_max;
 }
 
 TOLLGATE_DECL std::size_t delivery_scheduler::free_slots(const host_state& at) const noexcept {

@@ -41,7 +41,7 @@ private:
 inline std::size_t affordable_attempts(std::size_t requested) noexcept {
     rlimit allowed{};
     if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return requested;
-    return (std::max)(std::size_t{1}, (std::min<std::size_t>)(requested, allowed.rlim_cur / 2));
+    return (std::min<std::size_t>)(requested, (std::max<rlim_t>)(allowed.rlim_cur / 2, 1));
 }
 
 inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexcept {
@@ -49,6 +49,47 @@ inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexce
     // Leave slots for hosts that are not slow.
     settings.slow_attempts_max = (std::min)(settings.slow_attempts_max, (std::max)(settings.attempts_max / 2, std::size_t{1}));
     return settings;
+}
+
+inline result<void> check_settings(const hook_dispatch_settings& settings) {
+    struct bounded_time {
+        const char* name;
+        milliseconds value, least, most;
+    };
+    // Above, sums of times could overflow.
+    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24}, century = 36'500 * day;
+    const hook_client_settings& client = settings.client;
+    std::vector<bounded_time> times{
+        {"client.attempt_timeout", client.attempt_timeout, some, day},
+        {"client.lookup_timeout", client.lookup_timeout, some, day},
+        {"client.connect_timeout", client.connect_timeout, some, day},
+        {"client.handshake_timeout", client.handshake_timeout, some, day},
+        {"client.body_timeout", client.body_timeout, some, day},
+        {"client.idle_timeout", client.idle_timeout, none, century},
+        {"client.connection_age_max", client.connection_age_max, none, century},
+        {"lease_margin", settings.lease_margin, some, day},
+        {"poll_interval", settings.poll_interval, some, day},
+        {"claim_interval", settings.claim_interval, some, day},
+        {"history", settings.history, none, century},
+        {"retry.disable_after", settings.retry.disable_after, none, century},
+        {"retry.retry_after_max", settings.retry.retry_after_max, none, century}};
+    for (const milliseconds each : settings.retry.waits) times.push_back({"retry.waits", each, none, century});
+    const auto refuse = [](const char* name, const auto& least, const auto& most, const char* unit) {
+        return invalid(std::string{"The dispatcher setting "} + name + " must be from " + std::to_string(least) + " to " +
+                       std::to_string(most) + unit + ".");
+    };
+    for (const auto& [name, value, least, most] : times)
+        if (value < least || value > most) return refuse(name, least.count(), most.count(), " ms");
+
+    constexpr std::size_t count_max = 1'000'000;
+    const std::pair<const char*, std::size_t> counts[] = {
+        {"attempts_max", settings.attempts_max}, {"slow_attempts_max", settings.slow_attempts_max},
+        {"per_host_max", settings.per_host_max}, {"per_slow_host_max", settings.per_slow_host_max},
+        {"claim_max", settings.claim_max},       {"client.addresses_max", client.addresses_max}};
+    for (const auto& [name, count] : counts)
+        if (count < 1 || count > count_max) return refuse(name, 1, count_max, "");
+    if (settings.retry.jitter_percent > 100) return refuse("retry.jitter_percent", 0, 100, "");
+    return {};
 }
 
 }  // namespace detail
@@ -142,6 +183,10 @@ TOLLGATE_DECL result<void> delivery_worker::impl::start() {
     const std::lock_guard hold{mutex_};
     if (state_ != state::fresh) return unavailable("A dispatcher can be started only once, and not after it has been stopped.");
     try {
+        if (auto checked = detail::check_settings(settings_); !checked) {
+            state_ = state::stopped;
+            return checked;
+        }
         asio::any_io_executor executor = executor_;
         if (!executor) {
             own_context_ = std::make_unique<asio::io_context>(1);

@@ -13,16 +13,16 @@ namespace tollgate::inline v0 {
 
 /// When a delivery that failed is retried, and when it is given up.
 struct retry_schedule {
-    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts.
+    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once.
     std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
                                     std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
                                     std::chrono::hours{10}};
     /// Each wait is randomly shortened or lengthened by up to this much, so that deliveries that failed together are
     /// not retried together. At most 100.
     unsigned jitter_percent = 20;
-    /// A hook with failures and no success for this long is disabled.
+    /// A hook with failures and no success for this long is disabled. 0: by its first failure.
     milliseconds disable_after = std::chrono::hours{120};
-    /// The longest wait that a receiver can ask for with `Retry-After`.
+    /// The longest wait that a receiver can ask for with `Retry-After`. 0: it has no effect.
     milliseconds retry_after_max = std::chrono::hours{24};
 };
 
