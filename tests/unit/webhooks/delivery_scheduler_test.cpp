@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ public:
     std::size_t in_flight_max = 0, slow_in_flight_max = 0, leases = 0, listings = 0, problems = 0;
     int failing_completions = 0, failing_listings = 0;
     bool cannot_connect = false;
+    std::set<hook_id> unreadable;  // hooks whose secret cannot be read
 
     hook_id hook(std::int64_t account, const std::string& url) {
         return listen_at(store, sample_account("sitesmaker", account), url);
@@ -89,7 +91,11 @@ private:
         }
         if (!actions.lease.empty()) {
             ++leases;
-            inputs_.leased = store.lease(actions.lease, actions.leased_for);
+            auto leased = store.lease(actions.lease, actions.leased_for);
+            if (leased)
+                for (due_delivery& each : *leased)
+                    if (unreadable.contains(each.hook)) each.unreadable_secret = "the key is missing";
+            inputs_.leased = std::move(leased);
         }
         if (actions.sweep) inputs_.swept = store.sweep_deliveries(actions.sweep->ended_before, actions.sweep->rows_max);
     }
@@ -103,7 +109,9 @@ private:
         if (takes >= settings.client.attempt_timeout) ended.end = attempt_end::timed_out;
         else ended.status = 200;
         if (cannot_connect) ended = {.number = each.number, .tried = false, .shortage = true, .reason = "no descriptors"};
-        running_.emplace(now_ + (cannot_connect ? milliseconds{1} : takes), std::pair{host, ended});
+        const bool is_unreadable = !each.delivery->unreadable_secret.empty();
+        if (is_unreadable) ended = {.number = each.number, .tried = false, .reason = "no secret"};
+        running_.emplace(now_ + (cannot_connect || is_unreadable ? milliseconds{1} : takes), std::pair{host, ended});
         at_once_max[host] = (std::max)(at_once_max[host], ++at_once[host]);
         in_flight_max = (std::max)(in_flight_max, running_.size());
         std::size_t slow = 0;
@@ -310,6 +318,36 @@ TEST_CASE("while this machine cannot connect, the store is rarely called and no 
     sim.run_until(seconds{40});
     for (const hook_id each : hooks)
         CHECK(only_delivery(sim.store, sample_account("sitesmaker", 1), each).state == delivery_state::delivered);
+}
+
+TEST_CASE("a hook whose secret cannot be read is tried and reported once a minute, and loses nothing") {
+    const std::size_t per_minute = GENERATE(0U, 100U);
+    hook_dispatch_settings settings;
+    settings.per_hook_minute_max = per_minute;
+    simulation sim{settings};
+    const account_ref account = sample_account("sitesmaker", 1);
+    const auto locked = sim.hook(1, "https://locked.example/"), other = sim.hook(1, "https://other.example/");
+    sim.unreadable = {locked};
+    sim.publish(1, 50);
+    sim.run_until(seconds{10});
+    CHECK(sim.started[other].size() == 50);
+    const auto leases = sim.leases;
+    sim.run_until(seconds{290});  // in the fifth minute
+    CHECK(sim.problems == 5);
+    CHECK(sim.started[locked].size() == 5 * sim.settings.per_slow_host_max);
+    CHECK(sim.leases - leases <= 12);  // in each minute one that leases and one that puts off the rest
+    CHECK(value_of(sim.store.attempts_of(account, locked, 9)).empty());
+    CHECK(sim.in_flight() == 0);
+
+    sim.unreadable.clear();
+    sim.run_until(std::chrono::minutes{7});
+    CHECK(sim.problems == 5);
+    const auto sent = deliveries(sim.store, account, locked);
+    CHECK(sent.size() == 50);
+    for (const auto& each : sent) {
+        CHECK(each.state == delivery_state::delivered);
+        CHECK(each.attempts_made == 1);
+    }
 }
 
 TEST_CASE("a stopping scheduler leases no more deliveries and completes those that end") {

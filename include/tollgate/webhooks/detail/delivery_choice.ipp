@@ -33,21 +33,36 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
 
 /// How many attempts a hook may still have in its minute.
 TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id hook, clock::time_point now) const noexcept {
-    if (settings_.per_hook_minute_max == 0) return (std::numeric_limits<std::size_t>::max)();
+    constexpr std::size_t any = (std::numeric_limits<std::size_t>::max)();
+    const std::size_t most = settings_.per_hook_minute_max == 0 ? any : settings_.per_hook_minute_max;
     const auto known = minutes_.find(hook);
-    if (known == minutes_.end() || now >= known->second.over) return settings_.per_hook_minute_max;
-    return settings_.per_hook_minute_max - (std::min)(known->second.attempts, settings_.per_hook_minute_max);
+    if (known == minutes_.end() || now >= known->second.over) return most;
+    return known->second.has_unreadable_secret ? 0 : most - (std::min)(known->second.attempts, most);
+}
+
+/// The hook's minute, which begins now if none has begun; null if the memory is full.
+TOLLGATE_DECL auto delivery_scheduler::minute_of(hook_id hook, clock::time_point now) -> hook_minute* {
+    if (minutes_.size() >= known_minutes_max && !minutes_.contains(hook)) {
+        std::erase_if(minutes_, [&](const auto& each) { return now >= each.second.over; });
+        if (minutes_.size() >= known_minutes_max) return nullptr;
+    }
+    hook_minute& current = minutes_.try_emplace(hook, hook_minute{now + minute}).first->second;
+    if (now >= current.over) current = {now + minute};
+    return &current;
 }
 
 TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
     if (settings_.per_hook_minute_max == 0) return;
-    if (minutes_.size() >= known_minutes_max && !minutes_.contains(hook)) {
-        std::erase_if(minutes_, [&](const auto& each) { return claimed_at_ >= each.second.over; });
-        if (minutes_.size() >= known_minutes_max) return;
-    }
-    hook_minute& current = minutes_.try_emplace(hook, hook_minute{claimed_at_ + minute}).first->second;
-    if (claimed_at_ >= current.over) current = {claimed_at_ + minute};
-    ++current.attempts;
+    if (hook_minute* const current = minute_of(hook, claimed_at_)) ++current->attempts;
+}
+
+/// Ends the hook's minute, because each of its deliveries would fail in the same way.
+TOLLGATE_DECL void delivery_scheduler::pause_unreadable(const due_delivery& one, scheduler_time now,
+                                                        scheduler_actions& into) {
+    hook_minute* const current = minute_of(one.hook, now.steady);
+    if (current == nullptr || current->has_unreadable_secret) return;
+    into.problems.push_back(unavailable(one.unreadable_secret));
+    current->has_unreadable_secret = true;
 }
 
 /// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.

@@ -117,6 +117,7 @@ struct scheduler_actions {
 /// - A hook's deliveries start in the order in which they became due, several at once; retries come later. A receiver
 /// must not depend on the order.
 /// - A hook gets at most `per_hook_minute_max` attempts in a minute; from then on it is listed again when the minute is over.
+/// So is a hook whose signing secret cannot be read; that is reported once in its minute.
 /// - A due hook whose host is full is remembered and served when a slot becomes free. Beyond the bounds of that memory
 /// it is listed again after `full_host_retry_time()`.
 /// - Store failures and resource shortages of this machine cause growing pauses; results are kept until their lease has
@@ -170,6 +171,7 @@ private:
     struct hook_minute {
         clock::time_point over;
         std::size_t attempts = 0;
+        bool has_unreadable_secret = false;
     };
     struct requested_lease {
         hosts::value_type* host;
@@ -179,7 +181,7 @@ private:
 
     TOLLGATE_DECL void take_completed(result<std::vector<completion>> from, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into);
-    TOLLGATE_DECL void judge(ended_attempt& each, scheduler_time now);
+    TOLLGATE_DECL void judge(ended_attempt& each, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void take_leased(result<std::vector<due_delivery>> from, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void start(due_delivery next, hosts::value_type& at, scheduler_actions& into);
     TOLLGATE_DECL bool renew_lease(const due_delivery& again) noexcept;
@@ -187,7 +189,9 @@ private:
     TOLLGATE_DECL bool remember(const due_hook& each);
     TOLLGATE_DECL void choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void park_limited(host_state& host, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL hook_minute* minute_of(hook_id hook, clock::time_point now);
     TOLLGATE_DECL void count_attempt(hook_id hook);
+    TOLLGATE_DECL void pause_unreadable(const due_delivery& one, scheduler_time now, scheduler_actions& into);
     [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id hook, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
     TOLLGATE_DECL void claim_failed(const error& failure, scheduler_time now, scheduler_actions& into);
@@ -223,7 +227,7 @@ private:
     bool postponed_some_ = false;
     bool was_limited_ = false;  // by slots or bytes: the next completion allows a claim
     std::optional<instant> listed_next_at_;
-    std::unordered_map<hook_id, hook_minute> minutes_;  // if hooks have a bound
+    std::unordered_map<hook_id, hook_minute> minutes_;  // of hooks with a bound or an unreadable secret
     std::optional<instant> next_minute_at_;             // when the first hook that used up its minute is due again
 
     clock::time_point next_claim_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};

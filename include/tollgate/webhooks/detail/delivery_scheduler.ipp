@@ -156,7 +156,7 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
     }
     if (short_one != nullptr) pause_after_shortage(short_one->reason, now, into);
     else if (some_tried) shortage_pause_ = {};
-    for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now);
+    for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now, into);
 }
 
 /// Pauses claims: more attempts would only increase the shortage.
@@ -171,7 +171,7 @@ TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view rea
 }
 
 /// Allocates before it changes anything, so that it can be repeated if memory runs out.
-TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time now) {
+TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time now, scheduler_actions& into) {
     const auto reserve_one_more = [](auto& rows) {
         if (rows.size() == rows.capacity()) rows.reserve(2 * rows.size() + 16);
     };
@@ -180,6 +180,8 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     const auto found = in_flight_.find(each.number);
     if (found == in_flight_.end()) return;
     in_flight_delivery& one = found->second;
+    const bool is_unreadable = !each.tried && !one.sent.unreadable_secret.empty();
+    if (is_unreadable) pause_unreadable(one.sent, now, into);
     attempt recorded{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
                      .response = std::move(each.response), .request = std::move(each.request)};
     attempt_result judged =
@@ -193,7 +195,10 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
         // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.
-        judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.reason.empty() ? milliseconds{0} : longest_pause);
+        judged.retry_at = now.wall + (is_unreadable         ? minute
+                                      : each.shortage       ? shortage_pause_
+                                      : each.reason.empty() ? milliseconds{0}
+                                                            : longest_pause);
         judged.disable_if_failing_since.reset();
     }
     if (judged.outcome != delivery_outcome::not_attempted) {

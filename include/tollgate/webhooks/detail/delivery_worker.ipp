@@ -354,8 +354,7 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         return std::nullopt;
     }
     if (!each.delivery->unreadable_secret.empty()) {
-        environment_.on_problem(unavailable(each.delivery->unreadable_secret));
-        refusal.tried = false;
+        refusal.tried = false;  // the scheduler reports it
         refusal.reason = "the signing secret cannot be read";
         return std::nullopt;
     }
