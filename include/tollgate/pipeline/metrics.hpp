@@ -68,6 +68,9 @@ private:
 /// fixed size behind a lock: `tollgate_affected_requests` names the users with the most of them, by their ids, or the
 /// networks (/24, /48) of clients that were not authenticated. No other request touches that table.
 ///
+/// What `add` and `watch_...` refer to must exist whenever a report is made: destroy what serves the reports first. In the
+/// example, a server of `operators` is declared last, and so is destroyed first.
+///
 /// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which come before.
 class metrics {
 public:
@@ -85,15 +88,15 @@ public:
     TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
     TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
 
-    /// Adds families to every report. `function` must outlive it, or be a copy.
+    /// Adds families to every report.
     TOLLGATE_DECL void add(collector function);
 
-    /// Reports the connections and workers of a `server`, which must outlive it.
+    /// Reports the connections and workers of a `server`.
     template <class Server>
     void watch_server(const Server& server) {
         add([&server](metrics_writer& writer) { write_server(writer, server.statistics()); });
     }
-    /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`. It must outlive this.
+    /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`.
     template <class Backend>
     void watch_backend(std::string name, const Backend& backend) {
         add_backend(std::move(name), [&backend] { return backend.statistics(); });
