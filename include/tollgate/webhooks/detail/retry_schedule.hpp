@@ -26,10 +26,10 @@ struct retry_schedule {
     milliseconds retry_after_max = std::chrono::hours{24};
 };
 
-/// How an attempt ended, for `judge_attempt`. Views.
+/// How an attempt ended, for `judge_attempt`.
 struct attempt_report {
     tollgate::attempt attempt;
-    std::string_view retry_after;  ///< of the response, or empty
+    std::string_view retry_after;  ///< of the response, or empty; a view
 };
 
 /// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything

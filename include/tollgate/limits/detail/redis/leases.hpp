@@ -22,8 +22,8 @@ struct lease_settings {
 ///
 /// A unit is counted before it is used, so all nodes together never admit more than the quota. The cost of a lease is
 /// unused units. Leases stay small where that could matter: a key starts with one unit, and its next lease is
-/// four times larger if the last one was used up within 2 s; the script grants at most an eighth of what remains; a
-/// lease that was not used for 8 s is returned with one of the node's next requests. A lease ends no later than its
+/// four times larger if the last one was used up within 2 s; the script grants at most an eighth of what remains;
+/// what is left of a lease after 8 s is returned with one of the node's next requests. A lease ends no later than its
 /// window. For a large lease that is used quickly, one thread requests the next one when a quarter is left, sized so
 /// that the key never holds more than `units_max`.
 ///
@@ -66,8 +66,8 @@ public:
     /// sent.
     TOLLGATE_DECL limit_decision complete(const pending_request& sent, const window_reply* reply, std::int64_t sent_at) noexcept;
 
-    /// Removes one lease that has been unused for 8 s and returns the request that gives it back; empty if there is
-    /// none.
+    /// Removes what is left of one lease that was granted at least 8 s ago and not renewed since, and returns the request
+    /// that gives it back; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t steady_now) noexcept;
 
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;

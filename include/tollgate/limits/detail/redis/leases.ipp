@@ -14,7 +14,7 @@ namespace tollgate::inline v0::redis {
 
 struct leases::table {
     static constexpr std::int64_t quick_milliseconds = 2000;   // a lease should be used up within this time
-    static constexpr std::int64_t stale_milliseconds = 8000;   // an unused lease is returned after this time
+    static constexpr std::int64_t stale_milliseconds = 8000;   // what is left of a lease is returned after this time
     static constexpr std::int64_t refusal_milliseconds = 100;  // how long a refusal is repeated without a round trip
     static constexpr std::uint32_t early_size_min = 64;        // leases of this size and above are renewed early
     static constexpr std::size_t ways = 8;
@@ -188,7 +188,7 @@ TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, c
         if (known == nullptr) return std::nullopt;
     } else {
         next.request.requested = table_->next_size(*known, steady_now);
-        if (known->units > 0 && table::is_valid_for(*known, allowed, steady_now)) {  // another thread added units
+        if (known->units > 0 && table::is_valid_for(*known, allowed, steady_now)) {  // it is renewed early
             next.request.requested -= (std::min)(known->units, next.request.requested - 1);
             known->is_pending = true;
             next.is_for_lease = true;
