@@ -51,7 +51,7 @@ private:
 
     TOLLGATE_DECL void begin(outgoing_request request, ended_attempts blank) noexcept;
     TOLLGATE_DECL void end(ended_attempts ended) noexcept;
-    TOLLGATE_DECL void tell() noexcept;
+    TOLLGATE_DECL void report_ended() noexcept;
     /// Keeps a connection for the next request to its host.
     TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);
     TOLLGATE_DECL void sweep();
@@ -68,7 +68,7 @@ private:
     // Weak: pending operations own the run, so that destroying the executor destroys it.
     std::unordered_map<std::uint64_t, std::weak_ptr<attempt_run>> under_way_;
     ended_attempts ended_;  // to be reported to the owner in batches
-    bool notifying_ = false;
+    bool reporting_ = false;
     bool aborted_ = false;
 };
 

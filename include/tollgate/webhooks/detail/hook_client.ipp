@@ -77,12 +77,12 @@ TOLLGATE_DECL void hook_client::abort() {
 TOLLGATE_DECL void hook_client::end(ended_attempts ended) noexcept {
     under_way_.erase(ended.front().number);
     ended_.splice(ended_.end(), ended);
-    if (notifying_) return;
+    if (reporting_) return;
     try {
-        asio::post(strand_, [self = shared_from_this()] { self->tell(); });
-        notifying_ = true;
+        asio::post(strand_, [self = shared_from_this()] { self->report_ended(); });
+        reporting_ = true;
     } catch (const std::exception&) {  // out of memory: one by one
-        tell();
+        report_ended();
     }
 }
 
@@ -103,8 +103,8 @@ TOLLGATE_DECL void hook_client::sweep() {
     });
 }
 
-TOLLGATE_DECL void hook_client::tell() noexcept {
-    notifying_ = false;
+TOLLGATE_DECL void hook_client::report_ended() noexcept {
+    reporting_ = false;
     ended_attempts ended;
     ended.swap(ended_);
     owner_->on_ended(std::move(ended));

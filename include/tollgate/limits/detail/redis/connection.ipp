@@ -312,7 +312,7 @@ TOLLGATE_DECL result<void> connection::send_raw(std::string_view bytes, steady::
         if (sent > 0) {
             bytes.remove_prefix(static_cast<std::size_t>(sent));
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            if (auto waited = wait(POLLOUT, end, "take what it was sent"); !waited) return waited;
+            if (auto waited = wait(POLLOUT, end, "receive the request"); !waited) return waited;
         } else if (errno != EINTR) {
             return failure(std::string{"the connection broke: "} + std::strerror(errno));
         }

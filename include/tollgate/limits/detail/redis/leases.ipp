@@ -119,10 +119,10 @@ struct leases::table {
         if (!can_decide(known, allowed, now)) return std::nullopt;
         const bool admitted = known.units > 0;
         if (admitted) --known.units;
-        return to_verdict(known, admitted);
+        return to_decision(known, admitted);
     }
 
-    static limit_decision to_verdict(const slot& known, bool admitted) noexcept {
+    static limit_decision to_decision(const slot& known, bool admitted) noexcept {
         return {admitted, known.requests, known.remaining + known.units,
                 from_unix_milliseconds(known.began_at + std::int64_t{known.window_seconds} * 1000)};
     }
@@ -213,7 +213,7 @@ TOLLGATE_DECL std::optional<limit_decision> leases::peek(const limit_key& key,
     const std::scoped_lock held{table_->lock_of(index)};
     const auto* known = table::find(table_->sets[index], key);
     if (known == nullptr || known->units == 0 || !table::is_valid_for(*known, allowed, steady_now)) return std::nullopt;
-    return table::to_verdict(*known, true);
+    return table::to_decision(*known, true);
 }
 
 TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const window_reply* reply,
@@ -231,7 +231,7 @@ TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const
         if (reply == nullptr) {
             if (known->units == 0 || !table::is_valid_for(*known, allowed, sent_at)) return decision;
             --known->units;
-            return table::to_verdict(*known, true);
+            return table::to_decision(*known, true);
         }
         const bool same = known->ends_at != 1 && known->began_at == reply->began_at_milliseconds &&
                           known->requests == allowed.requests && known->window_seconds == allowed.window_seconds;
@@ -252,7 +252,7 @@ TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const
         // Units returned by other nodes must not raise `remaining` within a window.
         if (same && known->remaining + reply->granted > remaining_before)
             known->remaining = remaining_before > reply->granted ? remaining_before - reply->granted : 0;
-        decision = table::to_verdict(*known, admitted);
+        decision = table::to_decision(*known, admitted);
         is_reclaimable = known->units > 0;
     }
     if (is_reclaimable) table_->queue_for_reclaim(key, sent_at);
