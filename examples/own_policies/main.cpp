@@ -128,7 +128,7 @@ public:
         }
     }
     void on_refusal(const refusal_record&) const noexcept {}
-    void on_problem(const problem_record& record) const noexcept { std::cerr << record.error.cause << '\n'; }
+    void on_problem(const problem_record& record) const noexcept { std::cerr << record.error.log_text() << '\n'; }
 };
 // [/observer]
 

@@ -86,7 +86,7 @@ void publish_site(shop_database& shop, const service_catalog& services, int site
                          .at = now};
     sqlite_own_transaction outbox{shop.get()};
     if (const auto deliveries = publish(outbox, services, reported, now); !deliveries)
-        throw std::runtime_error{deliveries.error().message};  // the site is not published either
+        throw std::runtime_error{deliveries.error().log_text()};  // the site is not published either
 
     if (outcome == ending::changes_its_mind) return;
     if (outcome == ending::dies) ::_exit(1);

@@ -31,10 +31,10 @@ struct run_error : failure {
     explicit run_error(const std::string& sentence) : failure{1, sentence} {}
 };
 
-/// The value, or a `run_error` with the cause, which only the operator sees.
+/// The value, or a `run_error` with what the error tells the operator.
 template <class T>
 T expect(tollgate::result<T> result, const std::string& message) {
-    if (!result) throw run_error{message + ": " + (result.error().cause.empty() ? result.error().message : result.error().cause)};
+    if (!result) throw run_error{message + ": " + result.error().log_text()};
     if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 

@@ -70,10 +70,10 @@ std::string to_milliseconds(std::chrono::nanoseconds duration) {
     return std::to_string(microseconds / 1000) + "." + std::string(3 - rest.size(), '0') + rest;
 }
 
-/// The kind of a failure, for one count: the first part of its cause, without the details.
+/// The kind of a failure, for one count: the first part of its text, without the details.
 std::string kind_of(const error& error) {
-    const std::string_view cause = error.cause;
-    return escape_controls(cause.substr(0, (std::min)(cause.find_first_of(":0123456789"), std::size_t{80})));
+    const std::string_view text = error.log_text();
+    return escape_controls(text.substr(0, (std::min)(text.find_first_of(":0123456789"), std::size_t{80})));
 }
 
 }  // namespace
@@ -118,13 +118,13 @@ void request_log::on_problem(const problem_record& record) const noexcept {
         if (!failures_.admit(kind_of(record.error), line_limiter::time_point::clock::now())) return;
         std::string line, scratch;
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
-        const auto cause = escape_controls(record.error.cause);
+        const auto text = escape_controls(record.error.log_text());
         const request_context* context = record.context;
         if (form_ == log_form::json) {
             http::json_writer json{line};
             json.begin_object();
             json.member("time").string(time);
-            json.member("problem").string(cause);
+            json.member("problem").string(text);
             if (context != nullptr) {
                 json.member("route").string(context->route);
                 json.member("request_id").string(shown_id(*context, scratch));
@@ -132,7 +132,7 @@ void request_log::on_problem(const problem_record& record) const noexcept {
             }
             json.end_object();
         } else {
-            line.append(time).append(" problem: ").append(cause);
+            line.append(time).append(" problem: ").append(text);
             if (context != nullptr)
                 line.append(" request=").append(shown_id(*context, scratch)).append(" trace=").append(context->trace_id);
         }

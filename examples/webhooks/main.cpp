@@ -58,7 +58,7 @@ private:
 /// Reports problems and failed attempts to the operator.
 // [observe]
 struct delivery_log : no_observer {
-    void on_problem(const problem_record& record) const noexcept { std::cerr << record.error.cause << '\n'; }
+    void on_problem(const problem_record& record) const noexcept { std::cerr << record.error.log_text() << '\n'; }
     void on_attempt(const delivery_record& record) const noexcept {
         if (record.result.outcome == delivery_outcome::delivered) return;
         std::cerr << record.delivery.message_id.view() << " was not delivered: " << record.result.attempt.status << ' ' << record.reason

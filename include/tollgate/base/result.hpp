@@ -29,12 +29,15 @@ enum class error_kind {
 };
 
 /// A failure. `message` is sent to the client; `cause` is for the operator (the observer receives it) and may name files,
-/// statements or addresses. Neither may contain a secret.
+/// statements or addresses. A cause is complete: operators read it without the message. Neither may contain a secret.
 struct error {
     error_kind kind = error_kind::internal;
     std::string message;
     std::string cause;
     instant retry_at{};  ///< of `too_many_requests` alone
+
+    /// What an operator reads, for logs and stderr: the cause, or the message if there is no cause. Not for clients.
+    [[nodiscard]] const std::string& log_text() const noexcept { return cause.empty() ? message : cause; }
 
     friend bool operator==(const error&, const error&) = default;
 };
@@ -62,22 +65,21 @@ struct error {
 /// The same text for what does not exist and for what belongs to another user, so that the two cannot be distinguished.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
 
-/// For the end of `main`: prints the error and its cause to stderr as one line and returns the exit code 1.
+/// For the end of `main`: prints `failure.log_text()` to stderr as one line and returns the exit code 1.
 ///
 ///     auto store = sqlite_store::open("tollgate.db");
 ///     if (!store) return report(store.error());
 inline int report(const error& failure) noexcept {
-    std::fprintf(stderr, "tollgate: %s\n", (failure.cause.empty() ? failure.message : failure.cause).c_str());
+    std::fprintf(stderr, "tollgate: %s\n", failure.log_text().c_str());
     return 1;
 }
 
-/// Thrown by `result::value()` on an error, like std::bad_expected_access. `what()` is the cause, or the message if
-/// there is no cause.
+/// Thrown by `result::value()` on an error, like std::bad_expected_access. `what()` is the error's `log_text()`.
 class bad_result_access : public std::logic_error {
 public:
     /// Thrown by `value()` of a result that holds `failure`.
     explicit bad_result_access(tollgate::error failure)
-        : std::logic_error{failure.cause.empty() ? failure.message : failure.cause}, error_{std::move(failure)} {}
+        : std::logic_error{failure.log_text()}, error_{std::move(failure)} {}
 
     /// The error of the result.
     [[nodiscard]] tollgate::error& error() & noexcept { return error_; }

@@ -53,7 +53,7 @@ struct refusal_record {
     const http::refusal& refusal;
 };
 
-/// A failure of the server, for logs: `error.cause` is not sent to the client. Valid during the call.
+/// A failure of the server, for logs: `error.log_text()` is not for the client. Valid during the call.
 struct problem_record {
     /// A failure, and the request in which it occurred, if any.
     problem_record(const tollgate::error& failure, const request_context* request = nullptr) noexcept : error{failure}, context{request} {}

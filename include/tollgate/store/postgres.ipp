@@ -37,7 +37,7 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
 
 TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_string, const postgres_settings& settings) {
     auto opened = open_impl(connection_string, settings);
-    if (!opened) throw store_error{opened.error().cause.empty() ? opened.error().message : opened.error().cause};
+    if (!opened) throw store_error{opened.error().log_text()};
     impl_ = *std::move(opened);
 }
 

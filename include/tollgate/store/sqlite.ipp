@@ -34,7 +34,7 @@ TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_imp
 
 TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_settings& settings) {
     auto opened = open_impl(path, settings);
-    if (!opened) throw store_error{opened.error().cause.empty() ? opened.error().message : opened.error().cause};
+    if (!opened) throw store_error{opened.error().log_text()};
     impl_ = *std::move(opened);
 }
 

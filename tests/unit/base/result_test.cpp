@@ -188,6 +188,7 @@ TEST_CASE("report prints the cause, or the message without one, and returns the 
         const char* printed;
     } const rows[] = {{failure(), "tollgate: unique index\n"}, {invalid("Name is missing."), "tollgate: Name is missing.\n"}};
     for (const auto& row : rows) {
+        CHECK("tollgate: " + row.problem.log_text() + "\n" == row.printed);
         tollgate_test::captured_stderr printed;
         CHECK(report(row.problem) == 1);
         CHECK(printed.text() == row.printed);

@@ -428,7 +428,12 @@ TEST_CASE("start() reports why it failed and leaves no socket open", "[server]")
         server second{handler, settings};
         const auto started = second.start();
         REQUIRE_FALSE(started);
-        CHECK(started.error().message.find("Cannot listen at 127.0.0.1 port") == 0);
+        const std::string expected =
+            "Cannot listen at 127.0.0.1 port " + std::to_string(first.port()) + ": Address already in use (bind).";
+        CHECK(started.error().log_text() == expected);
+        tollgate_test::captured_stderr printed;
+        CHECK(server{handler, settings}.run() == 1);
+        CHECK(printed.text() == "tollgate: " + expected + "\n");
         CHECK(second.endpoints().empty());
     }
     SECTION("not an address") {

@@ -175,7 +175,7 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
 namespace detail {
 
 inline error listen_error(const std::string& place, std::string_view call) {
-    return {error_kind::unavailable, "Cannot listen at " + place + ": " + std::strerror(errno) + ".", std::string{call} + " failed"};
+    return {error_kind::unavailable, "Cannot listen at " + place + ": " + std::strerror(errno) + " (" + std::string{call} + ").", {}};
 }
 
 #if defined(SOCK_CLOEXEC)
