@@ -171,9 +171,18 @@ private:
         const auto status = to_status(failure.kind);
         if (to_number(status) >= 500) observed(request, state).report(policies, failure);
         response.clear();
-        if (status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
-        if (status == http::status::too_many_requests) response.add("Retry-After", seconds_until(failure.retry_at, state.now));
+        add_required_fields(status, failure.retry_at, response, state);
         write_error(response, status, failure.message, docs_url, to_topic(status));
+    }
+
+    /// The fields that a response of this status must have, whoever refuses the request. `retry_at` is of a 429.
+    void add_required_fields(http::status status, instant retry_at, http::response& response, const judgement& state) const {
+        switch (status) {
+            case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
+            case http::status::too_many_requests: response.add("Retry-After", seconds_until(retry_at, state.now)); break;
+            case http::status::service_unavailable: response.add("Retry-After", retry_after_unavailable_seconds); break;
+            default: break;
+        }
     }
 
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
@@ -183,17 +192,14 @@ private:
 
     http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
                              const judgement& state) const {
+        add_required_fields(rejection.status, state.limit.resets_at, response, state);
         switch (rejection.status) {
-            case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
             case http::status::forbidden:
                 if (state.route.result == route_match::kind::found)
                     add_insufficient_scope(response, required_scope(routes[state.route.route].access, state.route_service));
                 break;
             case http::status::method_not_allowed: add_allow(response, state.route.allowed); break;
             case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
-            case http::status::too_many_requests:
-                response.add("Retry-After", seconds_until(state.limit.resets_at, state.now));
-                break;
             default: break;
         }
         write_error(response, rejection.status, rejection.message, docs_url, rejection.documentation);

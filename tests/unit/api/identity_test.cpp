@@ -93,6 +93,35 @@ TEST_CASE("missing credentials are not an error, but insufficient", "[api][ident
           status::unauthorized);
 }
 
+TEST_CASE("an error of the kind `unauthorized` is a 401 with challenges, other errors have none", "[api][identity][failure]") {
+    struct {
+        error_kind kind;
+        status expected;
+        const char* challenges;
+    } const rows[] = {
+        {error_kind::unauthorized, status::unauthorized, "Basic realm=\"api\", charset=\"UTF-8\"\nBearer realm=\"api\"\n"},
+        {error_kind::forbidden, status::forbidden, ""},
+        {error_kind::unavailable, status::service_unavailable, ""},
+    };
+    instant now = from_unix_seconds(1'700'000'000);
+    for (const auto& row : rows) {
+        CAPTURE(row.expected);
+        const error failure{row.kind, "No.", {}};
+        auto shop = make_shop();
+        const auto token = shop.personal_token(ann, "user:balance");
+        shop.users.failure = failure;
+        const auto of_directory = shop.handle(test_request{method::get, "/v1/user/balance"}.basic(token.username, token.secret));
+        CHECK(of_directory.status() == row.expected);
+        CHECK(challenges(of_directory) == row.challenges);
+
+        account_api api{shop_settings(), shop.users, shop.store, default_policies().with_clock(fake_clock{&now}),
+                        route_table{on_get<"/failing">(open_to_all, [&](api_call&) -> result<void> { return failure; })}};
+        const auto of_endpoint = api.handle(test_request{method::get, "/v1/failing"}.view());
+        CHECK(of_endpoint.status() == row.expected);
+        CHECK(challenges(of_endpoint) == row.challenges);
+    }
+}
+
 TEST_CASE("two Authorization fields are a 400", "[api][identity]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
