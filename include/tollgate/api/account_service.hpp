@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -112,19 +113,17 @@ void copy_common_fields(const api_settings& api, Settings& settings) {
     return settings;
 }
 
-// The handlers besides the API. An API that is mounted at every path comes first on a site, because it gets most requests, and last,
-// for paths that belong to nothing else.
+// The handlers besides the API. The API is the last one of the site, for paths that belong to nothing else.
 template <class Api>
 struct parts_without_people {
     explicit parts_without_people(Api& api)
         : documentation{api.settings(), api.table()},
-          site{http::mounted(std::string{api.root()}, api), http::mounted(documentation.root(), documentation),
-               http::mounted("", api)} {}
+          site{http::mounted(documentation.root(), documentation), http::mounted("", api)} {}
 
     void add_mounts(std::vector<std::string>&) const {}
 
     api_documentation documentation;
-    http::site<Api, api_documentation, Api> site;
+    http::site<api_documentation, Api> site;
 };
 
 template <class Api, class Oauth, class Pages, class Theme>
@@ -137,8 +136,7 @@ struct parts_with_people {
           documentation{api.settings(), api.table(), oauth.settings()},
           pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
           // The pages answer for all paths below a language, even those that do not exist.
-          site{http::mounted(std::string{api.root()}, api),
-               http::mounted(documentation.root(), documentation),
+          site{http::mounted(documentation.root(), documentation),
                http::mounted(oauth),
                http::mounted(pages),
                http::mount<Pages>{pages.language_roots(), {}, pages},
@@ -154,7 +152,7 @@ struct parts_with_people {
     Oauth oauth;
     api_documentation documentation;
     Pages pages;
-    http::site<Api, api_documentation, Oauth, Pages, Pages, Api> site;
+    http::site<api_documentation, Oauth, Pages, Pages, Api> site;
 };
 
 }  // namespace service_detail
@@ -215,8 +213,8 @@ public:
     /// A request without the User-Agent that the policies require is refused by the API, wherever it goes.
     void handle(const http::request& request, http::response& response) noexcept {
         if (!hosts_.allows(request)) return refuse_host(request, response);
-        if (names_agent(request)) parts_.site.handle(request, response);
-        else api_.handle(request, response);
+        if (is_below_api(request) || !accepts_agent(request)) api_.handle(request, response);
+        else parts_.site.handle(request, response);
     }
     /// The API writes the response to what the server refused.
     void handle(const http::refusal& refused, http::response& response) noexcept { parts_.site.handle(refused, response); }
@@ -227,8 +225,8 @@ public:
             refuse_host(request, response);
             return http::handle_step::done;
         }
-        return names_agent(request) ? parts_.site.advance(request, response, state, thread)
-                                    : http::advance(api_, request, response, state, thread);
+        return is_for_api(request, state) ? http::advance(api_, request, response, state, thread)
+                                          : parts_.site.advance(request, response, state, thread);
     }
 
     /// For `http::site`, where other handlers answer the rest of a host: every path that the service answers for.
@@ -255,8 +253,21 @@ public:
     [[nodiscard]] Policies& policies() noexcept { return api_.policies(); }
 
 private:
-    [[nodiscard]] bool names_agent(const http::request& request) const noexcept {
-        return policy(api_.policies().agent_rule).accepts(request.fields.find(http::field_id::user_agent));
+    // The API judges the User-Agent of its own requests.
+    [[nodiscard]] bool is_below_api(const http::request& request) const noexcept {
+        return http::detail::is_below(request.target.path, api_.root());
+    }
+
+    [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept {
+        return pipeline::accepts_user_agent(policy(api_.policies().agent_rule), request);
+    }
+
+    // Decided once: no other handler can continue with what the first one keeps in `state`, and a rule may change at any time.
+    [[nodiscard]] bool is_for_api(const http::request& request, http::handler_state& state) const noexcept {
+        enum : std::uint8_t { undecided, by_api, by_site };
+        if (is_below_api(request)) return true;
+        if (state.choice() == undecided) state.set_choice(accepts_agent(request) ? by_site : by_api);
+        return state.choice() == by_api;
     }
 
     // As the last handler of the site does: by the API.

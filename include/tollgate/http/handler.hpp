@@ -4,6 +4,7 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 
+#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -115,8 +116,9 @@ public:
         static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
         if (destroy_ == nullptr) {
             ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
-            destroy_ = [](void* object) noexcept { static_cast<T*>(object)->~T(); };
+            destroy_ = &destroy<T>;
         }
+        assert(destroy_ == &destroy<T>);
         return *std::launder(reinterpret_cast<T*>(bytes_));
     }
 
@@ -129,17 +131,29 @@ public:
     [[nodiscard]] std::size_t body_bytes_max() const noexcept { return body_bytes_max_; }
     void set_body_bytes_max(std::size_t bytes) noexcept { body_bytes_max_ = bytes; }
 
+    /// Which handler answers the request, for one that passes requests on to others and could choose differently the next
+    /// time. 0 until it is set.
+    [[nodiscard]] std::uint8_t choice() const noexcept { return choice_; }
+    void set_choice(std::uint8_t chosen) noexcept { choice_ = chosen; }
+
     /// Destroys the object, for the next request or when the connection is gone.
     void clear() noexcept {
         waits_for_ = work_kind::other;
+        choice_ = 0;
         body_bytes_max_ = static_cast<std::size_t>(-1);
         if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
     }
 
 private:
+    template <class T>
+    static void destroy(void* object) noexcept {
+        static_cast<T*>(object)->~T();
+    }
+
     void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null if there is none
     std::size_t body_bytes_max_ = static_cast<std::size_t>(-1);
     work_kind waits_for_ = work_kind::other;
+    std::uint8_t choice_ = 0;
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
 

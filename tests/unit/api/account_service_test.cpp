@@ -261,6 +261,59 @@ TEST_CASE("a request without User-Agent is refused everywhere", "[api][account_s
     }
 }
 
+TEST_CASE("a request with two User-Agent fields is refused everywhere", "[api][account_service]") {
+    parts setup;
+    account_service service{settings(), setup.users, setup.store, setup.sessions, setup.policies()};
+    for (const char* target : {"/v1/testservice/get", "/en/user/sign_in/", "/docs/"}) {
+        CAPTURE(target);
+        setup.now += std::chrono::hours{1};
+        test_request request{http::method::get, target};
+        CHECK(service.handle(request.view()).status() == http::status::ok);
+        CHECK(service.handle(request.field("User-Agent", "second").view()).status() == http::status::forbidden);
+    }
+}
+
+namespace {
+
+/// Accepts or refuses, as an operator decides while requests wait.
+struct reloaded_rule {
+    const bool* accepts_now;
+    bool accepts(std::string_view) const noexcept { return *accepts_now; }
+};
+
+/// Waits for another machine.
+struct remote_limiter {
+    static constexpr bool blocking = true;
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept { return peek(key, allowed, now); }
+    limit_decision peek(const limit_key&, const quota& allowed, instant now) const noexcept {
+        return {true, allowed.requests, allowed.requests, now + allowed.window};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the handler of a request stays the same while it waits, even if the rule for User-Agents changes",
+          "[api][account_service]") {
+    struct {
+        bool accepted_first;
+        http::status expected;
+    } const rows[] = {{true, http::status::ok}, {false, http::status::forbidden}};
+    for (const auto& row : rows) {
+        CAPTURE(row.accepted_first);
+        parts setup;
+        bool accepts = row.accepted_first;
+        account_service service{settings(), setup.users, setup.store, setup.sessions,
+                                setup.policies().with_agent_rule(reloaded_rule{&accepts}).with_limiter(remote_limiter{})};
+        test_request request{http::method::get, "/en/user/sign_in/"};
+        http::handler_state state;
+        http::response response;
+        REQUIRE(service.advance(request.view(), response, state, http::thread_kind::io) == http::handle_step::needs_worker);
+        accepts = !accepts;
+        REQUIRE(service.advance(request.view(), response, state, http::thread_kind::worker) == http::handle_step::done);
+        CHECK(response.status() == row.expected);
+    }
+}
+
 TEST_CASE("a service on a site handles only its own paths", "[api][account_service]") {
     parts setup;
     account_service service{settings("https://shop.example/account/v1", "https://shop.example/account"), setup.users, setup.store,
