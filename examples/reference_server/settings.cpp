@@ -272,8 +272,8 @@ void check_together(const settings& all, const std::function<std::string(string_
     if (all.listen.front().is_unix() && (all.base_url.empty() || all.auth_url.empty()))
         throw usage_error{name_of("listen") + ": a Unix domain socket has no URL; give --base-url and --auth-url too."};
     // Both are on one listener, which distinguishes them by their paths.
-    const auto api_path = tollgate::path_of(all.base_url);
-    if (!all.base_url.empty() && (tollgate::path_of(all.auth_url) + "/").starts_with(api_path + "/"))
+    if (!all.base_url.empty() && !all.auth_url.empty() &&
+        (tollgate::http::url::root(all.auth_url).path + "/").starts_with(tollgate::http::url::root(all.base_url).path + "/"))
         throw usage_error{name_of("auth-url") + " must not be below the path of --base-url."};
     if (all.plain && !all.tls_cert.empty()) throw usage_error{name_of("plain") + " and --tls-cert exclude each other."};
     if (all.plain && !all.tls_ticket_keys.empty())

@@ -5,6 +5,7 @@
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/handler.hpp>
+#include <tollgate/http/url.hpp>
 #include <tollgate/pipeline/judge.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/policy/default_policies.hpp>
@@ -104,7 +105,7 @@ public:
     static constexpr bool blocking =
         http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
-    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, for two routes with the
+    /// Throws std::invalid_argument for a base_url or auth_url that `http::url::root` refuses, for two routes with the
     /// same method and path, and for a route that needs a scope that no service declares, or webhooks if the store has
     /// none.
     account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table);
@@ -174,19 +175,17 @@ private:
 
 template <class Users, class Store, class Policies>
 account_api<Users, Store, Policies>::account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table)
-    : settings_{std::move(settings)},
+    : settings_{without_final_slashes(std::move(settings))},
       users_{users},
       store_{store},
       policies_{std::move(policies)},
       table_{std::move(table)},
       patterns_{pipeline::patterns_of(table_)},
-      root_{path_of(settings_.base_url)},
+      root_{http::url::root(settings_.base_url).path},
       docs_url_{documentation_url_of(settings_)},
       context_{users_, pipeline::hooks_of(store_), policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer),
                settings_, openapi_} {
-    for (const auto* url : {&settings_.base_url, &settings_.auth_url})
-        if (!url->starts_with("https://") && !url->starts_with("http://"))
-            throw std::invalid_argument{"tollgate: '" + *url + "' is not an absolute http or https URL"};
+    static_cast<void>(http::url::root(settings_.auth_url));
     pipeline::check_routes(table_, settings_.services, hook_store<Store>);
     policy(policies_.router).build(patterns_);
     for (const route& each : table_)

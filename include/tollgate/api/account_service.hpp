@@ -2,6 +2,7 @@
 
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/http/site.hpp>
 #include <tollgate/manual/documentation.hpp>
@@ -24,7 +25,7 @@ namespace tollgate::inline v0 {
 
 /// The settings of an `account_service`. Only `base_url` has no default.
 struct account_service_settings {
-    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`.
+    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`; see `http::url::root`.
     std::string base_url;
     /// The root of the pages, OAuth and the documentation: `https://example.com`. Empty: the origin of `base_url`.
     std::string auth_url = {};
@@ -75,7 +76,8 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
 
 [[nodiscard]] inline api_settings to_api_settings(account_service_settings settings, bool has_authorization_server) {
     if (settings.auth_url.empty()) settings.auth_url = origin_of(settings.base_url);
-    if (settings.documentation_url.empty()) settings.documentation_url = settings.auth_url + "/docs/";
+    if (settings.documentation_url.empty())
+        settings.documentation_url = std::string{without_final_slashes(settings.auth_url)}.append("/docs/");
     return {.base_url = std::move(settings.base_url),
             .auth_url = std::move(settings.auth_url),
             .services = std::move(settings.services),
@@ -187,7 +189,7 @@ public:
     /// Whether handling a request may block.
     static constexpr bool blocking = decltype(parts_type::site)::blocking;
 
-    /// API and documentation. Throws std::invalid_argument for a URL that is not an absolute http or https URL.
+    /// API and documentation. Throws std::invalid_argument for a URL that `http::url::root` refuses.
     account_service(account_service_settings settings, Users& users, Store& store, Policies policies = default_policies(),
                     route_table table = account_routes())
         requires(std::is_same_v<Sessions, no_sessions> && service_detail::is_policy_set<Policies>)

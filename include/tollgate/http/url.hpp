@@ -42,6 +42,10 @@ struct url {
     /// names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
     static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
 
+    /// The root of an API or of pages, as settings name it: `https://api.example.com/v1`. Here `path` has no slash at its end and is
+    /// empty for a whole host. Throws std::invalid_argument for text that `parse` refuses, user information, a query or a fragment.
+    static TOLLGATE_DECL url root(std::string_view text);
+
     /// The default port of the scheme: 80 or 443 (RFC 9110 section 4.2).
     [[nodiscard]] constexpr std::uint16_t default_port() const noexcept {
         return scheme == url_scheme::http ? 80 : 443;

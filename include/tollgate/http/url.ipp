@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cstddef>
+#include <stdexcept>
+#include <utility>
 
 namespace tollgate::inline v0::http {
 
@@ -220,6 +222,15 @@ TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
     parsed.path = text.substr(0, mark);
     if (parsed.path.empty()) parsed.path = "/";
     return parsed;
+}
+
+TOLLGATE_DECL url url::root(std::string_view text) {
+    auto parsed = parse(text);
+    if (!parsed || parsed->has_user_info || parsed->has_query || parsed->has_fragment)
+        throw std::invalid_argument{"tollgate: '" + std::string{text} +
+                                    "' is not an absolute http or https URL without user information, query and fragment"};
+    parsed->path.resize(without_final_slashes(parsed->path).size());
+    return *std::move(parsed);
 }
 
 TOLLGATE_DECL std::string url::authority() const {

@@ -26,7 +26,8 @@ namespace tollgate::inline v0 {
 /// constructor, and nothing changes afterwards, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
-    /// Renders all pages from the settings and the routes; `oauth` adds those about OAuth.
+    /// Renders all pages from the settings and the routes; `oauth` adds those about OAuth. Throws std::invalid_argument for an
+    /// auth_url that `http::url::root` refuses.
     TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes,
                                     const std::optional<oauth_facts>& oauth = {});
 

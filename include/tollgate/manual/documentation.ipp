@@ -3,6 +3,7 @@
 #include <tollgate/manual/detail/api_pages.hpp>
 #include <tollgate/manual/detail/style.hpp>
 #include <tollgate/http/detail/request_id.hpp>
+#include <tollgate/http/url.hpp>
 #include <tollgate/manual/documentation.hpp>
 
 #include <utility>
@@ -34,7 +35,7 @@ inline constexpr std::string_view plain_field_lines =
 
 TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
                                                    const std::optional<oauth_facts>& oauth)
-    : root_{path_of(settings.auth_url) + "/docs"} {
+    : root_{http::url::root(settings.auth_url).path + "/docs"} {
     manual::page_writer writer{settings, routes, oauth, root_};
     for (const auto& each : manual::page_entries) {
         if (!writer.has(each)) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/detail/cors.hpp>
@@ -56,7 +57,7 @@ public:
     /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument if auth_url is not an absolute URL.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
     authorization_server(oauth_settings settings, Sessions& sessions, Store& store,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
@@ -66,7 +67,7 @@ public:
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
-        while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
+        settings_.auth_url.resize(without_final_slashes(settings_.auth_url).size());
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
         metadata_ = oauth::make_metadata(settings_, pages_.language_tags());

@@ -88,7 +88,7 @@ public:
     static constexpr bool blocking =
         signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
 
-    /// Throws std::invalid_argument if auth_url is not an absolute http or https URL.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
     account_pages(page_settings settings, Users& users, Sessions& sessions, Store& store,
                   Policies policies = default_policies(), Theme theme = {});
 

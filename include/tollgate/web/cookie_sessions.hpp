@@ -63,8 +63,8 @@ inline constexpr std::string_view return_to_name = "return_to";
 /// not leak sessions.
 class session_cookie {
 public:
-    /// Throws std::invalid_argument if auth_url is not an absolute http or https URL, the name is not a token, or another
-    /// setting is outside its bounds.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, a name that is not a token, or another
+    /// setting outside its bounds.
     TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
 
     /// The well-formed session cookie of this request, if any. A view of the request.
@@ -352,9 +352,7 @@ private:
 };
 
 inline session_cookie::session_cookie(const session_settings& settings) {
-    const auto at = http::url::parse(settings.auth_url);
-    if (!at || at->has_query || at->has_fragment || at->has_user_info)
-        throw std::invalid_argument{"tollgate: '" + settings.auth_url + "' is not an absolute http or https URL"};
+    auto at = http::url::root(settings.auth_url);
     if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
         throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
     struct bounded_time {
@@ -370,10 +368,9 @@ inline session_cookie::session_cookie(const session_settings& settings) {
     constexpr std::size_t key_bytes_min = 16;  // 128 bits
     if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
         throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};
-    secure_ = at->scheme == http::url_scheme::https;
+    secure_ = at.scheme == http::url_scheme::https;
     name_ = (secure_ ? "__Host-" : "") + settings.cookie_name;
-    root_ = at->path;
-    if (root_.ends_with('/')) root_.pop_back();
+    root_ = std::move(at.path);
 }
 
 inline std::optional<std::string_view> session_cookie::read(const http::request& request) const noexcept {

@@ -88,8 +88,10 @@ TEST_CASE("errors link to a page that the service serves, or to the operator's o
     };
     test_request missing{http::method::get, "/v1/nowhere"};
     test_request token{http::method::post, "/user/oauth_token/"};
-    {
-        account_service service{settings(), setup.users, setup.store, setup.sessions, setup.policies()};
+    for (const char* auth_url : {"", "https://shop.example", "https://shop.example/"}) {
+        CAPTURE(auth_url);
+        setup.now += std::chrono::hours{1};  // a new window
+        account_service service{settings("https://shop.example/v1/", auth_url), setup.users, setup.store, setup.sessions, setup.policies()};
         for (auto* each : {&missing, &token}) {
             const auto link = link_in(service.handle(each->view()));
             CAPTURE(link);
@@ -110,6 +112,7 @@ TEST_CASE("errors link to a page that the service serves, or to the operator's o
     account_api alone{{.base_url = "https://api.example.com/v1/", .auth_url = "https://example.com"}, setup.users, setup.store,
                       account_routes()};
     CHECK(link_in(alone.handle(missing.view())) == "https://api.example.com/v1/openapi.json");
+    CHECK(alone.openapi().find(R"("servers":[{"url":"https://api.example.com/v1"}])") != std::string::npos);
     account_service api_only{settings(), setup.users, setup.store, setup.policies()};
     test_request description{http::method::get, "/v1/openapi.json"};
     CHECK(api_only.handle(description.view()).body().find("oauth") == std::string::npos);
@@ -127,12 +130,13 @@ TEST_CASE("auth_url is the origin of base_url unless it is given", "[api][accoun
         {"http://[::1]:80/v1", "", "http://[::1]:80"},
         {"https://api.example.com", "", "https://api.example.com"},
         {"https://api.example.com/v1", "https://example.com", "https://example.com"},
+        {"https://api.example.com/v1/", "https://example.com/people/", "https://example.com/people"},
     };
     for (const auto& row : rows) {
         const account_service service{settings(row.base_url, row.auth_url), setup.users, setup.store};
         CHECK(service.settings().auth_url == row.expected);
     }
-    for (const char* wrong : {"", "api.example.com/v1", "ftp://api.example.com/v1", "/v1"}) {
+    for (const char* wrong : {"", "api.example.com/v1", "ftp://api.example.com/v1", "/v1", "https://", "https://api.example.com/v1?a"}) {
         CAPTURE(wrong);
         CHECK_THROWS_AS((account_service{settings(wrong), setup.users, setup.store}), std::invalid_argument);
         CHECK_THROWS_AS((account_service{settings(wrong), setup.users, setup.store, setup.sessions}), std::invalid_argument);

@@ -220,7 +220,7 @@ TEST_CASE("own routes are described like built-in ones") {
 
 TEST_CASE("an API without services has a document") {
     api_settings settings;
-    settings.base_url = "http://127.0.0.1:8080/api/v2/";
+    settings.base_url = "http://127.0.0.1:8080/api/v2";
     settings.auth_url = "http://127.0.0.1:8080";
     const auto document = json::parse(make_openapi(settings, account_routes()));
     check_document(document);

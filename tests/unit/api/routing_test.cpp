@@ -102,7 +102,13 @@ TEST_CASE("a base URL may have any path", "[api][routing]") {
         auto shop = make_shop(std::move(settings));
         CHECK(shop.handle(test_request{method::get, target}).status() == status::ok);
     }
-    auto settings = shop_settings();
-    settings.base_url = "api.example/v1";
-    CHECK_THROWS_AS(make_shop(std::move(settings)), std::invalid_argument);
+    for (const char* wrong : {"api.example/v1", "https://", "https://api.example/v1?a"}) {
+        CAPTURE(wrong);
+        auto settings = shop_settings();
+        settings.base_url = wrong;
+        CHECK_THROWS_AS(make_shop(std::move(settings)), std::invalid_argument);
+        settings = shop_settings();
+        settings.auth_url = wrong;
+        CHECK_THROWS_AS(make_shop(std::move(settings)), std::invalid_argument);
+    }
 }

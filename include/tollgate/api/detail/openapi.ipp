@@ -97,7 +97,6 @@ private:
 
 /// `v1` of `https://api.example.com/v1`.
 [[nodiscard]] inline std::string_view version_of(std::string_view base_url) noexcept {
-    while (base_url.ends_with('/')) base_url.remove_suffix(1);
     return base_url.substr(base_url.rfind('/') + 1);
 }
 

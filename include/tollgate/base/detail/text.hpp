@@ -34,6 +34,11 @@ namespace tollgate::inline v0 {
     return value;
 }
 
+[[nodiscard]] constexpr std::string_view without_final_slashes(std::string_view text) noexcept {
+    while (text.ends_with('/')) text.remove_suffix(1);
+    return text;
+}
+
 /// The value of a hexadecimal digit of either case; -1 for any other character.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
     if (is_digit(c)) return c - '0';

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/model/quota.hpp>
@@ -20,7 +21,7 @@ struct api_license {
 
 /// The settings of an `account_api`.
 struct api_settings {
-    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`.
+    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`; see `http::url::root`.
     std::string base_url = {};
     /// The root of the pages, OAuth and the documentation, without a trailing slash: `https://example.com`.
     std::string auth_url = {};
@@ -51,19 +52,13 @@ struct api_settings {
 /// What Error objects link to, see `api_settings::documentation_url`.
 [[nodiscard]] inline std::string documentation_url_of(const api_settings& settings) {
     if (!settings.documentation_url.empty()) return settings.documentation_url;
-    std::string_view root = settings.base_url;
-    while (root.ends_with('/')) root.remove_suffix(1);
-    return std::string{root}.append("/openapi.json");
+    return settings.base_url + "/openapi.json";
 }
 
-/// The path of a URL such as `https://api.example.com/v1`, without a slash at its end.
-[[nodiscard]] inline std::string path_of(std::string_view url) {
-    const auto authority = url.find("://");
-    const auto path = authority == std::string_view::npos ? authority : url.find('/', authority + 3);
-    if (path == std::string_view::npos) return {};
-    url.remove_prefix(path);
-    while (url.ends_with('/')) url.remove_suffix(1);
-    return std::string{url};
+/// The same settings, whose URLs do not end in a slash: paths are appended to them.
+[[nodiscard]] inline api_settings without_final_slashes(api_settings settings) {
+    for (std::string* url : {&settings.base_url, &settings.auth_url}) url->resize(without_final_slashes(*url).size());
+    return settings;
 }
 
 }  // namespace tollgate

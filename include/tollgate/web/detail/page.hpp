@@ -45,9 +45,8 @@ struct page_site {
     std::vector<page_asset> assets;  ///< these, and the icon where browsers look for it: `/favicon.ico`
     std::string authority;  ///< `example.com`, with a port if it is not the default one
 
-    /// `icon`: an SVG document. Empty if `auth_url` is not an absolute http or https URL, or has a query, fragment or user info.
-    [[nodiscard]] static TOLLGATE_DECL std::optional<page_site> make(std::string_view auth_url, std::string style_sheet,
-                                                                     std::string icon = {});
+    /// `icon`: an SVG document. Throws std::invalid_argument for an `auth_url` that `http::url::root` refuses.
+    [[nodiscard]] static TOLLGATE_DECL page_site make(std::string_view auth_url, std::string style_sheet, std::string icon = {});
 
     /// Answers a request for an asset; false for any other path.
     [[nodiscard]] TOLLGATE_DECL bool answer_asset(const http::request& request, http::response& response) const;
@@ -166,11 +165,11 @@ template <class Theme>
 class page_renderer {
 public:
     /// `reach` applies to all pages for which no other is given; `documentation_url` is where all pages link to, unless it is
-    /// empty. Throws std::invalid_argument if auth_url is not an absolute http or https URL.
+    /// empty. Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
     page_renderer(std::string_view auth_url, const service_catalog& services, Theme theme,
                   page_reach reach = page_reach::this_site, std::string documentation_url = {})
         : theme_{std::move(theme)},
-          site_{make_site(auth_url)},
+          site_{page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)))},
           reach_{reach},
           documentation_url_{std::move(documentation_url)} {
         add_languages(services);
@@ -208,14 +207,6 @@ public:
     [[nodiscard]] localized_pages<Theme> in(const page_language& language) const noexcept { return {*this, language}; }
 
 private:
-    page_site make_site(std::string_view auth_url) const {
-        auto site = page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)));
-        if (!site)
-            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} +
-                                        "' is not an absolute http or https URL"};
-        return std::move(*site);
-    }
-
     void add_languages(const service_catalog& services) {
         for (const page_texts& texts : theme().texts()) {
             const auto tag = texts.frame.language;

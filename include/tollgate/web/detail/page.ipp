@@ -68,15 +68,13 @@ inline constexpr std::string_view fixed_icon_field_lines =
 
 }  // namespace detail
 
-TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
-    const auto url = http::url::parse(auth_url);
-    if (!url || url->has_query || url->has_fragment || url->has_user_info) return std::nullopt;
+TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
+    const auto url = http::url::root(auth_url);
     page_site site;
-    site.root = url->path;
-    while (site.root.ends_with('/')) site.root.pop_back();
-    site.origin = url->origin();
+    site.root = url.path;
+    site.origin = url.origin();
     site.authority = site.origin.substr(site.origin.find("://") + 3);
-    site.secure = url->scheme == http::url_scheme::https;
+    site.secure = url.scheme == http::url_scheme::https;
     site.style_url = site.root + "/en/style-" + detail::version_of(style_sheet) + ".css";
     site.icon_url = site.root + "/en/icon-" + detail::version_of(icon) + ".svg";
     site.script_url = site.root + "/en/copy-" + detail::version_of(detail::copy_script) + ".js";
