@@ -98,12 +98,11 @@ struct judge {
     /// The response after an exception. Never waits.
     void respond_thrown(std::string_view message, const http::request& request, http::response& response, judgement& state) const {
         write_failure(internal_error(std::string{"thrown: "}.append(message)), request, response, state);
-        if (state.limit.limit == 0)
-            state.limit = peek_or_unused(policy(policies.limiter), limit_key::of(request.peer), settings.anonymous_quota, state.now);
-        const auto observation = observed(request, state);
-        add_rate_limit_fields(response, state.limit, observation.id());
-        http::add_cors_fields(settings.cors_origins, request, response);
-        observation.report_end(policies, response, caller_of(state));
+        if (!state.limit) {
+            const auto [key, allowed] = window_of(quotas(), state);
+            state.limit = peek_or_unused(policy(policies.limiter), key, allowed, state.now);
+        }
+        finish(request, response, state);
     }
 
     /// The response to what the server refused by itself: an Error object. It is not counted, because its sender is not known.
@@ -124,18 +123,19 @@ private:
         return http::handle_step::needs_worker;
     }
 
+    [[nodiscard]] default_quotas quotas() const noexcept { return {settings.anonymous_quota, settings.user_quota}; }
+
     static constexpr bool limit_needs_route = request_limiter<policy_type<decltype(Policies::limiter)>>;
 
     /// Counts the request. The route is looked up this early only for a limiter that needs it: a 429 should stay cheap.
     [[nodiscard]] bool count(const http::request& request, http::thread_kind thread, judgement& state) const {
         auto& limiter = policy(policies.limiter);
-        const default_quotas quotas{settings.anonymous_quota, settings.user_quota};
         if constexpr (limit_needs_route) {
             if (state.route_path == nullptr)
                 state.route_rejection = find_route(policy(policies.router), routes, settings.services, root, request, state);
-            return count_in_windows(limiter, quotas, pattern_of(state), request, thread, state);
+            return count_in_windows(limiter, quotas(), pattern_of(state), request, thread, state);
         } else {
-            return count_request(limiter, quotas, thread, state);
+            return count_request(limiter, quotas(), thread, state);
         }
     }
 
@@ -160,7 +160,7 @@ private:
 
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
         const auto observation = observed(request, state);
-        add_rate_limit_fields(response, state.limit, observation.id());
+        add_rate_limit_fields(response, *state.limit, observation.id());
         http::add_cors_fields(settings.cors_origins, request, response);
         observation.report_end(policies, response, caller_of(state));
         return http::handle_step::done;
@@ -192,7 +192,7 @@ private:
 
     http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
                              const judgement& state) const {
-        add_required_fields(rejection.status, state.limit.resets_at, response, state);
+        add_required_fields(rejection.status, state.limit->resets_at, response, state);
         switch (rejection.status) {
             case http::status::forbidden:
                 if (state.route.result == route_match::kind::found)

@@ -56,6 +56,14 @@ struct waiting_limiter {
     }
 };
 
+/// Counts against a quota of zero, but refuses nothing.
+struct zero_limiter {
+    limit_decision take(const limit_key&, const quota&, instant now) const noexcept { return {true, 0, 0, now}; }
+    limit_decision peek(const limit_key&, const quota& allowed, instant now) const noexcept {
+        return {true, allowed.requests, allowed.requests, now};
+    }
+};
+
 /// Throws for every request, before it is counted.
 struct throwing_scheme {
     static constexpr std::string_view scheme = "Basic";
@@ -219,6 +227,28 @@ TEST_CASE("refusals and exceptions never wait for a limiter", "[api][limit][refu
     // A request that is counted calls the limiter where it may block.
     CHECK(shop.handle(test_request{method::get, "/v1/testservice/get"}).find("X-RateLimit-Remaining") == "7");
     CHECK(calls == 1);
+}
+
+TEST_CASE("the response to an exception has the window that the request counts against", "[api][limit]") {
+    SECTION("if it was not counted: its client's, behind a trusted proxy, too") {
+        auto settings = shop_settings();
+        settings.trusted_proxies = {*ip_network::parse("10.0.0.0/8")};
+        basic_shop shop{[](auto all) { return std::move(all).with_authenticators(throwing_scheme{}); }, std::move(settings)};
+        test_request request{method::get, "/v1/testservice/get"};
+        request.from(*ip_address::parse("10.1.1.1")).field("X-Forwarded-For", "203.0.113.1");
+        check_window(shop.handle(request), "60", "59");
+        const auto thrown = shop.handle(request.basic("a", "b"));
+        CHECK(thrown.status() == http::status::internal_server_error);
+        check_window(thrown, "60", "59");
+    }
+    SECTION("if it was counted: that one, whatever its quota") {
+        basic_shop shop{[](auto all) { return std::move(all).with_limiter(zero_limiter{}); }};
+        const auto token = shop.personal_token(ann, "user:balance");
+        shop.users.throws = true;
+        const auto thrown = shop.handle(test_request{method::get, balance_target()}.basic(token.username, token.secret));
+        CHECK(thrown.status() == http::status::internal_server_error);
+        check_window(thrown, "0", "0");
+    }
 }
 
 TEST_CASE("without other blocking parts, requests block if the limiter may", "[api][limit]") {

@@ -46,7 +46,7 @@ struct judgement {
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
-    limit_decision limit{};  ///< of the caller or of the client's address, whichever the request counts against
+    std::optional<limit_decision> limit;  ///< of the caller or of the client's address; none before `stage::limit`
     route_match route;
     std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
@@ -123,10 +123,9 @@ template <rate_limiter Limiter>
     const auto& [key, allowed] = window;
     const bool counts = is_counted(state);
     if (thread == http::thread_kind::io && http::handler_blocks<Limiter>()) {
-        const auto taken = counts ? take_without_waiting(limiter, key, allowed, state.now)
-                                  : peek_without_waiting(limiter, key, allowed, state.now);
-        if (taken) state.limit = *taken;
-        return taken.has_value();
+        state.limit = counts ? take_without_waiting(limiter, key, allowed, state.now)
+                             : peek_without_waiting(limiter, key, allowed, state.now);
+        return state.limit.has_value();
     }
     state.limit = counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now);
     return true;
@@ -166,14 +165,14 @@ template <request_limiter Limiter>
         return found.value_or(uncounted);
     };
     state.limit = tightest([&](const limit_window& each) { return limiter.peek(each.key, each.allowed, state.now); });
-    if (!state.limit.admitted || !is_counted(state)) return true;
+    if (!state.limit->admitted || !is_counted(state)) return true;
     state.limit = tightest([&](const limit_window& each) { return limiter.take(each.key, each.allowed, state.now); });
     return true;
 }
 
-/// 429 for a request beyond its quota.
+/// 429 for a request beyond its quota, after `stage::limit`.
 [[nodiscard]] inline std::optional<rejection> check_limit(const judgement& state) noexcept {
-    if (state.limit.admitted || state.auth.state == auth_state::failed || state.is_preflight) return std::nullopt;
+    if (state.limit->admitted || state.auth.state == auth_state::failed || state.is_preflight) return std::nullopt;
     return rate_limit_exceeded;
 }
 
