@@ -221,13 +221,22 @@ TEST_CASE("checks run in order, the cheapest first", "[api][order]") {
     const auto good = shop.personal_token(ann, all_scopes);
     // Every part of each request is invalid; each row corrects one part and gets the next error.
     const auto status_of = [&](test_request&& request) { return shop.handle(request).status(); };
+    const auto limited = ip_address::v4(198, 51, 100, 1);
+    for (int i = 0; i < 60; ++i) shop.handle(test_request{method::get, "/v1/testservice/get"}.from(limited));
+    CHECK(status_of(std::move(
+              test_request{method::put, "/v1/nowhere"}.from(limited).without("User-Agent").bearer("x").bearer("y").too_large())) ==
+          status::too_many_requests);
+    CHECK(status_of(std::move(test_request{method::put, "/v1/nowhere"}.without("User-Agent").bearer("x").bearer("y").too_large())) ==
+          status::forbidden);
+    CHECK(status_of(std::move(test_request{method::put, "/v1/nowhere"}.bearer("x").bearer("y").too_large())) == status::bad_request);
     CHECK(status_of(std::move(test_request{method::put, "/v1/nowhere"}.bearer("x").too_large())) == status::not_found);
     CHECK(status_of(std::move(test_request{method::put, "/v1/sitesmaker/1/hooks"}.bearer("x").too_large())) == status::method_not_allowed);
     CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/1/hooks"}.bearer("x").too_large())) == status::unauthorized);
     CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/1/hooks"}.basic(reads.username, reads.secret).too_large())) ==
           status::forbidden);
-    CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/1/hooks"}.basic(good.username, good.secret).too_large())) ==
-          status::content_too_large);
+    CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/1/hooks"}.basic(good.username, good.secret)
+                                  .body("{", "text/plain")
+                                  .too_large())) == status::content_too_large);
     CHECK(status_of(std::move(test_request{method::post, "/v1/sitesmaker/9/hooks"}.basic(good.username, good.secret).body("{",
                                                                                                                           "text/plain"))) ==
           status::unsupported_media_type);
