@@ -207,4 +207,11 @@ inline std::string_view response::find(std::string_view name) const noexcept {
     return found;
 }
 
+/// `Retry-After` of a response with this status, if it is 503: long enough for a database to fail over, short enough for a person
+/// not to give up.
+inline void add_retry_after(response& response, status sent) {
+    constexpr unsigned retry_after_seconds = 2;
+    if (sent == status::service_unavailable) response.add("Retry-After", retry_after_seconds);
+}
+
 }  // namespace tollgate::http

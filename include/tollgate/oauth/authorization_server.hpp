@@ -369,8 +369,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
             // The server provides the reason.
             const auto window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(refused.peer),
                                                  settings_.anonymous_quota, policy(policies_.clock).now());
-            if (refused.status == http::status::service_unavailable)
-                response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+            http::add_retry_after(response, refused.status);
             pipeline::write_error(response, refused.status, refused.reason, docs_url_,
                                   pipeline::to_topic(refused.status));
             pipeline::add_rate_limit_fields(response, window);

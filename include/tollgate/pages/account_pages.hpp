@@ -298,8 +298,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         try {
-            if (refused.status == http::status::service_unavailable)
-                response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+            http::add_retry_after(response, refused.status);
             // There is no request, so the language is unknown.
             const auto pages = renderer_.in(renderer_.languages().front());
             pages.answer_message(response, refused.status,
@@ -320,8 +319,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const 
     const auto status = pipeline::to_status(failure.kind);
     if (to_number(status) >= 500) observed(request, state).report(policies_, failure);
     response.clear();
-    if (status == http::status::service_unavailable)
-        response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+    http::add_retry_after(response, status);
     pages_for(state).answer_status(response, status);
 }
 

@@ -110,7 +110,7 @@ struct judge {
     void respond_refusal(const http::refusal& refusal, http::response& response) const {
         const auto now = policy(policies.clock).now();
         const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(refusal.peer), settings.anonymous_quota, now);
-        if (refusal.status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
+        http::add_retry_after(response, refusal.status);
         write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
         add_rate_limit_fields(response, limit);
         finish_refusal(policies, refusal, response);
@@ -180,8 +180,7 @@ private:
         switch (status) {
             case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
             case http::status::too_many_requests: response.add("Retry-After", seconds_until(retry_at, state.now)); break;
-            case http::status::service_unavailable: response.add("Retry-After", retry_after_unavailable_seconds); break;
-            default: break;
+            default: http::add_retry_after(response, status);
         }
     }
 

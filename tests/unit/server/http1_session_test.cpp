@@ -125,7 +125,7 @@ TEST_CASE("a session ends when the request, its bytes or the server require it",
         one.receive("GET / HT");
         one.session.refuse(http::status::service_unavailable, "Busy.", one.context);
         CHECK(one.serve() == http1_session::state::closing);
-        CHECK(one.output.find("\r\nRetry-After: 1\r\n") != std::string::npos);
+        CHECK(one.output.find("\r\nRetry-After: 2\r\n") != std::string::npos);
     }
     CHECK(one.output.find("\r\nConnection: close\r\n") != std::string::npos);
     CHECK(one.session.closing());

@@ -89,7 +89,7 @@ TEST_CASE("a request that waits too long for a worker gets 503 while the worker 
     queued.write(get);
     const auto refused = queued.read_response();
     CHECK(refused.status == 503);
-    CHECK(refused.has("Retry-After: 1"));
+    CHECK(refused.has("Retry-After: 2"));
     CHECK(queued.ends_silently());
     setup.waiting.open();
     CHECK(slow->read_response().body == "/slow");

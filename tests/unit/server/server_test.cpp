@@ -775,7 +775,7 @@ TEST_CASE("a full queue of workers results in 503", "[server][workers]") {
     refused.write(get);
     const auto response = refused.read_response();
     CHECK(response.status == 503);
-    CHECK(response.has("Retry-After: 1"));
+    CHECK(response.has("Retry-After: 2"));
     CHECK(refused.ends_silently());
     waiting.open();
     CHECK(working.read_response().status == 200);

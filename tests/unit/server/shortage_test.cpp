@@ -182,7 +182,7 @@ TEST_CASE("when no descriptor is left, a client gets 503, and a warning is repor
             socket_client& client = clients.emplace_back(one, running.port());
             const auto refused = client.read_response();
             CHECK(refused.status == 503);
-            CHECK(refused.has("Retry-After: 1"));
+            CHECK(refused.has("Retry-After: 2"));
             CHECK(client.ends_silently());
         }
         CHECK(warnings == 1);

@@ -349,10 +349,9 @@ private:
     /// A page for server errors that cannot be redirected, or where trying again helps.
     void answer_error_page(const error& error, http::response& response) const {
         observed.report(policies, error);
-        const bool unavailable = error.kind == error_kind::unavailable;
-        if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-        pages.answer_status(response,
-                            unavailable ? http::status::service_unavailable : http::status::internal_server_error);
+        const auto status = status_of_server_error(error);
+        http::add_retry_after(response, status);
+        pages.answer_status(response, status);
     }
 
     void redirect_to(std::string_view url, http::response& response) const {

@@ -223,10 +223,9 @@ private:
 
     void answer_error(const error& error, http::response& response) const {
         observed.report(policies, error);
-        const bool is_unavailable = error.kind == error_kind::unavailable;
-        if (is_unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-        pages.answer_status(response, is_unavailable ? http::status::service_unavailable
-                                                     : http::status::internal_server_error);
+        const auto status = status_of_server_error(error);
+        http::add_retry_after(response, status);
+        pages.answer_status(response, status);
     }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/result.hpp>
+#include <tollgate/http/response.hpp>
 
 #include <cstdint>
 #include <string>
@@ -50,6 +51,11 @@ struct failure {
     error_code code = error_code::server_error;
     std::string description;
 };
+
+/// The status of a server error: 503 if the client can try again, otherwise 500.
+[[nodiscard]] inline http::status status_of_server_error(const error& error) noexcept {
+    return error.kind == error_kind::unavailable ? http::status::service_unavailable : http::status::internal_server_error;
+}
 
 /// The OAuth error for a server error.
 [[nodiscard]] inline failure to_failure(const error& error) {

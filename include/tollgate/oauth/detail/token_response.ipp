@@ -31,14 +31,11 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
 }
 
 TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view docs_url) {
-    const bool unavailable = error.kind == error_kind::unavailable;
+    const auto status = status_of_server_error(error);
     response.clear();
-    if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+    http::add_retry_after(response, status);
     const auto described = to_failure(error);
-    write_failure(response,
-                  {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
-                   .failure = described,
-                   .docs_url = docs_url});
+    write_failure(response, {.status = status, .failure = described, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,

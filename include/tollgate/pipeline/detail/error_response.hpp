@@ -85,9 +85,6 @@ inline constexpr rejection rate_limit_exceeded{
 inline constexpr std::string_view json_field_lines =
     "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
 
-/// `Retry-After` of a 503: long enough for a database to fail over, short enough for a person not to give up.
-inline constexpr std::uint64_t retry_after_unavailable_seconds = 2;
-
 /// The Error object, and the fields of a JSON response.
 TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
                                std::string_view docs_url, topic about);

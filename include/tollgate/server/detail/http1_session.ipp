@@ -148,8 +148,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
     response_.clear();
     response_.set_status(status);
     context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
-    if (status == http::status::service_unavailable && response_.find("Retry-After").empty())
-        response_.add("Retry-After", 1U);
+    if (response_.find("Retry-After").empty()) http::add_retry_after(response_, status);
     append({.date = context.date, .keep_alive = false});
 }
 
