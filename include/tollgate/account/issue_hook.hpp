@@ -26,7 +26,10 @@ inline constexpr std::string_view default_hook_type = "webhook";
 /// How long a replaced secret still signs in addition to the new one.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
-/// Succeeds if the account belongs to the user; otherwise not_found, whether the account exists or not.
+/// Succeeds if the account belongs to the user.
+///
+/// Errors: not_found if it does not, whether the account exists or not, and those of the directory. Any thread; blocks as the
+/// directory does.
 template <user_directory Users>
 [[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& account) {
     const auto owned = has_account(users, user, account);
@@ -35,16 +38,20 @@ template <user_directory Users>
     return {};
 }
 
-/// Whether the service has this event; otherwise invalid, with a message that names `event`.
+/// Whether the service has this event; otherwise invalid, with a message that names `event`. Any thread; never blocks.
 [[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
     if (!service.has_event(event)) return invalid("event is not an event of this service.");
     return {};
 }
 
-/// Whether hooks may be sent there; otherwise invalid, with a message that names `target_url`.
+/// Whether hooks may be sent there.
+///
+/// Errors: invalid, with a message that names `target_url`, for what is not a URL and for more than
+/// `limits::target_url_bytes_max` bytes, and those of the rule. Any thread; never blocks.
 template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
-    if (target_url.size() > limits::target_url_bytes_max) return invalid("target_url is longer than 2048 bytes.");
+    if (target_url.size() > limits::target_url_bytes_max)
+        return invalid("target_url is longer than " + std::to_string(limits::target_url_bytes_max) + " bytes.");
     const auto url = http::url::parse(target_url);
     if (!url) return invalid("target_url is not an absolute http or https URL.");
     return rule.check(*url);
@@ -75,7 +82,10 @@ template <random_source Random>
 
 }  // namespace detail
 
-/// Creates a hook for future events. Invalid if the account has `hooks_per_event_max` hooks for this event.
+/// Creates a hook for future events.
+///
+/// Errors: invalid if the account has `hooks_per_event_max` hooks for this event, internal if the random source fails, and those
+/// of the store's `create_hook`. Any thread; blocks as the store does.
 template <hook_store Hooks, random_source Random = system_random>
 [[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request request, instant now,
                                              const Random& random = {},
@@ -96,6 +106,9 @@ template <hook_store Hooks, random_source Random = system_random>
 
 /// Replaces the secret of a hook of the account; empty if the account has no such hook. The old one still signs for
 /// `hook_secret_overlap`.
+///
+/// Errors: internal if the random source fails, and those of the store's `replace_hook_secret`. Any thread; blocks as the store
+/// does.
 template <hook_store Hooks, random_source Random = system_random>
 [[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& account, hook_id hook,
                                                                    instant now, const Random& random = {}) {

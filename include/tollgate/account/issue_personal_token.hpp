@@ -17,7 +17,7 @@ namespace tollgate::inline v0 {
 /// A token to create.
 struct personal_token_request {
     user_id user;
-    std::string description;
+    std::string description;  ///< at most `limits::token_description_bytes_max` bytes
     scope_set scopes;
     std::optional<instant> expires_at = {};  ///< empty: valid until revoked
 };
@@ -30,15 +30,16 @@ struct issued_personal_token {
     std::string description = {};
 };
 
-/// Creates a token that `basic_token` accepts from now on. Invalid for a description over
-/// `limits::token_description_bytes_max`, and if the user has `tokens_per_user_max` tokens. The caller checks that the
-/// scopes exist.
+/// Creates a token that `basic_token` accepts from now on. The caller checks that the scopes exist.
+///
+/// Errors: invalid for a description over `limits::token_description_bytes_max`, and if the user has `tokens_per_user_max` tokens;
+/// internal if the random source fails; and those of the store's `create_personal_token`. Any thread; blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
     Store& store, personal_token_request request, instant now, const Random& random = {},
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
     if (request.description.size() > limits::token_description_bytes_max)
-        return invalid("description is longer than 255 bytes.");
+        return invalid("description is longer than " + std::to_string(limits::token_description_bytes_max) + " bytes.");
     std::array<std::byte, 16> name_bytes;
     std::array<std::byte, 32> secret_bytes;
     if (!random.fill(name_bytes) || !random.fill(secret_bytes)) return internal_error("the random source failed");
@@ -60,6 +61,9 @@ template <token_store Store, random_source Random = system_random>
 
 /// A new secret for a token of this user, valid for as long as the token was when it was created. Empty if the user has no
 /// such token.
+///
+/// Errors: internal if the random source fails, and those of the store's `personal_tokens_of` and `renew_personal_token`. Any
+/// thread; blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<std::optional<issued_personal_token>> renew_personal_token(Store& store, user_id user, token_id id,
                                                                                instant now, const Random& random = {}) {

@@ -22,12 +22,12 @@
 
 namespace tollgate::inline v0 {
 
-/// An application to register.
+/// An application to register. `limits` bounds the bytes of each field.
 struct application_request {
     user_id owner;
-    std::string name;                              ///< shown on the consent page: a visible line of 1 to 100 bytes
+    std::string name;                              ///< shown on the consent page: a visible line, not empty
     std::string website;                           ///< an absolute http or https URL without user information
-    std::string description = {};                  ///< may be empty; a visible line of at most 255 bytes
+    std::string description = {};                  ///< may be empty; a visible line
     /// At most `limits::redirect_urls_max`; each as `website`, and without a fragment (RFC 6749 section 3.1.2). A public
     /// client may also have URLs with a private-use scheme (RFC 8252 section 7.1): `com.example.app:/back`.
     std::vector<std::string> redirect_urls = {};
@@ -107,7 +107,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// All errors, in the order of the fields; empty if there are none.
+/// All errors, in the order of the fields; empty if there are none. Any thread; never blocks.
 [[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& request);
 
 /// A new application. Its secret is shown only once; the store keeps its digest.
@@ -127,8 +127,10 @@ template <random_source Random>
     return secret;
 }
 
-/// Registers an OAuth client (RFC 6749 section 2). Invalid for the first of its faults, and if the user has
-/// `applications_per_user_max` applications.
+/// Registers an OAuth client (RFC 6749 section 2).
+///
+/// Errors: invalid for the first of its faults, and if the user has `applications_per_user_max` applications; internal if the
+/// random source fails; and those of the store's `create_application`. Any thread; blocks as the store does.
 template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
     Store& store, application_request request, instant now, const Random& random = {},
@@ -156,8 +158,10 @@ template <application_store Store, random_source Random = system_random>
     return registered_application{*id, client_id, *secret};
 }
 
-/// Changes what users see of an application, and its redirect URLs. Invalid for the first of its faults; false if the owner
-/// has no such application. `request.type` must be the application's.
+/// Changes what users see of an application, and its redirect URLs. False if the owner has no such application. `request.type`
+/// must be the application's.
+///
+/// Errors: invalid for the first of its faults, and those of the store's `update_application`. Any thread; blocks as the store does.
 template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
@@ -171,10 +175,6 @@ template <application_store Store>
                                      .acts_for_owner = acts_for_owner && request.type == client_type::confidential});
 }
 
-static_assert(limits::application_name_bytes_max == 100 && limits::application_description_bytes_max == 255 &&
-                  limits::target_url_bytes_max == 2048 && limits::redirect_urls_max == 20,
-              "the messages name the bounds");
-
 inline std::vector<field_fault> faults_of(const application_request& request) {
     std::vector<field_fault> faults;
     const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
@@ -186,19 +186,23 @@ inline std::vector<field_fault> faults_of(const application_request& request) {
             return add(" must be https; http is allowed for loopback addresses only.", *fault);
         if (fault == field_error::not_ascii)
             return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *fault);
-        if (fault) return add(" must be an absolute http or https URL of at most 2048 bytes.");
+        if (fault)
+            return add(" must be an absolute http or https URL of at most " + std::to_string(limits::target_url_bytes_max) + " bytes.");
         const auto url = http::url::parse(text);
         if (url->has_user_info) add(" must not contain a user name or password.");
         else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
     };
     if (!is_visible_line(request.name, limits::application_name_bytes_max))
-        faults.push_back({"name", "name must be a line of 1 to 100 bytes without control or invisible characters."});
+        faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
+                                      " bytes without control or invisible characters."});
     check_url("website", request.website, true, 0);
     if (!request.description.empty() && !is_visible_line(request.description, limits::application_description_bytes_max))
         faults.push_back({"description",
-                          "description must be a line of at most 255 bytes without control or invisible characters."});
+                          "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
+                              " bytes without control or invisible characters."});
     if (request.redirect_urls.size() > limits::redirect_urls_max)
-        faults.push_back({"redirect_url", "redirect_url is given more than 20 times.", field_error::too_many});
+        faults.push_back({"redirect_url", "redirect_url is given more than " + std::to_string(limits::redirect_urls_max) + " times.",
+                          field_error::too_many});
     for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
         const std::string& each = request.redirect_urls[i];
         if (request.type != client_type::public_client || !detail::is_private_use_url(each))
