@@ -23,8 +23,9 @@ class method_set {
 public:
     /// Adds a method; adding it twice changes nothing.
     constexpr void add(http::method m) noexcept { bits_ |= bit(m); }
-    /// Whether the method is in the set, or the set is empty.
+    /// Whether the method is in the set.
     [[nodiscard]] constexpr bool contains(http::method m) const noexcept { return (bits_ & bit(m)) != 0; }
+    /// Whether no method is in the set.
     [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
 
 private:

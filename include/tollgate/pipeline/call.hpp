@@ -224,7 +224,8 @@ public:
     [[nodiscard]] const http::request& request() const noexcept { return request_; }
     [[nodiscard]] instant now() const noexcept { return now_; }
 
-    /// Whether the request has valid credentials. Always true on a route that needs credentials.
+    /// Whether the request has valid credentials. Always true on a route that needs credentials; an open route also serves requests
+    /// without.
     [[nodiscard]] bool has_caller() const noexcept { return caller_ != nullptr; }
     /// Precondition: has_caller().
     [[nodiscard]] const tollgate::caller& caller() const noexcept {

@@ -93,6 +93,19 @@ TEST_CASE("the demonstration paths return an array of strings", "[api][demonstra
     CHECK(shop.handle(test_request{method::get, "/v1/testservice/auth"}).status() == status::unauthorized);
 }
 
+TEST_CASE("an open route knows its caller if there is one", "[api][routing]") {
+    auto shop = make_shop();
+    const auto greet = [](api_call& call) -> result<void> {
+        call.json().string(call.has_caller() ? "user " + std::to_string(call.caller().user.value()) : std::string{"nobody"});
+        return {};
+    };
+    account_api api{shop_settings(), shop.users, shop.store, default_policies().with_clock(fake_clock{&shop.now}),
+                    route_table{on_get<"/greeting">(open_to_all, greet)}};
+    const auto token = shop.personal_token(ann, "user:balance");
+    CHECK(api.handle(test_request{method::get, "/v1/greeting"}.view()).body() == "\"nobody\"");
+    CHECK(api.handle(test_request{method::get, "/v1/greeting"}.basic(token.username, token.secret).view()).body() == "\"user 1\"");
+}
+
 TEST_CASE("a base URL may have any path", "[api][routing]") {
     for (const auto& [base, target] : {std::pair{"http://api.example/v1", "/v1/testservice/get"},
                                        std::pair{"http://api.example", "/testservice/get"},
