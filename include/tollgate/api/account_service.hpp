@@ -117,8 +117,8 @@ void copy_common_fields(const api_settings& api, Settings& settings) {
 
 // The handlers besides the API. The API is the last one of the site, for paths that belong to nothing else.
 template <class Api>
-struct parts_without_people {
-    explicit parts_without_people(Api& api)
+struct parts_without_sessions {
+    explicit parts_without_sessions(Api& api)
         : documentation{api.settings(), api.table()},
           site{http::mounted(documentation.root(), documentation), http::mounted("", api)} {}
 
@@ -129,9 +129,9 @@ struct parts_without_people {
 };
 
 template <class Api, class Oauth, class Pages, class Theme>
-struct parts_with_people {
+struct parts_with_sessions {
     template <class Users, class Store, class Sessions>
-    parts_with_people(Api& api, Users& users, Store& store, Sessions& sessions, oauth_settings oauth_part,
+    parts_with_sessions(Api& api, Users& users, Store& store, Sessions& sessions, oauth_settings oauth_part,
                       page_settings page_part, Theme theme_part)
         : theme{std::move(theme_part)},
           oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
@@ -181,9 +181,10 @@ class account_service {
     using shared_policies = decltype(std::declval<Policies&>().by_reference());
     using shared_theme = std::reference_wrapper<policy_type<Theme>>;
     using parts_type =
-        std::conditional_t<std::is_same_v<Sessions, no_sessions>, service_detail::parts_without_people<api_type>,
-                           service_detail::parts_with_people<api_type, authorization_server<Sessions, Store, shared_policies, shared_theme>,
-                                                             account_pages<Users, Sessions, Store, shared_policies, shared_theme>, Theme>>;
+        std::conditional_t<std::is_same_v<Sessions, no_sessions>, service_detail::parts_without_sessions<api_type>,
+                           service_detail::parts_with_sessions<
+                               api_type, authorization_server<Sessions, Store, shared_policies, shared_theme>,
+                               account_pages<Users, Sessions, Store, shared_policies, shared_theme>, Theme>>;
 
 public:
     /// Whether handling a request may block.

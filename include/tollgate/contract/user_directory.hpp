@@ -31,7 +31,7 @@ namespace tollgate::inline v0 {
 /// Optional parts: `account_checker`, `quota_cache`, `balance_cache`, `activity_source`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
-    // The user's balance, in the currency of their settings. Called for a balance request whose credential does not
+    // The user's balance, in the user's currency. Called for a balance request whose credential does not
     // include the balance.
     { d.balance_of(user) } -> std::same_as<result<balance>>;
     // The user's accounts at one service, in a stable order; empty if there are none or the service is unknown.

@@ -38,8 +38,8 @@ struct oauth_settings {
     quota device_requests{60, std::chrono::minutes{10}};
     quota device_requests_of_site{120, std::chrono::minutes{10}};
     quota device_requests_of_network{300, std::chrono::minutes{10}};
-    /// Wrong user codes that one user types. One is right with a probability of 1 to 2.5 million at most, with as many
-    /// codes waiting as one application may have.
+    /// Wrong user codes that one user types. A guess is right with a probability of at most 1 in 2.5 million while as many codes
+    /// wait as one application may have.
     quota user_code_attempts{10, std::chrono::hours{1}};
 
     /// Requests of one address to the authorization pages: far more than people make.
