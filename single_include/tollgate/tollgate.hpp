@@ -218,6 +218,11 @@ namespace tollgate::inline v0 {
     return value;
 }
 
+[[nodiscard]] constexpr std::string_view without_final_slashes(std::string_view text) noexcept {
+    while (text.ends_with('/')) text.remove_suffix(1);
+    return text;
+}
+
 /// The value of a hexadecimal digit of either case; -1 for any other character.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
     if (is_digit(c)) return c - '0';
@@ -870,12 +875,15 @@ enum class error_kind {
 };
 
 /// A failure. `message` is sent to the client; `cause` is for the operator (the observer receives it) and may name files,
-/// statements or addresses. Neither may contain a secret.
+/// statements or addresses. A cause is complete: operators read it without the message. Neither may contain a secret.
 struct error {
     error_kind kind = error_kind::internal;
     std::string message;
     std::string cause;
     instant retry_at{};  ///< of `too_many_requests` alone
+
+    /// What an operator reads, for logs and stderr: the cause, or the message if there is no cause. Not for clients.
+    [[nodiscard]] const std::string& log_text() const noexcept { return cause.empty() ? message : cause; }
 
     friend bool operator==(const error&, const error&) = default;
 };
@@ -903,22 +911,21 @@ struct error {
 /// The same text for what does not exist and for what belongs to another user, so that the two cannot be distinguished.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
 
-/// For the end of `main`: prints the error and its cause to stderr as one line and returns the exit code 1.
+/// For the end of `main`: prints `failure.log_text()` to stderr as one line and returns the exit code 1.
 ///
 ///     auto store = sqlite_store::open("tollgate.db");
 ///     if (!store) return report(store.error());
 inline int report(const error& failure) noexcept {
-    std::fprintf(stderr, "tollgate: %s\n", (failure.cause.empty() ? failure.message : failure.cause).c_str());
+    std::fprintf(stderr, "tollgate: %s\n", failure.log_text().c_str());
     return 1;
 }
 
-/// Thrown by `result::value()` on an error, like std::bad_expected_access. `what()` is the cause, or the message if
-/// there is no cause.
+/// Thrown by `result::value()` on an error, like std::bad_expected_access. `what()` is the error's `log_text()`.
 class bad_result_access : public std::logic_error {
 public:
     /// Thrown by `value()` of a result that holds `failure`.
     explicit bad_result_access(tollgate::error failure)
-        : std::logic_error{failure.cause.empty() ? failure.message : failure.cause}, error_{std::move(failure)} {}
+        : std::logic_error{failure.log_text()}, error_{std::move(failure)} {}
 
     /// The error of the result.
     [[nodiscard]] tollgate::error& error() & noexcept { return error_; }
@@ -1730,6 +1737,13 @@ inline std::string_view response::find(std::string_view name) const noexcept {
     return found;
 }
 
+/// `Retry-After` of a response with this status, if it is 503: long enough for a database to fail over, short enough for a person
+/// not to give up.
+inline void add_retry_after(response& response, status sent) {
+    constexpr unsigned retry_after_seconds = 2;
+    if (sent == status::service_unavailable) response.add("Retry-After", retry_after_seconds);
+}
+
 }  // namespace tollgate::http
 
 // <tollgate/http/detail/fields.hpp>
@@ -2267,8 +2281,9 @@ public:
         static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
         if (destroy_ == nullptr) {
             ::new (static_cast<void*>(bytes_)) T(std::forward<Arguments>(arguments)...);
-            destroy_ = [](void* object) noexcept { static_cast<T*>(object)->~T(); };
+            destroy_ = &destroy<T>;
         }
+        assert(destroy_ == &destroy<T>);
         return *std::launder(reinterpret_cast<T*>(bytes_));
     }
 
@@ -2281,17 +2296,29 @@ public:
     [[nodiscard]] std::size_t body_bytes_max() const noexcept { return body_bytes_max_; }
     void set_body_bytes_max(std::size_t bytes) noexcept { body_bytes_max_ = bytes; }
 
+    /// Which handler answers the request, for one that passes requests on to others and could choose differently the next
+    /// time. 0 until it is set.
+    [[nodiscard]] std::uint8_t choice() const noexcept { return choice_; }
+    void set_choice(std::uint8_t chosen) noexcept { choice_ = chosen; }
+
     /// Destroys the object, for the next request or when the connection is gone.
     void clear() noexcept {
         waits_for_ = work_kind::other;
+        choice_ = 0;
         body_bytes_max_ = static_cast<std::size_t>(-1);
         if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
     }
 
 private:
+    template <class T>
+    static void destroy(void* object) noexcept {
+        static_cast<T*>(object)->~T();
+    }
+
     void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null if there is none
     std::size_t body_bytes_max_ = static_cast<std::size_t>(-1);
     work_kind waits_for_ = work_kind::other;
+    std::uint8_t choice_ = 0;
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
 
@@ -2747,6 +2774,10 @@ struct url {
     /// slashes, a stray `%`, an empty port. Also refused: more than limits::target_url_bytes_max bytes, IPv6 zones,
     /// names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
     static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
+
+    /// The root of an API or of pages, as settings name it: `https://api.example.com/v1`. Here `path` has no slash at its end and is
+    /// empty for a whole host. Throws std::invalid_argument for text that `parse` refuses, user information, a query or a fragment.
+    static TOLLGATE_DECL url root(std::string_view text);
 
     /// The default port of the scheme: 80 or 443 (RFC 9110 section 4.2).
     [[nodiscard]] constexpr std::uint16_t default_port() const noexcept {
@@ -4084,7 +4115,7 @@ struct refusal_record {
     const http::refusal& refusal;
 };
 
-/// A failure of the server, for logs: `error.cause` is not sent to the client. Valid during the call.
+/// A failure of the server, for logs: `error.log_text()` is not for the client. Valid during the call.
 struct problem_record {
     /// A failure, and the request in which it occurred, if any.
     problem_record(const tollgate::error& failure, const request_context* request = nullptr) noexcept : error{failure}, context{request} {}
@@ -4419,8 +4450,9 @@ class method_set {
 public:
     /// Adds a method; adding it twice changes nothing.
     constexpr void add(http::method m) noexcept { bits_ |= bit(m); }
-    /// Whether the method is in the set, or the set is empty.
+    /// Whether the method is in the set.
     [[nodiscard]] constexpr bool contains(http::method m) const noexcept { return (bits_ & bit(m)) != 0; }
+    /// Whether no method is in the set.
     [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
 
 private:
@@ -4951,7 +4983,7 @@ namespace tollgate::inline v0 {
 /// Optional parts: `account_checker`, `quota_cache`, `balance_cache`, `activity_source`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
-    // The user's balance, in the currency of their settings. Called for a balance request whose credential does not
+    // The user's balance, in the user's currency. Called for a balance request whose credential does not
     // include the balance.
     { d.balance_of(user) } -> std::same_as<result<balance>>;
     // The user's accounts at one service, in a stable order; empty if there are none or the service is unknown.
@@ -5736,7 +5768,10 @@ inline constexpr std::string_view default_hook_type = "webhook";
 /// How long a replaced secret still signs in addition to the new one.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
-/// Succeeds if the account belongs to the user; otherwise not_found, whether the account exists or not.
+/// Succeeds if the account belongs to the user.
+///
+/// Errors: not_found if it does not, whether the account exists or not, and those of the directory. Any thread; blocks as the
+/// directory does.
 template <user_directory Users>
 [[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& account) {
     const auto owned = has_account(users, user, account);
@@ -5745,16 +5780,20 @@ template <user_directory Users>
     return {};
 }
 
-/// Whether the service has this event; otherwise invalid, with a message that names `event`.
+/// Whether the service has this event; otherwise invalid, with a message that names `event`. Any thread; never blocks.
 [[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
     if (!service.has_event(event)) return invalid("event is not an event of this service.");
     return {};
 }
 
-/// Whether hooks may be sent there; otherwise invalid, with a message that names `target_url`.
+/// Whether hooks may be sent there.
+///
+/// Errors: invalid, with a message that names `target_url`, for what is not a URL and for more than
+/// `limits::target_url_bytes_max` bytes, and those of the rule. Any thread; never blocks.
 template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
-    if (target_url.size() > limits::target_url_bytes_max) return invalid("target_url is longer than 2048 bytes.");
+    if (target_url.size() > limits::target_url_bytes_max)
+        return invalid("target_url is longer than " + std::to_string(limits::target_url_bytes_max) + " bytes.");
     const auto url = http::url::parse(target_url);
     if (!url) return invalid("target_url is not an absolute http or https URL.");
     return rule.check(*url);
@@ -5785,7 +5824,10 @@ template <random_source Random>
 
 }  // namespace detail
 
-/// Creates a hook for future events. Invalid if the account has `hooks_per_event_max` hooks for this event.
+/// Creates a hook for future events.
+///
+/// Errors: invalid if the account has `hooks_per_event_max` hooks for this event, internal if the random source fails, and those
+/// of the store's `create_hook`. Any thread; blocks as the store does.
 template <hook_store Hooks, random_source Random = system_random>
 [[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request request, instant now,
                                              const Random& random = {},
@@ -5806,6 +5848,9 @@ template <hook_store Hooks, random_source Random = system_random>
 
 /// Replaces the secret of a hook of the account; empty if the account has no such hook. The old one still signs for
 /// `hook_secret_overlap`.
+///
+/// Errors: internal if the random source fails, and those of the store's `replace_hook_secret`. Any thread; blocks as the store
+/// does.
 template <hook_store Hooks, random_source Random = system_random>
 [[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& account, hook_id hook,
                                                                    instant now, const Random& random = {}) {
@@ -5826,7 +5871,7 @@ namespace tollgate::inline v0 {
 /// A token to create.
 struct personal_token_request {
     user_id user;
-    std::string description;
+    std::string description;  ///< at most `limits::token_description_bytes_max` bytes
     scope_set scopes;
     std::optional<instant> expires_at = {};  ///< empty: valid until revoked
 };
@@ -5839,15 +5884,16 @@ struct issued_personal_token {
     std::string description = {};
 };
 
-/// Creates a token that `basic_token` accepts from now on. Invalid for a description over
-/// `limits::token_description_bytes_max`, and if the user has `tokens_per_user_max` tokens. The caller checks that the
-/// scopes exist.
+/// Creates a token that `basic_token` accepts from now on. The caller checks that the scopes exist.
+///
+/// Errors: invalid for a description over `limits::token_description_bytes_max`, and if the user has `tokens_per_user_max` tokens;
+/// internal if the random source fails; and those of the store's `create_personal_token`. Any thread; blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
     Store& store, personal_token_request request, instant now, const Random& random = {},
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
     if (request.description.size() > limits::token_description_bytes_max)
-        return invalid("description is longer than 255 bytes.");
+        return invalid("description is longer than " + std::to_string(limits::token_description_bytes_max) + " bytes.");
     std::array<std::byte, 16> name_bytes;
     std::array<std::byte, 32> secret_bytes;
     if (!random.fill(name_bytes) || !random.fill(secret_bytes)) return internal_error("the random source failed");
@@ -5869,6 +5915,9 @@ template <token_store Store, random_source Random = system_random>
 
 /// A new secret for a token of this user, valid for as long as the token was when it was created. Empty if the user has no
 /// such token.
+///
+/// Errors: internal if the random source fails, and those of the store's `personal_tokens_of` and `renew_personal_token`. Any
+/// thread; blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<std::optional<issued_personal_token>> renew_personal_token(Store& store, user_id user, token_id id,
                                                                                instant now, const Random& random = {}) {
@@ -5896,12 +5945,12 @@ template <token_store Store, random_source Random = system_random>
 
 namespace tollgate::inline v0 {
 
-/// An application to register.
+/// An application to register. `limits` bounds the bytes of each field.
 struct application_request {
     user_id owner;
-    std::string name;                              ///< shown on the consent page: a visible line of 1 to 100 bytes
+    std::string name;                              ///< shown on the consent page: a visible line, not empty
     std::string website;                           ///< an absolute http or https URL without user information
-    std::string description = {};                  ///< may be empty; a visible line of at most 255 bytes
+    std::string description = {};                  ///< may be empty; a visible line
     /// At most `limits::redirect_urls_max`; each as `website`, and without a fragment (RFC 6749 section 3.1.2). A public
     /// client may also have URLs with a private-use scheme (RFC 8252 section 7.1): `com.example.app:/back`.
     std::vector<std::string> redirect_urls = {};
@@ -5981,7 +6030,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// All errors, in the order of the fields; empty if there are none.
+/// All errors, in the order of the fields; empty if there are none. Any thread; never blocks.
 [[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& request);
 
 /// A new application. Its secret is shown only once; the store keeps its digest.
@@ -6001,8 +6050,10 @@ template <random_source Random>
     return secret;
 }
 
-/// Registers an OAuth client (RFC 6749 section 2). Invalid for the first of its faults, and if the user has
-/// `applications_per_user_max` applications.
+/// Registers an OAuth client (RFC 6749 section 2).
+///
+/// Errors: invalid for the first of its faults, and if the user has `applications_per_user_max` applications; internal if the
+/// random source fails; and those of the store's `create_application`. Any thread; blocks as the store does.
 template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
     Store& store, application_request request, instant now, const Random& random = {},
@@ -6030,8 +6081,10 @@ template <application_store Store, random_source Random = system_random>
     return registered_application{*id, client_id, *secret};
 }
 
-/// Changes what users see of an application, and its redirect URLs. Invalid for the first of its faults; false if the owner
-/// has no such application. `request.type` must be the application's.
+/// Changes what users see of an application, and its redirect URLs. False if the owner has no such application. `request.type`
+/// must be the application's.
+///
+/// Errors: invalid for the first of its faults, and those of the store's `update_application`. Any thread; blocks as the store does.
 template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
@@ -6045,10 +6098,6 @@ template <application_store Store>
                                      .acts_for_owner = acts_for_owner && request.type == client_type::confidential});
 }
 
-static_assert(limits::application_name_bytes_max == 100 && limits::application_description_bytes_max == 255 &&
-                  limits::target_url_bytes_max == 2048 && limits::redirect_urls_max == 20,
-              "the messages name the bounds");
-
 inline std::vector<field_fault> faults_of(const application_request& request) {
     std::vector<field_fault> faults;
     const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
@@ -6060,19 +6109,23 @@ inline std::vector<field_fault> faults_of(const application_request& request) {
             return add(" must be https; http is allowed for loopback addresses only.", *fault);
         if (fault == field_error::not_ascii)
             return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *fault);
-        if (fault) return add(" must be an absolute http or https URL of at most 2048 bytes.");
+        if (fault)
+            return add(" must be an absolute http or https URL of at most " + std::to_string(limits::target_url_bytes_max) + " bytes.");
         const auto url = http::url::parse(text);
         if (url->has_user_info) add(" must not contain a user name or password.");
         else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
     };
     if (!is_visible_line(request.name, limits::application_name_bytes_max))
-        faults.push_back({"name", "name must be a line of 1 to 100 bytes without control or invisible characters."});
+        faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
+                                      " bytes without control or invisible characters."});
     check_url("website", request.website, true, 0);
     if (!request.description.empty() && !is_visible_line(request.description, limits::application_description_bytes_max))
         faults.push_back({"description",
-                          "description must be a line of at most 255 bytes without control or invisible characters."});
+                          "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
+                              " bytes without control or invisible characters."});
     if (request.redirect_urls.size() > limits::redirect_urls_max)
-        faults.push_back({"redirect_url", "redirect_url is given more than 20 times.", field_error::too_many});
+        faults.push_back({"redirect_url", "redirect_url is given more than " + std::to_string(limits::redirect_urls_max) + " times.",
+                          field_error::too_many});
     for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
         const std::string& each = request.redirect_urls[i];
         if (request.type != client_type::public_client || !detail::is_private_use_url(each))
@@ -6095,7 +6148,7 @@ struct api_license {
 
 /// The settings of an `account_api`.
 struct api_settings {
-    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`.
+    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`; see `http::url::root`.
     std::string base_url = {};
     /// The root of the pages, OAuth and the documentation, without a trailing slash: `https://example.com`.
     std::string auth_url = {};
@@ -6126,19 +6179,13 @@ struct api_settings {
 /// What Error objects link to, see `api_settings::documentation_url`.
 [[nodiscard]] inline std::string documentation_url_of(const api_settings& settings) {
     if (!settings.documentation_url.empty()) return settings.documentation_url;
-    std::string_view root = settings.base_url;
-    while (root.ends_with('/')) root.remove_suffix(1);
-    return std::string{root}.append("/openapi.json");
+    return settings.base_url + "/openapi.json";
 }
 
-/// The path of a URL such as `https://api.example.com/v1`, without a slash at its end.
-[[nodiscard]] inline std::string path_of(std::string_view url) {
-    const auto authority = url.find("://");
-    const auto path = authority == std::string_view::npos ? authority : url.find('/', authority + 3);
-    if (path == std::string_view::npos) return {};
-    url.remove_prefix(path);
-    while (url.ends_with('/')) url.remove_suffix(1);
-    return std::string{url};
+/// The same settings, whose URLs do not end in a slash: paths are appended to them.
+[[nodiscard]] inline api_settings without_final_slashes(api_settings settings) {
+    for (std::string* url : {&settings.base_url, &settings.auth_url}) url->resize(without_final_slashes(*url).size());
+    return settings;
 }
 
 }  // namespace tollgate
@@ -6344,7 +6391,8 @@ public:
     [[nodiscard]] const http::request& request() const noexcept { return request_; }
     [[nodiscard]] instant now() const noexcept { return now_; }
 
-    /// Whether the request has valid credentials. Always true on a route that needs credentials.
+    /// Whether the request has valid credentials. Always true on a route that needs credentials; an open route also serves requests
+    /// without.
     [[nodiscard]] bool has_caller() const noexcept { return caller_ != nullptr; }
     /// Precondition: has_caller().
     [[nodiscard]] const tollgate::caller& caller() const noexcept {
@@ -6403,7 +6451,8 @@ struct health_settings {
 /// `{"ready":false,"failing":["store"]}`; every other path gets 200, because the process serves. A check fails before its first
 /// run.
 ///
-/// Thread rule: `handle`, `failing` and `stop` may be called from any thread at any time; `add` only before `start`.
+/// Thread rule: everything may be called from any thread at any time, with two exceptions: `add` only before `start`, and `stop` not
+/// from a check or `on_change`.
 class health {
 public:
     /// Checks something that serving requests needs, such as a row of the store. It may block but must end by itself, because `stop`
@@ -6420,10 +6469,11 @@ public:
     /// Adds a check. Everything that it refers to must outlive this object.
     TOLLGATE_DECL void add(std::string name, check function);
 
-    /// Runs the checks from now on. An error means that a thread could not be started. Can be called once.
+    /// Runs the checks from now on. An error means that a thread could not be started, that this is not the first call, or that the
+    /// checks have been stopped.
     TOLLGATE_DECL result<void> start();
 
-    /// Runs no further checks, and waits for those in progress. Calling it again is harmless.
+    /// Runs no further checks, and waits for those in progress. May be called repeatedly.
     TOLLGATE_DECL void stop() noexcept;
 
     /// The names of the checks that fail, in the order in which they were added. Never waits.
@@ -6856,9 +6906,6 @@ inline constexpr rejection rate_limit_exceeded{
 /// The fields of every JSON response. Account data is private to its caller, and must not be taken for another type.
 inline constexpr std::string_view json_field_lines =
     "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
-
-/// `Retry-After` of a 503: long enough for a database to fail over, short enough for a person not to give up.
-inline constexpr std::uint64_t retry_after_unavailable_seconds = 2;
 
 /// The Error object, and the fields of a JSON response.
 TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
@@ -7385,7 +7432,7 @@ struct route {
 
     /// Calls the endpoint; may block.
     function run = nullptr;
-    /// Calls the endpoint if it can answer without blocking; null otherwise.
+    /// Calls the endpoint if it can answer without blocking. Never null.
     function_without_waiting run_without_waiting = nullptr;
     std::shared_ptr<const void> endpoint;      ///< null for one without state
     /// Who may call the route.
@@ -7649,7 +7696,7 @@ struct judgement {
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
-    limit_decision limit{};  ///< of the caller or of the client's address, whichever the request counts against
+    std::optional<limit_decision> limit;  ///< of the caller or of the client's address; none before `stage::limit`
     route_match route;
     std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
@@ -7726,10 +7773,9 @@ template <rate_limiter Limiter>
     const auto& [key, allowed] = window;
     const bool counts = is_counted(state);
     if (thread == http::thread_kind::io && http::handler_blocks<Limiter>()) {
-        const auto taken = counts ? take_without_waiting(limiter, key, allowed, state.now)
-                                  : peek_without_waiting(limiter, key, allowed, state.now);
-        if (taken) state.limit = *taken;
-        return taken.has_value();
+        state.limit = counts ? take_without_waiting(limiter, key, allowed, state.now)
+                             : peek_without_waiting(limiter, key, allowed, state.now);
+        return state.limit.has_value();
     }
     state.limit = counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now);
     return true;
@@ -7769,14 +7815,14 @@ template <request_limiter Limiter>
         return found.value_or(uncounted);
     };
     state.limit = tightest([&](const limit_window& each) { return limiter.peek(each.key, each.allowed, state.now); });
-    if (!state.limit.admitted || !is_counted(state)) return true;
+    if (!state.limit->admitted || !is_counted(state)) return true;
     state.limit = tightest([&](const limit_window& each) { return limiter.take(each.key, each.allowed, state.now); });
     return true;
 }
 
-/// 429 for a request beyond its quota.
+/// 429 for a request beyond its quota, after `stage::limit`.
 [[nodiscard]] inline std::optional<rejection> check_limit(const judgement& state) noexcept {
-    if (state.limit.admitted || state.auth.state == auth_state::failed || state.is_preflight) return std::nullopt;
+    if (state.limit->admitted || state.auth.state == auth_state::failed || state.is_preflight) return std::nullopt;
     return rate_limit_exceeded;
 }
 
@@ -7964,12 +8010,11 @@ struct judge {
     /// The response after an exception. Never waits.
     void respond_thrown(std::string_view message, const http::request& request, http::response& response, judgement& state) const {
         write_failure(internal_error(std::string{"thrown: "}.append(message)), request, response, state);
-        if (state.limit.limit == 0)
-            state.limit = peek_or_unused(policy(policies.limiter), limit_key::of(request.peer), settings.anonymous_quota, state.now);
-        const auto observation = observed(request, state);
-        add_rate_limit_fields(response, state.limit, observation.id());
-        http::add_cors_fields(settings.cors_origins, request, response);
-        observation.report_end(policies, response, caller_of(state));
+        if (!state.limit) {
+            const auto [key, allowed] = window_of(quotas(), state);
+            state.limit = peek_or_unused(policy(policies.limiter), key, allowed, state.now);
+        }
+        finish(request, response, state);
     }
 
     /// The response to what the server refused by itself: an Error object. It is not counted, because its sender is not known.
@@ -7977,7 +8022,7 @@ struct judge {
     void respond_refusal(const http::refusal& refusal, http::response& response) const {
         const auto now = policy(policies.clock).now();
         const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(refusal.peer), settings.anonymous_quota, now);
-        if (refusal.status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
+        http::add_retry_after(response, refusal.status);
         write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
         add_rate_limit_fields(response, limit);
         finish_refusal(policies, refusal, response);
@@ -7990,18 +8035,19 @@ private:
         return http::handle_step::needs_worker;
     }
 
+    [[nodiscard]] default_quotas quotas() const noexcept { return {settings.anonymous_quota, settings.user_quota}; }
+
     static constexpr bool limit_needs_route = request_limiter<policy_type<decltype(Policies::limiter)>>;
 
     /// Counts the request. The route is looked up this early only for a limiter that needs it: a 429 should stay cheap.
     [[nodiscard]] bool count(const http::request& request, http::thread_kind thread, judgement& state) const {
         auto& limiter = policy(policies.limiter);
-        const default_quotas quotas{settings.anonymous_quota, settings.user_quota};
         if constexpr (limit_needs_route) {
             if (state.route_path == nullptr)
                 state.route_rejection = find_route(policy(policies.router), routes, settings.services, root, request, state);
-            return count_in_windows(limiter, quotas, pattern_of(state), request, thread, state);
+            return count_in_windows(limiter, quotas(), pattern_of(state), request, thread, state);
         } else {
-            return count_request(limiter, quotas, thread, state);
+            return count_request(limiter, quotas(), thread, state);
         }
     }
 
@@ -8026,7 +8072,7 @@ private:
 
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
         const auto observation = observed(request, state);
-        add_rate_limit_fields(response, state.limit, observation.id());
+        add_rate_limit_fields(response, *state.limit, observation.id());
         http::add_cors_fields(settings.cors_origins, request, response);
         observation.report_end(policies, response, caller_of(state));
         return http::handle_step::done;
@@ -8037,9 +8083,17 @@ private:
         const auto status = to_status(failure.kind);
         if (to_number(status) >= 500) observed(request, state).report(policies, failure);
         response.clear();
-        if (status == http::status::service_unavailable) response.add("Retry-After", retry_after_unavailable_seconds);
-        if (status == http::status::too_many_requests) response.add("Retry-After", seconds_until(failure.retry_at, state.now));
+        add_required_fields(status, failure.retry_at, response, state);
         write_error(response, status, failure.message, docs_url, to_topic(status));
+    }
+
+    /// The fields that a response of this status must have, whoever refuses the request. `retry_at` is of a 429.
+    void add_required_fields(http::status status, instant retry_at, http::response& response, const judgement& state) const {
+        switch (status) {
+            case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
+            case http::status::too_many_requests: response.add("Retry-After", seconds_until(retry_at, state.now)); break;
+            default: http::add_retry_after(response, status);
+        }
     }
 
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
@@ -8049,17 +8103,14 @@ private:
 
     http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
                              const judgement& state) const {
+        add_required_fields(rejection.status, state.limit->resets_at, response, state);
         switch (rejection.status) {
-            case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
             case http::status::forbidden:
                 if (state.route.result == route_match::kind::found)
                     add_insufficient_scope(response, required_scope(routes[state.route.route].access, state.route_service));
                 break;
             case http::status::method_not_allowed: add_allow(response, state.route.allowed); break;
             case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
-            case http::status::too_many_requests:
-                response.add("Retry-After", seconds_until(state.limit.resets_at, state.now));
-                break;
             default: break;
         }
         write_error(response, rejection.status, rejection.message, docs_url, rejection.documentation);
@@ -8174,6 +8225,9 @@ private:
 /// fixed size behind a lock: `tollgate_affected_requests` names the users with the most of them, by their ids, or the
 /// networks (/24, /48) of clients that were not authenticated. No other request touches that table.
 ///
+/// What `add` and `watch_...` refer to must exist whenever a report is made: destroy what serves the reports first. In the
+/// example, a server of `operators` is declared last, and so is destroyed first.
+///
 /// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which come before.
 class metrics {
 public:
@@ -8191,15 +8245,15 @@ public:
     TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
     TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
 
-    /// Adds families to every report. `function` must outlive it, or be a copy.
+    /// Adds families to every report.
     TOLLGATE_DECL void add(collector function);
 
-    /// Reports the connections and workers of a `server`, which must outlive it.
+    /// Reports the connections and workers of a `server`.
     template <class Server>
     void watch_server(const Server& server) {
         add([&server](metrics_writer& writer) { write_server(writer, server.statistics()); });
     }
-    /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`. It must outlive this.
+    /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`.
     template <class Backend>
     void watch_backend(std::string name, const Backend& backend) {
         add_backend(std::move(name), [&backend] { return backend.statistics(); });
@@ -8399,13 +8453,14 @@ struct session_settings {
     std::string auth_url;
     std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
 
+    // Each time is at most 36,500 days, and above zero except for `touch_interval`.
     seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
     seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute time-out)
-    /// How often a use is stored at most, so that most requests only read.
+    /// How often a use is stored at most, so that most requests only read. 0: each use is stored.
     seconds touch_interval{std::chrono::minutes{5}};
 
     /// Signs the cookie that marks a browser as known after a sign-in. Empty: random, so that a restart forgets which
-    /// browsers are known. Nodes on one store should share a random one.
+    /// browsers are known. Nodes on one store should share a random one, of at least 16 bytes.
     std::string browser_key = {};
     seconds browser_lifetime{std::chrono::days{365}};  ///< of that cookie
 
@@ -8420,7 +8475,8 @@ inline constexpr std::string_view return_to_name = "return_to";
 /// not leak sessions.
 class session_cookie {
 public:
-    /// Throws std::invalid_argument if auth_url is not an absolute http or https URL, or the name is not a token.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, a name that is not a token, or another
+    /// setting outside its bounds.
     TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
 
     /// The well-formed session cookie of this request, if any. A view of the request.
@@ -8708,15 +8764,25 @@ private:
 };
 
 inline session_cookie::session_cookie(const session_settings& settings) {
-    const auto at = http::url::parse(settings.auth_url);
-    if (!at || at->has_query || at->has_fragment || at->has_user_info)
-        throw std::invalid_argument{"tollgate: '" + settings.auth_url + "' is not an absolute http or https URL"};
+    auto at = http::url::root(settings.auth_url);
     if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
         throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
-    secure_ = at->scheme == http::url_scheme::https;
+    struct bounded_time {
+        const char* name;
+        seconds value, least;
+    };
+    for (const auto& [name, value, least] : {bounded_time{"idle_lifetime", settings.idle_lifetime, seconds{1}},
+                                             {"lifetime", settings.lifetime, seconds{1}},
+                                             {"touch_interval", settings.touch_interval, seconds{0}},
+                                             {"browser_lifetime", settings.browser_lifetime, seconds{1}}})
+        if (value < least || value > std::chrono::days{36'500})
+            throw std::invalid_argument{std::string{"tollgate: the session setting "} + name + " is outside its bounds"};
+    constexpr std::size_t key_bytes_min = 16;  // 128 bits
+    if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
+        throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};
+    secure_ = at.scheme == http::url_scheme::https;
     name_ = (secure_ ? "__Host-" : "") + settings.cookie_name;
-    root_ = at->path;
-    if (root_.ends_with('/')) root_.pop_back();
+    root_ = std::move(at.path);
 }
 
 inline std::optional<std::string_view> session_cookie::read(const http::request& request) const noexcept {
@@ -9759,12 +9825,12 @@ public:
 
     /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent lookups of
     /// one name share one query. `done` is called with the pool's lock held: it must return quickly and not use the
-    /// pool. May throw std::bad_alloc; then `done` is not called.
-    TOLLGATE_DECL void resolve(const std::string& host, on_result done);
+    /// pool. May throw std::bad_alloc; then `done` is not called. Returns a number for `withdraw`.
+    TOLLGATE_DECL std::uint64_t resolve(const std::string& host, on_result done);
 
-    /// Whether a thread is resolving the name now. If the name still waits for a thread, it is removed: its caller has
-    /// timed out.
-    [[nodiscard]] TOLLGATE_DECL bool is_resolving(const std::string& host);
+    /// For a caller that has timed out. If the name still waits for a thread, this lookup is removed, and the name with
+    /// its last lookup. False if a thread is resolving the name now.
+    [[nodiscard]] TOLLGATE_DECL bool withdraw(const std::string& host, std::uint64_t number);
 
     /// After this has returned, no callback is called.
     TOLLGATE_DECL void stop() noexcept;
@@ -9783,23 +9849,23 @@ namespace tollgate::inline v0 {
 
 /// When a delivery that failed is retried, and when it is given up.
 struct retry_schedule {
-    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts.
+    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once.
     std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
                                     std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
                                     std::chrono::hours{10}};
     /// Each wait is randomly shortened or lengthened by up to this much, so that deliveries that failed together are
     /// not retried together. At most 100.
     unsigned jitter_percent = 20;
-    /// A hook with failures and no success for this long is disabled.
+    /// A hook with failures and no success for this long is disabled. 0: by its first failure.
     milliseconds disable_after = std::chrono::hours{120};
-    /// The longest wait that a receiver can ask for with `Retry-After`.
+    /// The longest wait that a receiver can ask for with `Retry-After`. 0: it has no effect.
     milliseconds retry_after_max = std::chrono::hours{24};
 };
 
-/// How an attempt ended, for `judge_attempt`. Views.
+/// How an attempt ended, for `judge_attempt`.
 struct attempt_report {
     tollgate::attempt attempt;
-    std::string_view retry_after;  ///< of the response, or empty
+    std::string_view retry_after;  ///< of the response, or empty; a view
 };
 
 /// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
@@ -9815,7 +9881,7 @@ struct attempt_report {
 
 namespace tollgate::inline v0 {
 
-/// Settings of the client that posts webhooks, each default with its reason.
+/// Settings of the client that posts webhooks, each default with its reason. Bounds: `hook_dispatch_settings`.
 struct hook_client_settings {
     std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
 
@@ -9831,10 +9897,11 @@ struct hook_client_settings {
     /// PEM of the trusted certificate authorities; empty: the system's.
     std::string authorities_file = {};
     name_lookup look_up = {};              ///< empty: `system_lookup`
-    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once
+    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once; below 2 counts as 2
     std::size_t addresses_max = 8;         ///< addresses of a host that are tried
 
-    std::size_t idle_connections_max = 256;  ///< kept for reuse; 16 MB if all of them use TLS
+    /// Kept for reuse; 16 MB if all of them use TLS. Each connection is used once if this or one of the next three is 0.
+    std::size_t idle_connections_max = 256;
     std::size_t idle_per_host_max = 8;       ///< as many as attempts at once
     milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
     milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is resolved again
@@ -9843,6 +9910,9 @@ struct hook_client_settings {
 };
 
 /// Settings of a dispatcher, each default with its reason. Bounds are per dispatcher unless they say otherwise.
+///
+/// `hook_dispatcher::start` refuses settings out of bounds: time-outs, intervals and the margin are 1 ms to 24 hours, other
+/// times at most 36,500 days, and counts 1 to 1,000,000. A comment says what 0 means where it is allowed.
 struct hook_dispatch_settings {
     retry_schedule retry = {};
     hook_client_settings client = {};
@@ -9857,7 +9927,8 @@ struct hook_dispatch_settings {
     /// limits how much a receiver gets at once, and a receiver that wants less responds with 429 or 503 and
     /// `Retry-After`.
     std::size_t per_hook_minute_max = 0;
-    std::size_t data_bytes_max = 64 * 1024 * 1024;  ///< of the data of all deliveries in flight
+    /// Of the data of all deliveries in flight. Less than the largest event, or 0: one delivery at a time.
+    std::size_t data_bytes_max = 64 * 1024 * 1024;
     std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
 
     /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and the way to
@@ -9868,7 +9939,7 @@ struct hook_dispatch_settings {
     /// and in any other one. Events published through the dispatcher are sent at once.
     milliseconds poll_interval{50};
     milliseconds claim_interval = seconds{1};
-    /// How long ended deliveries and their attempts are kept.
+    /// How long ended deliveries and their attempts are kept. 0: until the next sweep, which runs once a minute.
     milliseconds history = std::chrono::hours{24 * 30};
 };
 
@@ -10042,6 +10113,11 @@ struct failure {
     error_code code = error_code::server_error;
     std::string description;
 };
+
+/// The status of a server error: 503 if the client can try again, otherwise 500.
+[[nodiscard]] inline http::status status_of_server_error(const error& error) noexcept {
+    return error.kind == error_kind::unavailable ? http::status::service_unavailable : http::status::internal_server_error;
+}
 
 /// The OAuth error for a server error.
 [[nodiscard]] inline failure to_failure(const error& error) {
@@ -10367,9 +10443,8 @@ struct page_site {
     std::vector<page_asset> assets;  ///< these, and the icon where browsers look for it: `/favicon.ico`
     std::string authority;  ///< `example.com`, with a port if it is not the default one
 
-    /// `icon`: an SVG document. Empty if `auth_url` is not an absolute http or https URL, or has a query, fragment or user info.
-    [[nodiscard]] static TOLLGATE_DECL std::optional<page_site> make(std::string_view auth_url, std::string style_sheet,
-                                                                     std::string icon = {});
+    /// `icon`: an SVG document. Throws std::invalid_argument for an `auth_url` that `http::url::root` refuses.
+    [[nodiscard]] static TOLLGATE_DECL page_site make(std::string_view auth_url, std::string style_sheet, std::string icon = {});
 
     /// Answers a request for an asset; false for any other path.
     [[nodiscard]] TOLLGATE_DECL bool answer_asset(const http::request& request, http::response& response) const;
@@ -10488,11 +10563,11 @@ template <class Theme>
 class page_renderer {
 public:
     /// `reach` applies to all pages for which no other is given; `documentation_url` is where all pages link to, unless it is
-    /// empty. Throws std::invalid_argument if auth_url is not an absolute http or https URL.
+    /// empty. Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
     page_renderer(std::string_view auth_url, const service_catalog& services, Theme theme,
                   page_reach reach = page_reach::this_site, std::string documentation_url = {})
         : theme_{std::move(theme)},
-          site_{make_site(auth_url)},
+          site_{page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)))},
           reach_{reach},
           documentation_url_{std::move(documentation_url)} {
         add_languages(services);
@@ -10530,14 +10605,6 @@ public:
     [[nodiscard]] localized_pages<Theme> in(const page_language& language) const noexcept { return {*this, language}; }
 
 private:
-    page_site make_site(std::string_view auth_url) const {
-        auto site = page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)));
-        if (!site)
-            throw std::invalid_argument{"tollgate: '" + std::string{auth_url} +
-                                        "' is not an absolute http or https URL"};
-        return std::move(*site);
-    }
-
     void add_languages(const service_catalog& services) {
         for (const page_texts& texts : theme().texts()) {
             const auto tag = texts.frame.language;
@@ -10784,8 +10851,8 @@ struct oauth_settings {
     quota device_requests{60, std::chrono::minutes{10}};
     quota device_requests_of_site{120, std::chrono::minutes{10}};
     quota device_requests_of_network{300, std::chrono::minutes{10}};
-    /// Wrong user codes that one user types. One is right with a probability of 1 to 2.5 million at most, with as many
-    /// codes waiting as one application may have.
+    /// Wrong user codes that one user types. A guess is right with a probability of at most 1 in 2.5 million while as many codes
+    /// wait as one application may have.
     quota user_code_attempts{10, std::chrono::hours{1}};
 
     /// Requests of one address to the authorization pages: far more than people make.
@@ -11527,10 +11594,9 @@ private:
     /// A page for server errors that cannot be redirected, or where trying again helps.
     void answer_error_page(const error& error, http::response& response) const {
         observed.report(policies, error);
-        const bool unavailable = error.kind == error_kind::unavailable;
-        if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-        pages.answer_status(response,
-                            unavailable ? http::status::service_unavailable : http::status::internal_server_error);
+        const auto status = status_of_server_error(error);
+        http::add_retry_after(response, status);
+        pages.answer_status(response, status);
     }
 
     void redirect_to(std::string_view url, http::response& response) const {
@@ -12116,10 +12182,9 @@ private:
 
     void answer_error(const error& error, http::response& response) const {
         observed.report(policies, error);
-        const bool is_unavailable = error.kind == error_kind::unavailable;
-        if (is_unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
-        pages.answer_status(response, is_unavailable ? http::status::service_unavailable
-                                                     : http::status::internal_server_error);
+        const auto status = status_of_server_error(error);
+        http::add_retry_after(response, status);
+        pages.answer_status(response, status);
     }
 };
 
@@ -12173,7 +12238,7 @@ public:
     /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument if auth_url is not an absolute URL.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
     authorization_server(oauth_settings settings, Sessions& sessions, Store& store,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
@@ -12183,7 +12248,7 @@ public:
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
-        while (settings_.auth_url.ends_with('/')) settings_.auth_url.pop_back();
+        settings_.auth_url.resize(without_final_slashes(settings_.auth_url).size());
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
         metadata_ = oauth::make_metadata(settings_, pages_.language_tags());
@@ -12485,8 +12550,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
             // The server provides the reason.
             const auto window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(refused.peer),
                                                  settings_.anonymous_quota, policy(policies_.clock).now());
-            if (refused.status == http::status::service_unavailable)
-                response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+            http::add_retry_after(response, refused.status);
             pipeline::write_error(response, refused.status, refused.reason, docs_url_,
                                   pipeline::to_topic(refused.status));
             pipeline::add_rate_limit_fields(response, window);
@@ -14156,7 +14220,7 @@ public:
     static constexpr bool blocking =
         signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
 
-    /// Throws std::invalid_argument if auth_url is not an absolute http or https URL.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
     account_pages(page_settings settings, Users& users, Sessions& sessions, Store& store,
                   Policies policies = default_policies(), Theme theme = {});
 
@@ -14366,8 +14430,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         try {
-            if (refused.status == http::status::service_unavailable)
-                response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+            http::add_retry_after(response, refused.status);
             // There is no request, so the language is unknown.
             const auto pages = renderer_.in(renderer_.languages().front());
             pages.answer_message(response, refused.status,
@@ -14388,8 +14451,7 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const 
     const auto status = pipeline::to_status(failure.kind);
     if (to_number(status) >= 500) observed(request, state).report(policies_, failure);
     response.clear();
-    if (status == http::status::service_unavailable)
-        response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+    http::add_retry_after(response, status);
     pages_for(state).answer_status(response, status);
 }
 
@@ -14570,7 +14632,8 @@ namespace tollgate::inline v0 {
 /// constructor, and nothing changes afterwards, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
-    /// Renders all pages from the settings and the routes; `oauth` adds those about OAuth.
+    /// Renders all pages from the settings and the routes; `oauth` adds those about OAuth. Throws std::invalid_argument for an
+    /// auth_url that `http::url::root` refuses.
     TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes,
                                     const std::optional<oauth_facts>& oauth = {});
 
@@ -14693,7 +14756,7 @@ public:
     static constexpr bool blocking =
         http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
-    /// Throws std::invalid_argument for a base_url or auth_url that is not an absolute URL, for two routes with the
+    /// Throws std::invalid_argument for a base_url or auth_url that `http::url::root` refuses, for two routes with the
     /// same method and path, and for a route that needs a scope that no service declares, or webhooks if the store has
     /// none.
     account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table);
@@ -14763,19 +14826,17 @@ private:
 
 template <class Users, class Store, class Policies>
 account_api<Users, Store, Policies>::account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table)
-    : settings_{std::move(settings)},
+    : settings_{without_final_slashes(std::move(settings))},
       users_{users},
       store_{store},
       policies_{std::move(policies)},
       table_{std::move(table)},
       patterns_{pipeline::patterns_of(table_)},
-      root_{path_of(settings_.base_url)},
+      root_{http::url::root(settings_.base_url).path},
       docs_url_{documentation_url_of(settings_)},
       context_{users_, pipeline::hooks_of(store_), policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer),
                settings_, openapi_} {
-    for (const auto* url : {&settings_.base_url, &settings_.auth_url})
-        if (!url->starts_with("https://") && !url->starts_with("http://"))
-            throw std::invalid_argument{"tollgate: '" + *url + "' is not an absolute http or https URL"};
+    static_cast<void>(http::url::root(settings_.auth_url));
     pipeline::check_routes(table_, settings_.services, hook_store<Store>);
     policy(policies_.router).build(patterns_);
     for (const route& each : table_)
@@ -14854,7 +14915,7 @@ namespace tollgate::inline v0 {
 
 /// The settings of an `account_service`. Only `base_url` has no default.
 struct account_service_settings {
-    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`.
+    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`; see `http::url::root`.
     std::string base_url;
     /// The root of the pages, OAuth and the documentation: `https://example.com`. Empty: the origin of `base_url`.
     std::string auth_url = {};
@@ -14905,7 +14966,8 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
 
 [[nodiscard]] inline api_settings to_api_settings(account_service_settings settings, bool has_authorization_server) {
     if (settings.auth_url.empty()) settings.auth_url = origin_of(settings.base_url);
-    if (settings.documentation_url.empty()) settings.documentation_url = settings.auth_url + "/docs/";
+    if (settings.documentation_url.empty())
+        settings.documentation_url = std::string{without_final_slashes(settings.auth_url)}.append("/docs/");
     return {.base_url = std::move(settings.base_url),
             .auth_url = std::move(settings.auth_url),
             .services = std::move(settings.services),
@@ -14943,33 +15005,30 @@ void copy_common_fields(const api_settings& api, Settings& settings) {
     return settings;
 }
 
-// The handlers besides the API. An API that is mounted at every path comes first on a site, because it gets most requests, and last,
-// for paths that belong to nothing else.
+// The handlers besides the API. The API is the last one of the site, for paths that belong to nothing else.
 template <class Api>
-struct parts_without_people {
-    explicit parts_without_people(Api& api)
+struct parts_without_sessions {
+    explicit parts_without_sessions(Api& api)
         : documentation{api.settings(), api.table()},
-          site{http::mounted(std::string{api.root()}, api), http::mounted(documentation.root(), documentation),
-               http::mounted("", api)} {}
+          site{http::mounted(documentation.root(), documentation), http::mounted("", api)} {}
 
     void add_mounts(std::vector<std::string>&) const {}
 
     api_documentation documentation;
-    http::site<Api, api_documentation, Api> site;
+    http::site<api_documentation, Api> site;
 };
 
 template <class Api, class Oauth, class Pages, class Theme>
-struct parts_with_people {
+struct parts_with_sessions {
     template <class Users, class Store, class Sessions>
-    parts_with_people(Api& api, Users& users, Store& store, Sessions& sessions, oauth_settings oauth_part,
+    parts_with_sessions(Api& api, Users& users, Store& store, Sessions& sessions, oauth_settings oauth_part,
                       page_settings page_part, Theme theme_part)
         : theme{std::move(theme_part)},
           oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
           documentation{api.settings(), api.table(), oauth.settings()},
           pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
           // The pages answer for all paths below a language, even those that do not exist.
-          site{http::mounted(std::string{api.root()}, api),
-               http::mounted(documentation.root(), documentation),
+          site{http::mounted(documentation.root(), documentation),
                http::mounted(oauth),
                http::mounted(pages),
                http::mount<Pages>{pages.language_roots(), {}, pages},
@@ -14985,7 +15044,7 @@ struct parts_with_people {
     Oauth oauth;
     api_documentation documentation;
     Pages pages;
-    http::site<Api, api_documentation, Oauth, Pages, Pages, Api> site;
+    http::site<api_documentation, Oauth, Pages, Pages, Api> site;
 };
 
 }  // namespace service_detail
@@ -15012,15 +15071,16 @@ class account_service {
     using shared_policies = decltype(std::declval<Policies&>().by_reference());
     using shared_theme = std::reference_wrapper<policy_type<Theme>>;
     using parts_type =
-        std::conditional_t<std::is_same_v<Sessions, no_sessions>, service_detail::parts_without_people<api_type>,
-                           service_detail::parts_with_people<api_type, authorization_server<Sessions, Store, shared_policies, shared_theme>,
-                                                             account_pages<Users, Sessions, Store, shared_policies, shared_theme>, Theme>>;
+        std::conditional_t<std::is_same_v<Sessions, no_sessions>, service_detail::parts_without_sessions<api_type>,
+                           service_detail::parts_with_sessions<
+                               api_type, authorization_server<Sessions, Store, shared_policies, shared_theme>,
+                               account_pages<Users, Sessions, Store, shared_policies, shared_theme>, Theme>>;
 
 public:
     /// Whether handling a request may block.
     static constexpr bool blocking = decltype(parts_type::site)::blocking;
 
-    /// API and documentation. Throws std::invalid_argument for a URL that is not an absolute http or https URL.
+    /// API and documentation. Throws std::invalid_argument for a URL that `http::url::root` refuses.
     account_service(account_service_settings settings, Users& users, Store& store, Policies policies = default_policies(),
                     route_table table = account_routes())
         requires(std::is_same_v<Sessions, no_sessions> && service_detail::is_policy_set<Policies>)
@@ -15046,8 +15106,8 @@ public:
     /// A request without the User-Agent that the policies require is refused by the API, wherever it goes.
     void handle(const http::request& request, http::response& response) noexcept {
         if (!hosts_.allows(request)) return refuse_host(request, response);
-        if (names_agent(request)) parts_.site.handle(request, response);
-        else api_.handle(request, response);
+        if (is_below_api(request) || !accepts_agent(request)) api_.handle(request, response);
+        else parts_.site.handle(request, response);
     }
     /// The API writes the response to what the server refused.
     void handle(const http::refusal& refused, http::response& response) noexcept { parts_.site.handle(refused, response); }
@@ -15058,8 +15118,8 @@ public:
             refuse_host(request, response);
             return http::handle_step::done;
         }
-        return names_agent(request) ? parts_.site.advance(request, response, state, thread)
-                                    : http::advance(api_, request, response, state, thread);
+        return is_for_api(request, state) ? http::advance(api_, request, response, state, thread)
+                                          : parts_.site.advance(request, response, state, thread);
     }
 
     /// For `http::site`, where other handlers answer the rest of a host: every path that the service answers for.
@@ -15086,8 +15146,21 @@ public:
     [[nodiscard]] Policies& policies() noexcept { return api_.policies(); }
 
 private:
-    [[nodiscard]] bool names_agent(const http::request& request) const noexcept {
-        return policy(api_.policies().agent_rule).accepts(request.fields.find(http::field_id::user_agent));
+    // The API judges the User-Agent of its own requests.
+    [[nodiscard]] bool is_below_api(const http::request& request) const noexcept {
+        return http::detail::is_below(request.target.path, api_.root());
+    }
+
+    [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept {
+        return pipeline::accepts_user_agent(policy(api_.policies().agent_rule), request);
+    }
+
+    // Decided once: no other handler can continue with what the first one keeps in `state`, and a rule may change at any time.
+    [[nodiscard]] bool is_for_api(const http::request& request, http::handler_state& state) const noexcept {
+        enum : std::uint8_t { undecided, by_api, by_site };
+        if (is_below_api(request)) return true;
+        if (state.choice() == undecided) state.set_choice(accepts_agent(request) ? by_site : by_api);
+        return state.choice() == by_api;
     }
 
     // As the last handler of the site does: by the API.
@@ -16516,7 +16589,6 @@ struct server_counters {
     std::atomic<std::size_t> connections{0};
     std::atomic<std::uint64_t> connections_accepted{0};
     std::atomic<std::uint64_t> connections_refused{0};
-    std::atomic<std::size_t> queued{0};
     std::atomic<std::uint64_t> taken_up{0};
     std::atomic<std::chrono::steady_clock::rep> waited{0};
     std::atomic<std::uint64_t> dropped{0};
@@ -16524,10 +16596,10 @@ struct server_counters {
     static void add(auto& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
     static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
 
-    [[nodiscard]] server_statistics read() const noexcept {
+    [[nodiscard]] server_statistics read(std::size_t queued) const noexcept {
         const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
         return {value(connections), value(connections_accepted), value(connections_refused),
-                value(queued), value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped)};
+                queued, value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped)};
     }
 };
 
@@ -16586,15 +16658,17 @@ struct server_settings {
     /// for lookups of credentials, users and limits, which share round trips; four times as many for checks of passwords.
     unsigned worker_threads = 8;
     std::size_t worker_queue_max = 1024;  ///< requests of one kind waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
-    milliseconds queue_wait_max = seconds{2};  ///< for a worker, then 503: most clients retry before that anyway
+    /// How long after it first needs a worker a request may still be waiting for one, then 503: most clients retry before that anyway.
+    milliseconds queue_wait_max = seconds{2};
     /// connections accepted by the kernel in advance; it applies its own bound, too
     int backlog = 4096;
 
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    /// Beyond it the longest idle connection is closed for a new one; if none is idle, the new one gets 503. 1 GB if
-    /// each has sent all but the end of a largest body. Reduced if the limit on open files requires it.
+    /// Beyond it the longest idle connection is closed for a new one; if none is idle, the new one gets 503. Together they use
+    /// about 1 GB of memory when each client has sent almost all of a body of 64 KiB. Reduced if the limit on open files
+    /// requires it.
     std::size_t connections_max = 10'000;
     /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64.
     /// Behind a proxy, where all connections have the same address, set it to `connections_max`.
@@ -18251,8 +18325,8 @@ public:
     /// for next: `work` is called again, perhaps by another worker. Empty: the item is done.
     [[nodiscard]] virtual std::optional<http::work_kind> work(bool has_queued) noexcept = 0;
     /// Called once for each submitted item: after its last `work` by the same thread, or (`worked` is false) by the
-    /// thread that withdrew the item. The pool does not use the item afterwards. Must not block: the worker has other
-    /// items.
+    /// thread that withdrew the item, or that found the queue full for which it would have to wait next. The pool does not
+    /// use the item afterwards. Must not block: the worker has other items.
     virtual void complete(bool worked) noexcept = 0;
 
 private:
@@ -18265,19 +18339,12 @@ private:
 /// First in, first out. Intrusive, so nothing is allocated.
 class work_queue {
 public:
-    void push_front(work_item& one) noexcept {
-        one.next_ = first_;
-        first_ = &one;
-        if (last_ == nullptr) last_ = &one;
-        ++size_;
-    }
     void push(work_item& one) noexcept {
         one.next_ = nullptr;
         (last_ == nullptr ? first_ : last_->next_) = &one;
         last_ = &one;
         ++size_;
     }
-    [[nodiscard]] work_item* front() const noexcept { return first_; }
     [[nodiscard]] work_item* pop() noexcept {
         work_item* const one = first_;
         if (one == nullptr) return nullptr;
@@ -18296,6 +18363,8 @@ private:
 
 /// Threads for blocking handlers. Each kind of work is a bulkhead: it has a queue that is bounded in number and, by
 /// `withdraw_older_than`, in time, and a bound on the workers that it occupies, so that it cannot delay other kinds.
+/// An item that has to wait for another kind continues at once if that kind has a free worker and an empty queue. Otherwise
+/// it is queued like a new item, under the same bounds, but its time still counts from when it was submitted.
 ///
 /// Any worker does any kind of work. A thread is started when an item may be worked on and all threads are occupied.
 /// Waking a thread costs as much as a small request, so at most one worker is being woken at a time. A worker that
@@ -18317,11 +18386,14 @@ public:
     /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
     [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, http::work_kind kind, time_point now) noexcept;
 
-    /// Completes the queued items that were submitted before `limit`, without working on them.
+    /// Completes the queued items that were submitted before `limit`, without working on them. O(queued items).
     TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
     /// Completes all queued items without working on them, and from then on those under way when they have to wait for
     /// something else: for a server that stops.
     TOLLGATE_DECL void withdraw_all() noexcept;
+
+    /// How many items are queued now.
+    [[nodiscard]] TOLLGATE_DECL std::size_t queued() const noexcept;
 
     /// Finishes the queued work and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
@@ -18345,7 +18417,7 @@ private:
     TOLLGATE_DECL void start_thread();
 
     const std::size_t queue_max_;  // of each kind
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::condition_variable work_available_;
     std::vector<std::thread> threads_;
     std::array<bulkhead, http::work_kinds> kinds_;
@@ -18542,12 +18614,15 @@ public:
         closing,        ///< no more requests are read: send the output, then close
     };
 
+    /// What fits into the input beside the longest message: at least one read.
+    static constexpr std::size_t input_slack_bytes = 40 * 1024;
+
     explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
 
     /// Prepares for a connection's next message, whatever the last connection left.
     TOLLGATE_DECL void begin(const ip_address& peer, bool secure) noexcept;
 
-    /// Space for the next input; never empty. Throws `std::bad_alloc`.
+    /// Space for the next input; empty if the buffer has its largest size and is full. Throws `std::bad_alloc`.
     [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();
     void received(std::size_t bytes) noexcept { end_ += bytes; }
 
@@ -18596,7 +18671,6 @@ private:
     static constexpr std::size_t input_bytes_initial = 8 * 1024;
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
-    static constexpr std::size_t input_slack_bytes = 32 * 1024;   // so that the longest message and one more read fit
     static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // of a refused body, before the next request
     // then no more requests are handled until the client reads
     static constexpr std::size_t output_bytes_max = 64 * 1024;
@@ -18630,9 +18704,11 @@ struct ssl_st;
 
 namespace tollgate::inline v0::server_detail {
 
+inline constexpr std::size_t tls_record_bytes_max = 16 * 1024;  // RFC 8446 section 5.1
+
 /// Ciphertext between a socket and a `tls_stream`. Needed only while there is some.
 struct tls_wire {
-    static constexpr std::size_t input_bytes = 20 * 1024;  // more than one record of 16 KiB with its overhead
+    static constexpr std::size_t input_bytes = tls_record_bytes_max + 4 * 1024;  // one record with its overhead
 
     /// Space for ciphertext from the socket. Precondition: all earlier input has been read.
     [[nodiscard]] std::span<char> input_space() {
@@ -19032,7 +19108,7 @@ private:
     TOLLGATE_DECL event decrypt();
     TOLLGATE_DECL event serve();
     TOLLGATE_DECL event submit();
-    TOLLGATE_DECL void leave_queue(bool taken_up) noexcept;
+    TOLLGATE_DECL void count_wait() noexcept;
     TOLLGATE_DECL event outcome(http1_session::state session, io_state sent);
     TOLLGATE_DECL event resume_output(io_state sent);
     TOLLGATE_DECL event refuse(http::status status, std::string_view reason);
@@ -19064,7 +19140,7 @@ private:
     interruption interruption_ = interruption::none;
     admission admitted_;
     std::chrono::steady_clock::time_point queued_at_{};
-    bool queued_ = false;
+    bool taken_up_ = false;  // by a worker, since it was submitted
     bool waiting_ = false;
     bool withdrawn_ = false;                                          // removed from the workers' queue
     http1_session::state after_output_ = http1_session::state::idle;  // the session's state before its output was sent
@@ -21019,6 +21095,15 @@ TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
     return parsed;
 }
 
+TOLLGATE_DECL url url::root(std::string_view text) {
+    auto parsed = parse(text);
+    if (!parsed || parsed->has_user_info || parsed->has_query || parsed->has_fragment)
+        throw std::invalid_argument{"tollgate: '" + std::string{text} +
+                                    "' is not an absolute http or https URL without user information, query and fragment"};
+    parsed->path.resize(without_final_slashes(parsed->path).size());
+    return *std::move(parsed);
+}
+
 TOLLGATE_DECL std::string url::authority() const {
     std::string text = address && !address->is_v4() ? "[" + host + "]" : host;
     if (port != default_port()) text.append(":").append(std::to_string(port));
@@ -21759,9 +21844,13 @@ struct health::impl {
 
     static result<void> result_of(running_check& one) noexcept {
         try {
-            return one.run();
-        } catch (const std::exception& thrown) {
-            return error{error_kind::internal, {}, thrown.what()};
+            try {
+                return one.run();
+            } catch (const std::exception& thrown) {
+                return error{error_kind::internal, {}, thrown.what()};
+            }
+        } catch (...) {
+            return error{error_kind::internal, {}, "an exception"};  // short enough to be stored without allocating
         }
     }
 
@@ -21778,6 +21867,8 @@ struct health::impl {
     std::mutex mutex;
     std::condition_variable stopped;
     bool stopping = false;
+    std::mutex threads_mutex;  // while threads are started or joined; locked before `mutex`
+    bool started = false;
 };
 
 TOLLGATE_DECL health::health(health_settings settings) : impl_{std::make_unique<impl>(std::move(settings))} {}
@@ -21791,6 +21882,12 @@ TOLLGATE_DECL void health::add(std::string name, check function) {
 
 TOLLGATE_DECL result<void> health::start() {
     try {
+        const std::lock_guard starting{impl_->threads_mutex};
+        {
+            const std::lock_guard hold{impl_->mutex};
+            if (impl_->stopping || std::exchange(impl_->started, true))
+                return unavailable("Health checks can be started only once, and not after they have been stopped.");
+        }
         for (auto& each : impl_->checks) each.thread = std::thread{[this, &each] { impl_->run(each); }};
         return {};
     } catch (const std::exception& failed) {
@@ -21805,6 +21902,7 @@ TOLLGATE_DECL void health::stop() noexcept {
         impl_->stopping = true;
     }
     impl_->stopped.notify_all();
+    const std::lock_guard joining{impl_->threads_mutex};
     for (auto& each : impl_->checks)
         if (each.thread.joinable()) each.thread.join();
 }
@@ -24382,40 +24480,46 @@ public:
     state(name_lookup look_up, std::size_t threads_max)
         : look_up_{std::move(look_up)}, threads_max_{(std::max)(threads_max, std::size_t{2})} {}
 
-    void resolve(const std::string& host, on_result done) {
+    std::uint64_t resolve(const std::string& host, on_result done) {
         const std::lock_guard hold{mutex_};
-        if (stopping_) return;
-        if (const auto same = by_host_.find(host); same != by_host_.end())
-            return same->second->callbacks.push_back(std::move(done));
+        const std::uint64_t number = ++last_number_;
+        if (stopping_) return number;
+        if (const auto same = by_host_.find(host); same != by_host_.end()) {
+            same->second->callers.push_back({number, std::move(done)});
+            return number;
+        }
         std::list<query> added;
         added.push_back({host, detail::domain_of(host), known::little});
         query& one = added.front();
         one.speed = quick_names_.contains(host)          ? known::quick
                   : slow_domains_.contains(one.domain) ? known::slow
                                                        : known::little;
-        one.callbacks.push_back(std::move(done));
+        one.callers.push_back({number, std::move(done)});
         by_host_.emplace(host, added.begin());
         waiting_.splice(waiting_.end(), added);
         if (idle_ >= waiting_.size() || threads_ == threads_max_) {
             changed_.notify_one();
-            return;
+            return number;
         }
         try {
             std::thread{[self = shared_from_this()] { self->run(); }}.detach();
             ++threads_;
         } catch (const std::exception&) {  // the existing threads will serve it
         }
+        return number;
     }
 
-    bool is_resolving(const std::string& host) {
+    bool withdraw(const std::string& host, std::uint64_t number) {
         const std::lock_guard hold{mutex_};
         const auto found = by_host_.find(host);
-        if (found == by_host_.end()) return false;
+        if (found == by_host_.end()) return true;
         const auto place = found->second;
-        if (place->running) return true;
+        if (place->running) return false;
+        std::erase_if(place->callers, [number](const caller& each) { return each.number == number; });
+        if (!place->callers.empty()) return true;
         by_host_.erase(found);
         waiting_.erase(place);
-        return false;
+        return true;
     }
 
     void stop() noexcept {
@@ -24424,7 +24528,7 @@ public:
         by_host_.clear();
         waiting_.clear();
         // Now: the callbacks belong to an executor that may be gone when the lookup ends.
-        for (query& each : running_) each.callbacks.clear();
+        for (query& each : running_) each.callers.clear();
         changed_.notify_all();
     }
 
@@ -24434,12 +24538,16 @@ private:
     static constexpr std::size_t names_max = 8192;  // at most 2 MB
 
     enum class known : std::uint8_t { quick, little, slow };
+    struct caller {
+        std::uint64_t number;
+        on_result done;
+    };
     struct query {
         std::string host;
         std::string domain;
         known speed;
         bool running = false;
-        std::vector<on_result> callbacks{};
+        std::vector<caller> callers{};
     };
     using queries = std::list<query>;
 
@@ -24486,7 +24594,7 @@ private:
             if (stopping_) return;
             by_host_.erase(one->host);
             if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
-            for (const on_result& each : one->callbacks) call(each, looked_up);
+            for (const caller& each : one->callers) call(each.done, looked_up);
         }
     }
 
@@ -24537,6 +24645,7 @@ private:
     std::unordered_map<std::string, queries::iterator> by_host_;
     queries waiting_, running_;
     detail::recent_names quick_names_{names_max}, slow_domains_{names_max};
+    std::uint64_t last_number_ = 0;
     std::size_t threads_ = 0;
     std::size_t idle_ = 0;
     bool stopping_ = false;
@@ -24549,11 +24658,13 @@ TOLLGATE_DECL lookup_pool::~lookup_pool() { state_->stop(); }
 
 TOLLGATE_DECL void lookup_pool::stop() noexcept { state_->stop(); }
 
-TOLLGATE_DECL void lookup_pool::resolve(const std::string& host, on_result done) {
-    state_->resolve(host, std::move(done));
+TOLLGATE_DECL std::uint64_t lookup_pool::resolve(const std::string& host, on_result done) {
+    return state_->resolve(host, std::move(done));
 }
 
-TOLLGATE_DECL bool lookup_pool::is_resolving(const std::string& host) { return state_->is_resolving(host); }
+TOLLGATE_DECL bool lookup_pool::withdraw(const std::string& host, std::uint64_t number) {
+    return state_->withdraw(host, number);
+}
 
 }  // namespace webhooks
 }  // namespace tollgate::inline v0
@@ -25290,15 +25401,13 @@ inline constexpr std::string_view fixed_icon_field_lines =
 
 }  // namespace detail
 
-TOLLGATE_DECL std::optional<page_site> page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
-    const auto url = http::url::parse(auth_url);
-    if (!url || url->has_query || url->has_fragment || url->has_user_info) return std::nullopt;
+TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
+    const auto url = http::url::root(auth_url);
     page_site site;
-    site.root = url->path;
-    while (site.root.ends_with('/')) site.root.pop_back();
-    site.origin = url->origin();
+    site.root = url.path;
+    site.origin = url.origin();
     site.authority = site.origin.substr(site.origin.find("://") + 3);
-    site.secure = url->scheme == http::url_scheme::https;
+    site.secure = url.scheme == http::url_scheme::https;
     site.style_url = site.root + "/en/style-" + detail::version_of(style_sheet) + ".css";
     site.icon_url = site.root + "/en/icon-" + detail::version_of(icon) + ".svg";
     site.script_url = site.root + "/en/copy-" + detail::version_of(detail::copy_script) + ".js";
@@ -25895,14 +26004,11 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
 }
 
 TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view docs_url) {
-    const bool unavailable = error.kind == error_kind::unavailable;
+    const auto status = status_of_server_error(error);
     response.clear();
-    if (unavailable) response.add("Retry-After", pipeline::retry_after_unavailable_seconds);
+    http::add_retry_after(response, status);
     const auto described = to_failure(error);
-    write_failure(response,
-                  {.status = unavailable ? http::status::service_unavailable : http::status::internal_server_error,
-                   .failure = described,
-                   .docs_url = docs_url});
+    write_failure(response, {.status = status, .failure = described, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,
@@ -28177,7 +28283,7 @@ inline constexpr std::string_view plain_field_lines =
 
 TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
                                                    const std::optional<oauth_facts>& oauth)
-    : root_{path_of(settings.auth_url) + "/docs"} {
+    : root_{http::url::root(settings.auth_url).path + "/docs"} {
     manual::page_writer writer{settings, routes, oauth, root_};
     for (const auto& each : manual::page_entries) {
         if (!writer.has(each)) continue;
@@ -30123,12 +30229,13 @@ public:
     TOLLGATE_DECL void stop(milliseconds deadline);
     TOLLGATE_DECL result<void> reload_certificates();
     TOLLGATE_DECL std::vector<listen_address> endpoints() const;
-    [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(); }
+    [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(context_->workers.queued()); }
 
 private:
     enum class state { fresh, starting, running, stopping, stopped };
 
-    TOLLGATE_DECL result<void> open();
+    /// What is left in `sockets` is still the caller's.
+    TOLLGATE_DECL result<void> open(std::vector<server_detail::listening_socket>& sockets);
     TOLLGATE_DECL result<void> check_settings() const;
     TOLLGATE_DECL void drain(milliseconds deadline);
     TOLLGATE_DECL void remove_socket_files();
@@ -30189,12 +30296,15 @@ TOLLGATE_DECL result<void> server::core::start() {
         state_ = state::starting;
     }
     result<void> opened;
+    std::vector<server_detail::listening_socket> sockets;
     try {
-        opened = open();
+        opened = open(sockets);
     } catch (const std::exception& failed) {
         opened = internal_error(std::string{"the server could not start: "} + failed.what());
     }
     if (!opened) {
+        remove_socket_files();
+        for (const server_detail::listening_socket& one : sockets) close_listening(one);
         context_->workers.stop();  // first: a worker may still have to wake a loop
         loops_.reset();
     }
@@ -30202,6 +30312,7 @@ TOLLGATE_DECL result<void> server::core::start() {
     std::optional<milliseconds> stop_now;
     {
         const std::lock_guard hold{mutex_};
+        if (!opened) endpoints_.clear();
         stop_now = opened ? stop_when_started_ : std::nullopt;
         state_ = !opened ? state::stopped : stop_now ? state::stopping : state::running;
         state_changed_.notify_all();
@@ -30210,7 +30321,7 @@ TOLLGATE_DECL result<void> server::core::start() {
     return opened;
 }
 
-TOLLGATE_DECL result<void> server::core::open() {
+TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listening_socket>& sockets) {
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& settings = context_->settings;
@@ -30220,16 +30331,11 @@ TOLLGATE_DECL result<void> server::core::open() {
         context_->set_tls(*std::move(context));
     }
 
-    std::vector<listening_socket> sockets;
-    const auto close_all = [&sockets] {
-        for (const listening_socket& one : sockets) close_listening(one);
-    };
     const auto add = [&](result<listening_socket> opened) -> result<void> {
-        if (!opened) {
-            close_all();
-            return std::move(opened).error();
-        }
-        sockets.push_back(*std::move(opened));
+        if (!opened) return std::move(opened).error();
+        const listening_socket& one = sockets.emplace_back(*std::move(opened));
+        const std::lock_guard hold{mutex_};
+        if (const auto path = unix_path_of(one.at); !path.empty() && !one.is_shared) socket_files_.emplace_back(path);
         return {};
     };
     const auto listen = [&](const listen_address& at) { return add(listen_at(at, settings.backlog, settings.unix_socket_mode)); };
@@ -30241,21 +30347,13 @@ TOLLGATE_DECL result<void> server::core::open() {
             if (auto added = listen(one); !added) return added;
     }
 
-    try {
-        loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));
-        if (context_->handler.blocking()) context_->workers.start(settings.worker_threads);
-    } catch (...) {
-        close_all();
-        throw;
-    }
+    loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));
+    if (context_->handler.blocking()) context_->workers.start(settings.worker_threads);
     {
         const std::lock_guard hold{mutex_};
-        for (const listening_socket& one : sockets) {
-            endpoints_.push_back(one.at);
-            if (const auto path = unix_path_of(one.at); !path.empty() && !one.is_shared) socket_files_.emplace_back(path);
-        }
+        for (const listening_socket& one : sockets) endpoints_.push_back(one.at);
     }
-    loops_->listen(sockets);
+    loops_->listen(std::exchange(sockets, {}));
     return {};
 }
 
@@ -31209,7 +31307,7 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
 namespace detail {
 
 inline error listen_error(const std::string& place, std::string_view call) {
-    return {error_kind::unavailable, "Cannot listen at " + place + ": " + std::strerror(errno) + ".", std::string{call} + " failed"};
+    return {error_kind::unavailable, "Cannot listen at " + place + ": " + std::strerror(errno) + " (" + std::string{call} + ").", {}};
 }
 
 #if defined(SOCK_CLOEXEC)
@@ -31598,18 +31696,17 @@ TOLLGATE_DECL bool worker_pool::submit(work_item& one, http::work_kind kind, tim
 }
 
 TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
-    for (bulkhead& each : kinds_) {
-        for (;;) {
-            work_item* one;
-            {
-                const std::lock_guard hold{mutex_};
-                one = each.waiting.front();
-                if (one == nullptr || one->submitted_at_ >= limit) break;
-                (void)each.waiting.pop();
+    work_queue overdue;
+    {
+        const std::lock_guard hold{mutex_};
+        // All items, because one that came from another kind may be older than those in front of it.
+        for (bulkhead& each : kinds_)
+            for (std::size_t left = each.waiting.size(); left > 0; --left) {
+                work_item* const one = each.waiting.pop();
+                (one->submitted_at_ < limit ? overdue : each.waiting).push(*one);
             }
-            one->complete(false);
-        }
     }
+    while (work_item* const one = overdue.pop()) one->complete(false);
 }
 
 TOLLGATE_DECL void worker_pool::withdraw_all() noexcept {
@@ -31618,6 +31715,13 @@ TOLLGATE_DECL void worker_pool::withdraw_all() noexcept {
         withdraws_all_ = true;
     }
     withdraw_older_than((time_point::max)());
+}
+
+TOLLGATE_DECL std::size_t worker_pool::queued() const noexcept {
+    const std::lock_guard hold{mutex_};
+    std::size_t items = 0;
+    for (const bulkhead& each : kinds_) items += each.waiting.size();
+    return items;
 }
 
 TOLLGATE_DECL void worker_pool::run() noexcept {
@@ -31645,17 +31749,16 @@ TOLLGATE_DECL void worker_pool::run() noexcept {
             hold.lock();
             --kind->occupied;
             if (!next) break;
-            if (withdraws_all_) {
+            kind = &of(*next);
+            has_place = kind->occupied < kind->workers_max && kind->waiting.size() == 0;
+            if (withdraws_all_ || (!has_place && kind->waiting.size() >= queue_max_)) {
                 hold.unlock();
                 one->complete(false);
                 hold.lock();
                 break;
             }
-            // It goes on at once if there is a place; otherwise before those that came after it.
-            kind = &of(*next);
-            has_place = kind->occupied < kind->workers_max && kind->waiting.size() == 0;
             if (has_place) ++kind->occupied;
-            else kind->waiting.push_front(*one);
+            else kind->waiting.push(*one);
         }
     }
 }
@@ -31818,8 +31921,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
     response_.clear();
     response_.set_status(status);
     context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
-    if (status == http::status::service_unavailable && response_.find("Retry-After").empty())
-        response_.add("Retry-After", 1U);
+    if (response_.find("Retry-After").empty()) http::add_retry_after(response_, status);
     append({.date = context.date, .keep_alive = false});
 }
 
@@ -32063,7 +32165,9 @@ TOLLGATE_DECL connection_event connection::receive_ciphertext() {
 }
 
 TOLLGATE_DECL connection_event connection::decrypt() {
-    // All ciphertext at once, so that all requests in it are answered in one batch.
+    // All ciphertext at once, so that all requests in it are answered in one batch. OpenSSL may have all but the end of a record
+    // from earlier reads.
+    static_assert(http1_session::input_slack_bytes >= tls_wire::input_bytes + tls_record_bytes_max);
     do {
         const std::span<char> space = workspace_->session.input_space();
         if (space.empty()) return event::broken;
@@ -32108,6 +32212,7 @@ TOLLGATE_DECL connection_event connection::outcome(http1_session::state session,
 }
 
 TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
+    if (sent == io_state::done && deadline_ == deadline::write) deadline_ = deadline::none;  // the next batch has its own time
     if (after_output_ == http1_session::state::output_full && sent == io_state::done) return serve();
     return outcome(after_output_, sent);
 }
@@ -32115,25 +32220,18 @@ TOLLGATE_DECL connection_event connection::resume_output(io_state sent) {
 TOLLGATE_DECL connection_event connection::submit() {
     server_context& context = loop_.context();
     queued_at_ = std::chrono::steady_clock::now();
-    queued_ = true;
-    server_counters::add(context.counters.queued);  // before a worker can take it up
-    if (context.workers.submit(*this, workspace_->session.waits_for(), queued_at_)) return event::none;
-    leave_queue(false);
-    return event::queue_full;
+    taken_up_ = false;
+    return context.workers.submit(*this, workspace_->session.waits_for(), queued_at_) ? event::none : event::queue_full;
 }
 
-TOLLGATE_DECL void connection::leave_queue(bool taken_up) noexcept {
-    if (!queued_) return;  // a worker has it already
-    queued_ = false;
+TOLLGATE_DECL void connection::count_wait() noexcept {
     server_counters& counters = loop_.context().counters;
-    server_counters::remove(counters.queued);
-    if (!taken_up) return;
-    server_counters::add(counters.taken_up);
     counters.waited.fetch_add((std::chrono::steady_clock::now() - queued_at_).count(), std::memory_order_relaxed);
+    if (!std::exchange(taken_up_, true)) server_counters::add(counters.taken_up);
 }
 
 TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) noexcept {
-    leave_queue(true);
+    if (has_queued) count_wait();
     if (has_queued && is_broken(socket_)) {  // the client has reset the connection while the request waited
         sent_ = io_state::closed;
         return std::nullopt;
@@ -32143,7 +32241,10 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
     const response_context worker_context{context.handler, workspace_->date.view(), context.stopping};
     try {
         after_output_ = workspace_->session.serve(worker_context, http::thread_kind::worker);
-        if (after_output_ == http1_session::state::needs_worker) return workspace_->session.waits_for();
+        if (after_output_ == http1_session::state::needs_worker) {
+            queued_at_ = std::chrono::steady_clock::now();
+            return workspace_->session.waits_for();
+        }
         sent_ = transmit();
     } catch (...) {
         sent_ = io_state::closed;
@@ -32153,7 +32254,6 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {
     withdrawn_ = !worked;
-    leave_queue(false);
     loop_.enqueue_completed(*this);
 }
 
@@ -33234,7 +33334,6 @@ private:
 
 /// `v1` of `https://api.example.com/v1`.
 [[nodiscard]] inline std::string_view version_of(std::string_view base_url) noexcept {
-    while (base_url.ends_with('/')) base_url.remove_suffix(1);
     return base_url.substr(base_url.rfind('/') + 1);
 }
 
@@ -34341,6 +34440,7 @@ struct scheduler_actions {
 /// - A hook's deliveries start in the order in which they became due, several at once; retries come later. A receiver
 /// must not depend on the order.
 /// - A hook gets at most `per_hook_minute_max` attempts in a minute; from then on it is listed again when the minute is over.
+/// So is a hook whose signing secret cannot be read; that is reported once in its minute.
 /// - A due hook whose host is full is remembered and served when a slot becomes free. Beyond the bounds of that memory
 /// it is listed again after `full_host_retry_time()`.
 /// - Store failures and resource shortages of this machine cause growing pauses; results are kept until their lease has
@@ -34394,6 +34494,7 @@ private:
     struct hook_minute {
         clock::time_point over;
         std::size_t attempts = 0;
+        bool has_unreadable_secret = false;
     };
     struct requested_lease {
         hosts::value_type* host;
@@ -34403,7 +34504,7 @@ private:
 
     TOLLGATE_DECL void take_completed(result<std::vector<completion>> from, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into);
-    TOLLGATE_DECL void judge(ended_attempt& each, scheduler_time now);
+    TOLLGATE_DECL void judge(ended_attempt& each, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void take_leased(result<std::vector<due_delivery>> from, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void start(due_delivery next, hosts::value_type& at, scheduler_actions& into);
     TOLLGATE_DECL bool renew_lease(const due_delivery& again) noexcept;
@@ -34411,7 +34512,9 @@ private:
     TOLLGATE_DECL bool remember(const due_hook& each);
     TOLLGATE_DECL void choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void park_limited(host_state& host, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL hook_minute* minute_of(hook_id hook, clock::time_point now);
     TOLLGATE_DECL void count_attempt(hook_id hook);
+    TOLLGATE_DECL void pause_unreadable(const due_delivery& one, scheduler_time now, scheduler_actions& into);
     [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id hook, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
     TOLLGATE_DECL void claim_failed(const error& failure, scheduler_time now, scheduler_actions& into);
@@ -34447,7 +34550,7 @@ private:
     bool postponed_some_ = false;
     bool was_limited_ = false;  // by slots or bytes: the next completion allows a claim
     std::optional<instant> listed_next_at_;
-    std::unordered_map<hook_id, hook_minute> minutes_;  // if hooks have a bound
+    std::unordered_map<hook_id, hook_minute> minutes_;  // of hooks with a bound or an unreadable secret
     std::optional<instant> next_minute_at_;             // when the first hook that used up its minute is due again
 
     clock::time_point next_claim_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
@@ -34636,7 +34739,7 @@ private:
 
     TOLLGATE_DECL void begin(outgoing_request request, ended_attempts blank) noexcept;
     TOLLGATE_DECL void end(ended_attempts ended) noexcept;
-    TOLLGATE_DECL void tell() noexcept;
+    TOLLGATE_DECL void report_ended() noexcept;
     /// Keeps a connection for the next request to its host.
     TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);
     TOLLGATE_DECL void sweep();
@@ -34653,7 +34756,7 @@ private:
     // Weak: pending operations own the run, so that destroying the executor destroys it.
     std::unordered_map<std::uint64_t, std::weak_ptr<attempt_run>> under_way_;
     ended_attempts ended_;  // to be reported to the owner in batches
-    bool notifying_ = false;
+    bool reporting_ = false;
     bool aborted_ = false;
 };
 
@@ -34683,7 +34786,7 @@ private:
 inline std::size_t affordable_attempts(std::size_t requested) noexcept {
     rlimit allowed{};
     if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return requested;
-    return (std::max)(std::size_t{1}, (std::min<std::size_t>)(requested, allowed.rlim_cur / 2));
+    return (std::min<std::size_t>)(requested, (std::max<rlim_t>)(allowed.rlim_cur / 2, 1));
 }
 
 inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexcept {
@@ -34691,6 +34794,47 @@ inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexce
     // Leave slots for hosts that are not slow.
     settings.slow_attempts_max = (std::min)(settings.slow_attempts_max, (std::max)(settings.attempts_max / 2, std::size_t{1}));
     return settings;
+}
+
+inline result<void> check_settings(const hook_dispatch_settings& settings) {
+    struct bounded_time {
+        const char* name;
+        milliseconds value, least, most;
+    };
+    // Above, sums of times could overflow.
+    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24}, century = 36'500 * day;
+    const hook_client_settings& client = settings.client;
+    std::vector<bounded_time> times{
+        {"client.attempt_timeout", client.attempt_timeout, some, day},
+        {"client.lookup_timeout", client.lookup_timeout, some, day},
+        {"client.connect_timeout", client.connect_timeout, some, day},
+        {"client.handshake_timeout", client.handshake_timeout, some, day},
+        {"client.body_timeout", client.body_timeout, some, day},
+        {"client.idle_timeout", client.idle_timeout, none, century},
+        {"client.connection_age_max", client.connection_age_max, none, century},
+        {"lease_margin", settings.lease_margin, some, day},
+        {"poll_interval", settings.poll_interval, some, day},
+        {"claim_interval", settings.claim_interval, some, day},
+        {"history", settings.history, none, century},
+        {"retry.disable_after", settings.retry.disable_after, none, century},
+        {"retry.retry_after_max", settings.retry.retry_after_max, none, century}};
+    for (const milliseconds each : settings.retry.waits) times.push_back({"retry.waits", each, none, century});
+    const auto refuse = [](const char* name, const auto& least, const auto& most, const char* unit) {
+        return invalid(std::string{"The dispatcher setting "} + name + " must be from " + std::to_string(least) + " to " +
+                       std::to_string(most) + unit + ".");
+    };
+    for (const auto& [name, value, least, most] : times)
+        if (value < least || value > most) return refuse(name, least.count(), most.count(), " ms");
+
+    constexpr std::size_t count_max = 1'000'000;
+    const std::pair<const char*, std::size_t> counts[] = {
+        {"attempts_max", settings.attempts_max}, {"slow_attempts_max", settings.slow_attempts_max},
+        {"per_host_max", settings.per_host_max}, {"per_slow_host_max", settings.per_slow_host_max},
+        {"claim_max", settings.claim_max},       {"client.addresses_max", client.addresses_max}};
+    for (const auto& [name, count] : counts)
+        if (count < 1 || count > count_max) return refuse(name, 1, count_max, "");
+    if (settings.retry.jitter_percent > 100) return refuse("retry.jitter_percent", 0, 100, "");
+    return {};
 }
 
 }  // namespace detail
@@ -34784,6 +34928,10 @@ TOLLGATE_DECL result<void> delivery_worker::impl::start() {
     const std::lock_guard hold{mutex_};
     if (state_ != state::fresh) return unavailable("A dispatcher can be started only once, and not after it has been stopped.");
     try {
+        if (auto checked = detail::check_settings(settings_); !checked) {
+            state_ = state::stopped;
+            return checked;
+        }
         asio::any_io_executor executor = executor_;
         if (!executor) {
             own_context_ = std::make_unique<asio::io_context>(1);
@@ -34951,8 +35099,7 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         return std::nullopt;
     }
     if (!each.delivery->unreadable_secret.empty()) {
-        environment_.on_problem(unavailable(each.delivery->unreadable_secret));
-        refusal.tried = false;
+        refusal.tried = false;  // the scheduler reports it
         refusal.reason = "the signing secret cannot be read";
         return std::nullopt;
     }
@@ -35040,21 +35187,36 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
 
 /// How many attempts a hook may still have in its minute.
 TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id hook, clock::time_point now) const noexcept {
-    if (settings_.per_hook_minute_max == 0) return (std::numeric_limits<std::size_t>::max)();
+    constexpr std::size_t any = (std::numeric_limits<std::size_t>::max)();
+    const std::size_t most = settings_.per_hook_minute_max == 0 ? any : settings_.per_hook_minute_max;
     const auto known = minutes_.find(hook);
-    if (known == minutes_.end() || now >= known->second.over) return settings_.per_hook_minute_max;
-    return settings_.per_hook_minute_max - (std::min)(known->second.attempts, settings_.per_hook_minute_max);
+    if (known == minutes_.end() || now >= known->second.over) return most;
+    return known->second.has_unreadable_secret ? 0 : most - (std::min)(known->second.attempts, most);
+}
+
+/// The hook's minute, which begins now if none has begun; null if the memory is full.
+TOLLGATE_DECL auto delivery_scheduler::minute_of(hook_id hook, clock::time_point now) -> hook_minute* {
+    if (minutes_.size() >= known_minutes_max && !minutes_.contains(hook)) {
+        std::erase_if(minutes_, [&](const auto& each) { return now >= each.second.over; });
+        if (minutes_.size() >= known_minutes_max) return nullptr;
+    }
+    hook_minute& current = minutes_.try_emplace(hook, hook_minute{now + minute}).first->second;
+    if (now >= current.over) current = {now + minute};
+    return &current;
 }
 
 TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
     if (settings_.per_hook_minute_max == 0) return;
-    if (minutes_.size() >= known_minutes_max && !minutes_.contains(hook)) {
-        std::erase_if(minutes_, [&](const auto& each) { return claimed_at_ >= each.second.over; });
-        if (minutes_.size() >= known_minutes_max) return;
-    }
-    hook_minute& current = minutes_.try_emplace(hook, hook_minute{claimed_at_ + minute}).first->second;
-    if (claimed_at_ >= current.over) current = {claimed_at_ + minute};
-    ++current.attempts;
+    if (hook_minute* const current = minute_of(hook, claimed_at_)) ++current->attempts;
+}
+
+/// Ends the hook's minute, because each of its deliveries would fail in the same way.
+TOLLGATE_DECL void delivery_scheduler::pause_unreadable(const due_delivery& one, scheduler_time now,
+                                                        scheduler_actions& into) {
+    hook_minute* const current = minute_of(one.hook, now.steady);
+    if (current == nullptr || current->has_unreadable_secret) return;
+    into.problems.push_back(unavailable(one.unreadable_secret));
+    current->has_unreadable_secret = true;
 }
 
 /// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.
@@ -35201,7 +35363,7 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
 }
 
 TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& at) const noexcept {
-    return (std::max)(at.answered && !at.slow ? settings_.per_host_max : settings_.per_slow_host_max, std::size_t{1});
+    return at.answered && !at.slow ? settings_.per_host_max : settings_.per_slow_host_max;
 }
 
 TOLLGATE_DECL std::size_t delivery_scheduler::free_slots(const host_state& at) const noexcept {
@@ -35274,7 +35436,7 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
     }
     if (short_one != nullptr) pause_after_shortage(short_one->reason, now, into);
     else if (some_tried) shortage_pause_ = {};
-    for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now);
+    for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now, into);
 }
 
 /// Pauses claims: more attempts would only increase the shortage.
@@ -35289,7 +35451,7 @@ TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view rea
 }
 
 /// Allocates before it changes anything, so that it can be repeated if memory runs out.
-TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time now) {
+TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time now, scheduler_actions& into) {
     const auto reserve_one_more = [](auto& rows) {
         if (rows.size() == rows.capacity()) rows.reserve(2 * rows.size() + 16);
     };
@@ -35298,6 +35460,8 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     const auto found = in_flight_.find(each.number);
     if (found == in_flight_.end()) return;
     in_flight_delivery& one = found->second;
+    const bool is_unreadable = !each.tried && !one.sent.unreadable_secret.empty();
+    if (is_unreadable) pause_unreadable(one.sent, now, into);
     attempt recorded{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
                      .response = std::move(each.response), .request = std::move(each.request)};
     attempt_result judged =
@@ -35311,7 +35475,10 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
         // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.
-        judged.retry_at = now.wall + (each.shortage ? shortage_pause_ : each.reason.empty() ? milliseconds{0} : longest_pause);
+        judged.retry_at = now.wall + (is_unreadable         ? minute
+                                      : each.shortage       ? shortage_pause_
+                                      : each.reason.empty() ? milliseconds{0}
+                                                            : longest_pause);
         judged.disable_if_failing_since.reset();
     }
     if (judged.outcome != delivery_outcome::not_attempted) {
@@ -35682,6 +35849,7 @@ private:
     std::size_t next_address_ = 0;
     std::shared_ptr<hook_connection> connection_;
     bool looking_up_ = false;
+    std::uint64_t lookup_ = 0;  // its number
     bool connecting_ = false;
     bool in_body_ = false;
     bool used_before_ = false;   // of the connection
@@ -35765,12 +35933,12 @@ TOLLGATE_DECL void hook_client::abort() {
 TOLLGATE_DECL void hook_client::end(ended_attempts ended) noexcept {
     under_way_.erase(ended.front().number);
     ended_.splice(ended_.end(), ended);
-    if (notifying_) return;
+    if (reporting_) return;
     try {
-        asio::post(strand_, [self = shared_from_this()] { self->tell(); });
-        notifying_ = true;
+        asio::post(strand_, [self = shared_from_this()] { self->report_ended(); });
+        reporting_ = true;
     } catch (const std::exception&) {  // out of memory: one by one
-        tell();
+        report_ended();
     }
 }
 
@@ -35791,8 +35959,8 @@ TOLLGATE_DECL void hook_client::sweep() {
     });
 }
 
-TOLLGATE_DECL void hook_client::tell() noexcept {
-    notifying_ = false;
+TOLLGATE_DECL void hook_client::report_ended() noexcept {
+    reporting_ = false;
     ended_attempts ended;
     ended.swap(ended_);
     owner_->on_ended(std::move(ended));
@@ -35882,7 +36050,7 @@ TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
 
 TOLLGATE_DECL void attempt_run::on_time_out() {
     // A name that only waited for a thread was never looked up.
-    if (looking_up_ && !client_->names_.is_resolving(request_.target.host))
+    if (looking_up_ && client_->names_.withdraw(request_.target.host, lookup_))
         return end_not_attempted("too many other names are being looked up");
     if (connecting_) {
         last_fault_ = "no response to the connection attempt";
@@ -35898,13 +36066,12 @@ TOLLGATE_DECL void attempt_run::connect() {
     last_fault_ = "the name lookup timed out";
     // Weak: a lookup that never ends must not keep an attempt that has timed out.
     looking_up_ = true;
-    client_->names_.resolve(request_.target.host,
-                            [waiting = weak_from_this(), strand = client_->strand_](const auto& looked_up) {
-                                asio::post(strand, [waiting, looked_up] {
-                                    if (const auto self = waiting.lock())
-                                        self->guarded([&] { self->on_looked_up(looked_up); });
-                                });
-                            });
+    lookup_ = client_->names_.resolve(
+        request_.target.host, [waiting = weak_from_this(), strand = client_->strand_](const auto& looked_up) {
+            asio::post(strand, [waiting, looked_up] {
+                if (const auto self = waiting.lock()) self->guarded([&] { self->on_looked_up(looked_up); });
+            });
+        });
 }
 
 TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_result& looked_up) {
@@ -38774,7 +38941,7 @@ TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_imp
 
 TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_settings& settings) {
     auto opened = open_impl(path, settings);
-    if (!opened) throw store_error{opened.error().cause.empty() ? opened.error().message : opened.error().cause};
+    if (!opened) throw store_error{opened.error().log_text()};
     impl_ = *std::move(opened);
 }
 
@@ -43191,7 +43358,7 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
 
 TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_string, const postgres_settings& settings) {
     auto opened = open_impl(connection_string, settings);
-    if (!opened) throw store_error{opened.error().cause.empty() ? opened.error().message : opened.error().cause};
+    if (!opened) throw store_error{opened.error().log_text()};
     impl_ = *std::move(opened);
 }
 
@@ -44870,8 +45037,8 @@ struct lease_settings {
 ///
 /// A unit is counted before it is used, so all nodes together never admit more than the quota. The cost of a lease is
 /// unused units. Leases stay small where that could matter: a key starts with one unit, and its next lease is
-/// four times larger if the last one was used up within 2 s; the script grants at most an eighth of what remains; a
-/// lease that was not used for 8 s is returned with one of the node's next requests. A lease ends no later than its
+/// four times larger if the last one was used up within 2 s; the script grants at most an eighth of what remains;
+/// what is left of a lease after 8 s is returned with one of the node's next requests. A lease ends no later than its
 /// window. For a large lease that is used quickly, one thread requests the next one when a quarter is left, sized so
 /// that the key never holds more than `units_max`.
 ///
@@ -44914,8 +45081,8 @@ public:
     /// sent.
     TOLLGATE_DECL limit_decision complete(const pending_request& sent, const window_reply* reply, std::int64_t sent_at) noexcept;
 
-    /// Removes one lease that has been unused for 8 s and returns the request that gives it back; empty if there is
-    /// none.
+    /// Removes what is left of one lease that was granted at least 8 s ago and not renewed since, and returns the request
+    /// that gives it back; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t steady_now) noexcept;
 
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
@@ -45251,7 +45418,7 @@ inline result<address_list> look_up(const std::string& host, const std::string& 
                 resolve(*lookup, 0);
                 --threads;
             }}.detach();
-        } catch (const std::system_error&) {
+        } catch (const std::exception&) {
             --threads;
             return unavailable("no thread for the lookup of this name");
         }
@@ -45479,7 +45646,7 @@ TOLLGATE_DECL result<void> connection::send_raw(std::string_view bytes, steady::
         if (sent > 0) {
             bytes.remove_prefix(static_cast<std::size_t>(sent));
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            if (auto waited = wait(POLLOUT, end, "take what it was sent"); !waited) return waited;
+            if (auto waited = wait(POLLOUT, end, "receive the request"); !waited) return waited;
         } else if (errno != EINTR) {
             return failure(std::string{"the connection broke: "} + std::strerror(errno));
         }
@@ -45671,7 +45838,7 @@ namespace tollgate::inline v0::redis {
 
 struct leases::table {
     static constexpr std::int64_t quick_milliseconds = 2000;   // a lease should be used up within this time
-    static constexpr std::int64_t stale_milliseconds = 8000;   // an unused lease is returned after this time
+    static constexpr std::int64_t stale_milliseconds = 8000;   // what is left of a lease is returned after this time
     static constexpr std::int64_t refusal_milliseconds = 100;  // how long a refusal is repeated without a round trip
     static constexpr std::uint32_t early_size_min = 64;        // leases of this size and above are renewed early
     static constexpr std::size_t ways = 8;
@@ -45776,10 +45943,10 @@ struct leases::table {
         if (!can_decide(known, allowed, now)) return std::nullopt;
         const bool admitted = known.units > 0;
         if (admitted) --known.units;
-        return to_verdict(known, admitted);
+        return to_decision(known, admitted);
     }
 
-    static limit_decision to_verdict(const slot& known, bool admitted) noexcept {
+    static limit_decision to_decision(const slot& known, bool admitted) noexcept {
         return {admitted, known.requests, known.remaining + known.units,
                 from_unix_milliseconds(known.began_at + std::int64_t{known.window_seconds} * 1000)};
     }
@@ -45845,7 +46012,7 @@ TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, c
         if (known == nullptr) return std::nullopt;
     } else {
         next.request.requested = table_->next_size(*known, steady_now);
-        if (known->units > 0 && table::is_valid_for(*known, allowed, steady_now)) {  // another thread added units
+        if (known->units > 0 && table::is_valid_for(*known, allowed, steady_now)) {  // it is renewed early
             next.request.requested -= (std::min)(known->units, next.request.requested - 1);
             known->is_pending = true;
             next.is_for_lease = true;
@@ -45870,7 +46037,7 @@ TOLLGATE_DECL std::optional<limit_decision> leases::peek(const limit_key& key,
     const std::scoped_lock held{table_->lock_of(index)};
     const auto* known = table::find(table_->sets[index], key);
     if (known == nullptr || known->units == 0 || !table::is_valid_for(*known, allowed, steady_now)) return std::nullopt;
-    return table::to_verdict(*known, true);
+    return table::to_decision(*known, true);
 }
 
 TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const window_reply* reply,
@@ -45888,7 +46055,7 @@ TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const
         if (reply == nullptr) {
             if (known->units == 0 || !table::is_valid_for(*known, allowed, sent_at)) return decision;
             --known->units;
-            return table::to_verdict(*known, true);
+            return table::to_decision(*known, true);
         }
         const bool same = known->ends_at != 1 && known->began_at == reply->began_at_milliseconds &&
                           known->requests == allowed.requests && known->window_seconds == allowed.window_seconds;
@@ -45909,7 +46076,7 @@ TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const
         // Units returned by other nodes must not raise `remaining` within a window.
         if (same && known->remaining + reply->granted > remaining_before)
             known->remaining = remaining_before > reply->granted ? remaining_before - reply->granted : 0;
-        decision = table::to_verdict(*known, admitted);
+        decision = table::to_decision(*known, admitted);
         is_reclaimable = known->units > 0;
     }
     if (is_reclaimable) table_->queue_for_reclaim(key, sent_at);
