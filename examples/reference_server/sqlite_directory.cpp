@@ -45,6 +45,11 @@ constexpr sql::statement_text sqlite_migrations[] = {
     CREATE INDEX directory_activities_by_age ON directory_activities (at);
     )sql",
     "CREATE TABLE directory_keys (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    // The largest id that an account of any service ever had: ids are never reused.
+    R"sql(
+    CREATE TABLE directory_last_account (id INTEGER NOT NULL) STRICT;
+    INSERT INTO directory_last_account SELECT coalesce(max(id), 0) FROM directory_accounts;
+    )sql",
 };
 
 }  // namespace
@@ -248,10 +253,11 @@ result<account_id> sqlite_directory::add_account(user_id user, const service_nam
         if (!known) return std::move(known).error();
         if (!*known) return not_found();
         // Ids are unique over all services: an id of one service's account is never that of another service's.
-        auto next =
-            sql::read_value<account_id>(on.prepare("SELECT coalesce(max(id), 0) + 1 FROM directory_accounts"));
+        // A process of an older version, which does not write the largest id, may use the same file.
+        auto next = sql::read_value<account_id>(on.prepare(
+            "UPDATE directory_last_account SET id = max(id, (SELECT coalesce(max(id), 0) FROM directory_accounts)) + 1 RETURNING id"));
         if (!next) return std::move(next).error();
-        if (!*next) return internal_error("SQLite: a count without a row");
+        if (!*next) return internal_error("SQLite: no last account id");
         auto done = on.run("INSERT INTO directory_accounts (service, id, user_id, name, admin) VALUES (?, ?, ?, ?, ?)",
                            service, **next, user, name, admin);
         if (!done) return std::move(done).error();

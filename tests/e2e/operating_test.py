@@ -168,7 +168,8 @@ class Users(Operator):
             self.assertEqual([theirs.id], [each["client_id"] for each in self.run_ok("app", "list")["applications"]])
             self.assertEqual([1], [each["id"] for each in self.run_ok("user", "list")["users"]])
         self.assertEqual(200, self.balance_status(self.server.demo_token))
-        self.assertGreater(self.server.add_user("ann"), user, "an id is never reused")
+        self.assertGreater(again := self.server.add_user("ann"), user, "an id is never reused")
+        self.assertGreater(self.server.add_account(again, "sitesmaker"), account, "an account's neither")
 
     def test_users_that_do_not_exist(self):
         for words in (("disable",), ("enable",), ("delete",), ("sign-out",), ("password", "--password-stdin")):
@@ -375,7 +376,12 @@ class Migrate(Case):
             self.assertEqual((planned["to"], planned["to"], 0), (result["from"], result["to"], result["statements"]))
 
             newest = result["directory"]["to"]
-            execute(flags_for(data / "d"), "DROP TABLE directory_keys; UPDATE tollgate_schema "
+            newest_step = ("DROP TABLE directory_keys" if on_postgres else
+                           "DROP TABLE directory_last_account; "
+                           "CREATE INDEX directory_accounts_by_id ON directory_accounts (id); "
+                           "INSERT INTO directory_users VALUES (1, 'ann', '', 'EUR', '0', NULL, 0); "
+                           "INSERT INTO directory_accounts VALUES ('sitesmaker', 7, 1, 'An account', 0)")
+            execute(flags_for(data / "d"), f"{newest_step}; UPDATE tollgate_schema "
                                            f"SET version = {newest - 1} WHERE component = 'reference_directory'")
             planned = self.migrate(data / "d", "--dry-run")["directory"]
             self.assertEqual((newest - 1, newest), (planned["from"], planned["to"]))
@@ -383,6 +389,9 @@ class Migrate(Case):
             self.assertEqual(planned, self.migrate(data / "d", "--dry-run")["directory"], "nothing was changed")
             self.assertEqual(planned, self.migrate(data / "d")["directory"])
             self.assertEqual(result, self.migrate(data / "d"))
+            if not on_postgres:
+                added = run_command("account", "add", "--user", 1, "--service", "itemplatform", "--name", "Next", *flags_for(data / "d"))
+                self.assertEqual('{"id": 8}\n', added.stdout, added)
 
 
 if __name__ == "__main__":
