@@ -50,10 +50,13 @@ void reload_certificates(server& running, const settings& settings, const reques
     }
 }
 
-/// The URLs are those of the first listener, unless they are configured; a configured port is known.
-bool urls_tell_ports(const settings& settings) {
-    const bool configured = !settings.base_url.empty() && !settings.auth_url.empty();
-    return settings.listen.size() == 1 && !(configured && settings.listen.front().port == 0);
+bool has_urls(const settings& settings) { return !settings.base_url.empty() && !settings.auth_url.empty(); }
+
+/// The URLs are those of the first listener, unless they are configured; a configured port is known if it is in use.
+bool urls_tell_ports(const server& running, const settings& settings) {
+    const auto real = running.endpoints();
+    if (real.size() != 1 || !has_urls(settings)) return real.size() == 1;
+    return real.front().port != 0 && real.front().port == settings.listen.front().port;
 }
 
 std::string to_text(const tollgate::listen_address& real) {
@@ -69,11 +72,15 @@ void print_ready(const server& running, const settings& settings, const public_u
                                 {"api", urls.base_url},
                                 {"auth", urls.auth_url},
                                 {"pid", static_cast<std::int64_t>(::getpid())}};
-    if (!urls_tell_ports(settings))
+    if (!urls_tell_ports(running, settings))
         for (const auto& each : running.endpoints()) line["listen"].push_back(to_text(each));
     if (admin) line["admin"] = to_text(*admin);
     if (shown) line["demo"] = to_json(*shown);
     print_line(line);
+}
+
+void expect_configured_urls(const settings& settings) {
+    if (!has_urls(settings)) throw usage_error{"LISTEN_FDS: passed sockets need --base-url and --auth-url."};
 }
 
 /// An unusable certificate is a configuration error, like an invalid listen address.

@@ -36,6 +36,9 @@ inline constexpr tollgate::seconds stop_patience{10};
 void print_ready(const tollgate::server& running, const settings& settings, const public_urls& urls,
                  const std::optional<demo>& shown, const std::optional<listen_address>& admin);
 
+/// Throws `usage_error` if a URL would be that of `--listen`, which a server with passed sockets does not use.
+void expect_configured_urls(const settings& settings);
+
 /// Throws `usage_error` or `run_error`, depending on why the server did not start.
 void expect_started(const tollgate::result<void>& started, const settings& settings);
 

@@ -62,6 +62,7 @@ template <class Directory, class Store, class Clock>
 void serve_from(const stored_data<Directory, Store, Clock>& data, const std::optional<demo>& shown, const settings& settings,
                 const tollgate::service_catalog& services, const signals& stop_signals) {
     const service_manager manager;  // before threads, which read the environment
+    if (!manager.sockets().empty()) expect_configured_urls(settings);
     request_log log{settings.log};
     tollgate::metrics counts;
     observers observer{log, counts};

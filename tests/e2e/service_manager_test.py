@@ -2,6 +2,7 @@
 """The interface to systemd: notifications, the watchdog, sockets that outlive a restart; and Unix domain sockets."""
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -29,7 +30,7 @@ class Manager:
     def notification(self):
         return self.notify.recv(4096).decode()
 
-    def start(self, *flags, passing=None, environment=None):
+    def start(self, *flags, passing=None, environment=None, urls=HOSTS, stdout=subprocess.DEVNULL):
         """`passing`: sockets that the program gets as descriptors 3 and up, see sd_listen_fds(3)."""
         passing = [self.listener] if passing is None else passing
 
@@ -44,8 +45,8 @@ class Manager:
         variables = {**os.environ, "NOTIFY_SOCKET": self.name, **(environment or {})}
         if passing:
             variables["LISTEN_FDS"] = str(len(passing))
-        return subprocess.Popen([*set_pid, harness.program, "serve", "--plain", "--data", str(self.data), *HOSTS, *HIGH_LIMITS,
-                                 *map(str, flags)], env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        return subprocess.Popen([*set_pid, harness.program, "serve", "--plain", "--data", str(self.data), *urls, *HIGH_LIMITS,
+                                 *map(str, flags)], env=variables, stdout=stdout, stderr=subprocess.PIPE,
                                 close_fds=False, preexec_fn=pass_sockets)
 
     def close(self):
@@ -151,6 +152,23 @@ class Systemd(Case):
             self.assertIn("not a listening socket", errors)
             code, errors = wait_for_exit(systemd.start(passing=[], environment={"LISTEN_FDS": "many"}))
             self.assertEqual((1, True), (code, "LISTEN_FDS" in errors), errors)
+
+    def test_passed_sockets_require_urls(self):
+        with manager() as systemd:
+            for flags in ([], HOSTS[:2], HOSTS[2:]):
+                with self.subTest(flags=flags):
+                    code, errors = wait_for_exit(systemd.start(urls=flags))
+                    self.assertEqual((2, True), (code, "--base-url" in errors), errors)
+
+    def test_the_ready_line_names_passed_sockets(self):
+        with manager() as systemd:
+            process = systemd.start(stdout=subprocess.PIPE)
+            try:
+                address, port = systemd.listener.getsockname()
+                self.assertEqual([f"{address}:{port}"], json.loads(process.stdout.readline())["listen"])
+            finally:
+                process.send_signal(signal.SIGTERM)
+                process.communicate(timeout=DEADLINE_SECONDS)
 
     def test_sockets_for_another_process_are_ignored(self):
         with manager() as systemd:
