@@ -7,9 +7,10 @@ import os
 import re
 import sqlite3
 import stat
+import subprocess
 
 import harness
-from harness import Case, Server, flags_for, main, on_postgres, run_command, temporary_directory
+from harness import DEADLINE_SECONDS, Case, Server, flags_for, main, on_postgres, run_command, temporary_directory
 
 NEEDED = {"serve": [], "user add": ["--login", "--password-stdin"], "user list": [], "user quota": ["--user", "--per-day"],
           "user password": ["--id", "--password-stdin"], "user sign-out": ["--id"], "user disable": ["--id"],
@@ -119,6 +120,9 @@ class Usage(Case):
             refused(*add, mentions="--password-stdin", stdin="\n")
             for short in ("7 bytes", "\u00fc" * 7):
                 refused(*add, mentions="--password-stdin: the password is shorter than 8 characters", stdin=short + "\n")
+            latin = subprocess.run([harness.program, *add, "--data", str(data / "d")], input=b"p\xe4ssword1\n", capture_output=True,
+                                   timeout=DEADLINE_SECONDS)
+            self.assertEqual((2, True), (latin.returncode, b"--password-stdin: the password is not UTF-8" in latin.stderr), latin)
             for currency in ("", "eur", "EURO", "E1R", "EU", "€"):
                 refused(*add, "--currency", currency, mentions="--currency")
             for balance in ("", "x", "1,5", "1e3", "+1", ".5", "1.", "01", "0x1", " 1", "NaN", "1" * 50):
