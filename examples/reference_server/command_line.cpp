@@ -287,7 +287,7 @@ void declare_emit_event(declared_command& declared, const tollgate::service_cata
     const auto& service = declared.text("--service", "SERVICE", "Service of the account.");
     const auto& account = declared.text("--account", "ID", "Id of the account whose webhooks receive the event.");
     const auto& event = declared.text("--event", "EVENT", "Name of the event: site.published, item.created, ...");
-    declared.payload("The event's data: any JSON value. (Deprecated: JSON as --data.)");
+    declared.payload("The event's data: any JSON value; - reads it from stdin. (Deprecated: JSON as --data.)");
     declared.makes([&] { return read_emit_event(service, account, event, declared.json_payload(), services); });
 }
 

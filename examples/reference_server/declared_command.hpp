@@ -3,6 +3,7 @@
 #include "command_line.hpp"
 #include "failure.hpp"
 
+#include <tollgate/base/limits.hpp>
 #include <tollgate/http/json_body.hpp>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <iostream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,12 +53,13 @@ public:
         return target;
     }
 
-    /// `--payload`, a JSON value. A deprecated form has the value in `--data` instead, which may then be given twice: for the
+    /// `--payload`, a JSON value, or `-` for the one on stdin: the system bounds an argument. A deprecated form has the value in `--data` instead, which may then be given twice: for the
     /// value and for the directory.
     void payload(const std::string& meaning) { payload_ = &text("--payload", "JSON", meaning, ""); }
 
     /// The JSON value, and the flag that it came from. Precondition: `payload` was declared, and chosen().
     [[nodiscard]] std::pair<std::string, std::string_view> json_payload() const {
+        if (*payload_ == "-") return {read_stdin(tollgate::limits::event_data_bytes_max + 1), "--payload"};
         if (!payload_->empty()) return {*payload_, "--payload"};
         const auto& [json, rest] = split(texts_of("data"));
         if (!json) throw usage_error{"--payload is required (or JSON as --data, which is deprecated)."};
@@ -129,6 +132,14 @@ private:
     [[nodiscard]] const std::vector<std::string>& texts_of(std::string_view name) const {
         return std::find_if(shared_.begin(), shared_.end(), [&](const auto& each) { return each.flag->name == name; })
             ->texts;
+    }
+
+    /// At most `bytes_max` bytes of stdin.
+    static std::string read_stdin(std::size_t bytes_max) {
+        std::string text(bytes_max, '\0');
+        std::cin.read(text.data(), static_cast<std::streamsize>(bytes_max));
+        text.resize(static_cast<std::size_t>(std::cin.gcount()));
+        return text;
     }
 
     /// The first text that is JSON, and all others. A single text is taken as JSON.

@@ -124,6 +124,20 @@ class Events(Case):
                 self.assertEqual((2, ""), (result.returncode, result.stdout), result)
                 self.assertIn(mentions, result.stderr)
 
+    def test_payload_from_stdin(self):
+        """An argument holds at most 128 KiB on Linux."""
+        with Receiver() as receiver, Server("--demo", "--allow-private-targets") as server:
+            self.create_hook(server, receiver)
+            words = ["event", "emit", "--service", "sitesmaker", "--account", server.demo["sitesmaker_account"], "--event",
+                     "site.published", "--payload", "-", *server.store_flags]
+            largest = '"' + "x" * (256 * 1024 - 2) + '"'
+            result = run_command(*words, stdin=largest)
+            self.assertEqual((0, '{"deliveries": 1}\n'), (result.returncode, result.stdout), result.stderr)
+            self.assertEqual(json.loads(largest), json.loads(receiver.wait(1)[0].body)["data"])
+            for refused in ("", "{", largest[:-1] + 'x"'):
+                result = run_command(*words, stdin=refused)
+                self.assertEqual((2, True), (result.returncode, "--payload" in result.stderr), result.stderr)
+
     def test_json_as_data_is_deprecated(self):
         with temporary_directory() as data, Receiver() as receiver:
             with Server("--demo", data=data, store=f"sqlite:{data}/tollgate.db") as server:
