@@ -199,6 +199,15 @@ class UnixSockets(Case):
                 self.assertIn("client=127.0.0.1", server.log_after("testservice"))
             self.assertFalse(path.exists(), "removed at the end")
 
+    def test_the_file_of_another_server_is_not_removed(self):
+        with temporary_directory() as directory:
+            path = directory / "tollgate.sock"
+            with self.server(path) as first:
+                path.unlink()
+                with self.server(path):
+                    first.stop()
+                    self.assertTrue(self.request(path).startswith(b"HTTP/1.1 200 "))
+
     def test_a_proxy_behind_it_names_its_clients_if_it_is_trusted(self):
         with temporary_directory() as directory:
             path = directory / "tollgate.sock"

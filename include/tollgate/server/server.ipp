@@ -3,8 +3,6 @@
 #include <tollgate/server/detail/epoll_loop.hpp>
 #include <tollgate/server/server.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -52,7 +50,7 @@ private:
     bool stopped_before_start_ = false;
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
-    std::vector<std::string> socket_files_;  // of Unix domain sockets that it made
+    std::vector<server_detail::socket_file> socket_files_;  // of Unix domain sockets that it made
 
     std::mutex close_mutex_;                     // one of the waiting threads closes everything
     std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
@@ -219,7 +217,7 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
 
 TOLLGATE_DECL void server::core::remove_socket_files() {
     const std::lock_guard hold{mutex_};
-    for (const std::string& each : std::exchange(socket_files_, {})) ::unlink(each.c_str());
+    for (const auto& each : std::exchange(socket_files_, {})) each.remove();
 }
 
 TOLLGATE_DECL void server::core::drain(milliseconds deadline) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 /// The system calls of sockets. None of them waits or raises a signal.
@@ -29,6 +30,19 @@ struct listening_socket {
     listen_address at;
     bool ipv6 = false;
     bool is_shared = false;  ///< others accept at it, too: it is closed without ending it for them
+};
+
+/// The file of a Unix domain socket that this process listens at. Its inode is not used again while it listens.
+class socket_file {
+public:
+    TOLLGATE_DECL explicit socket_file(std::string_view path);
+    /// Does nothing if the path now names another file, such as that of another server.
+    TOLLGATE_DECL void remove() const noexcept;
+
+private:
+    std::string path_;
+    std::uint64_t device_ = 0;
+    std::uint64_t inode_ = 0;
 };
 
 /// Returns `closed` at the end of the stream, too. Precondition: `into` is not empty.
