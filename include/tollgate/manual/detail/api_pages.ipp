@@ -262,7 +262,8 @@ TOLLGATE_DECL void page_writer::write_rate_limits() {
     html_.add(R"(<p>The operator can raise the limit of a user; the change takes effect immediately.</p>
 <h2 id="windows">Windows</h2>
 <p>A window begins with the first request. When it ends, the full limit is available again. Requests that exceed the
-limit are not counted. All others are, including those that fail for another reason.</p>
+limit are not counted. All others are, including those that fail for another reason, except those refused as HTTP (malformed, too
+large a head, 417, 421).</p>
 <h2 id="fields">Fields</h2>
 )");
     begin_table(html_, {"Field", "Meaning"});
@@ -310,6 +311,8 @@ error.</p>
         {http::status::content_too_large, "The body is too large."},
         {http::status::uri_too_long, "The URL is too long."},
         {http::status::unsupported_media_type, "The body is not application/json, or has a Content-Encoding."},
+        {http::status::expectation_failed, "The Expect field asks for something other than 100-continue."},
+        {http::status::misdirected_request, "The Host field names another server."},
         {http::status::unprocessable_content, "A member of the body is missing or invalid; the message names it."},
         {http::status::too_many_requests, "The rate limit is exceeded; wait for the seconds in Retry-After."},
         {http::status::header_fields_too_large, "There are too many header fields, or they are too long."},
@@ -375,7 +378,7 @@ webhook-signature: v1,...
 <code>whsec_</code> in the secret. For 24 hours after a secret is replaced, the field has several signatures, separated by
 spaces. Verify the raw bytes of the body.</li>
 <li>Respond with a 2xx within 15 seconds. A redirect counts as a failure.</li>
-<li>A failed delivery is retried for more than a day. <code>Retry-After</code> is honoured within limits. A 410, or 120 hours
+<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honoured within limits. A 410, or 120 hours
 without a success, disables the webhook until its owner enables it again.</li>
 <li>A delivery may arrive more than once, with the same <code>webhook-id</code>.</li>
 </ul>

@@ -61,7 +61,8 @@ inline void write_tokens(html_writer& html, const api_settings& settings, const 
 <pre class="answer" tabindex="0"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
  "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
 <p>Send the parameters as a form or as a JSON object, and the client credentials in it or as HTTP Basic.
-<code>redirect_uri</code> is optional; if you send it, it must be the URL to which the browser returned.
+<code>redirect_uri</code> is optional if the application has one registered redirect URL, otherwise required; it must be the URL
+to which the browser returned.
 <code>state</code> is ignored here.</p>
 <p>After a wrong client secret, the code is still valid. If a code is exchanged twice, the tokens that were issued for it are
 revoked.</p>
