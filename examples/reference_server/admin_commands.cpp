@@ -2,8 +2,8 @@
 
 #include "check.hpp"
 #include "failure.hpp"
+#include "text_values.hpp"
 
-#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 
 #include <nlohmann/json.hpp>
@@ -40,7 +40,7 @@ std::string read_password() {
     std::getline(std::cin, line);
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) throw usage_error{"--password-stdin: stdin contains no password."};
-    if (!is_utf8(line)) throw usage_error{"--password-stdin: the password is not UTF-8."};
+    if (!is_valid_utf8(line)) throw usage_error{"--password-stdin: the password is not UTF-8."};
     if (limits::count_characters(line) < limits::password_characters_min)
         throw usage_error{"--password-stdin: the password is shorter than 8 characters."};
     if (line.size() > limits::password_bytes_max)

@@ -53,8 +53,8 @@ public:
         return target;
     }
 
-    /// `--payload`, a JSON value, or `-` for the one on stdin: the system bounds an argument. A deprecated form has the value in `--data` instead, which may then be given twice: for the
-    /// value and for the directory.
+    /// `--payload`, a JSON value, or `-` for the one on stdin: the system bounds an argument. A deprecated
+    /// form has the value in `--data` instead, which may then be given twice: for the value and for the directory.
     void payload(const std::string& meaning) { payload_ = &text("--payload", "JSON", meaning, ""); }
 
     /// The JSON value, and the flag that it came from. Precondition: `payload` was declared, and chosen().

@@ -140,6 +140,15 @@ std::optional<std::string> parse_cors_origin(std::string_view text) {
     return std::nullopt;
 }
 
+bool is_valid_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const auto bytes = utf8_sequence_bytes(text);
+        if (bytes == 0) return false;
+        text.remove_prefix(bytes);
+    }
+    return true;
+}
+
 bool is_line_of_text(std::string_view text, std::size_t bytes_max) {
     if (text.empty() || text.size() > bytes_max) return false;
     while (!text.empty()) {

@@ -52,6 +52,8 @@ inline constexpr std::string_view cors_off = "none";
 /// `2026-11-22T10:11:03.123Z` (RFC 3339).
 [[nodiscard]] std::string to_iso8601_milliseconds(tollgate::instant at);
 
+[[nodiscard]] bool is_valid_utf8(std::string_view text);
+
 /// A line of text: valid UTF-8 of 1 to `bytes_max` bytes without control characters.
 [[nodiscard]] bool is_line_of_text(std::string_view text, std::size_t bytes_max);
 
