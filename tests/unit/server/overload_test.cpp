@@ -115,7 +115,7 @@ TEST_CASE("a request that waits for a second kind of work is queued, counted and
     refused.write(get);
     const auto response = refused.read_response();
     CHECK(response.status == 503);
-    CHECK(response.has("Retry-After: 1"));
+    CHECK(response.has("Retry-After: 2"));
     CHECK(refused.ends_silently());
     CHECK(running.statistics().dropped == 1);
     CHECK(running.statistics().queued == 1);
