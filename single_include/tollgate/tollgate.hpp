@@ -18109,6 +18109,19 @@ struct listening_socket {
     bool is_shared = false;  ///< others accept at it, too: it is closed without ending it for them
 };
 
+/// The file of a Unix domain socket that this process listens at. Its inode is not used again while it listens.
+class socket_file {
+public:
+    TOLLGATE_DECL explicit socket_file(std::string_view path);
+    /// Does nothing if the path now names another file, such as that of another server.
+    TOLLGATE_DECL void remove() const noexcept;
+
+private:
+    std::string path_;
+    std::uint64_t device_ = 0;
+    std::uint64_t inode_ = 0;
+};
+
 /// Returns `closed` at the end of the stream, too. Precondition: `into` is not empty.
 TOLLGATE_DECL io_result receive(socket_handle from, std::span<char> into) noexcept;
 TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
@@ -27919,7 +27932,8 @@ inline void write_tokens(html_writer& html, const api_settings& settings, const 
 <pre class="answer" tabindex="0"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
  "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
 <p>Send the parameters as a form or as a JSON object, and the client credentials in it or as HTTP Basic.
-<code>redirect_uri</code> is optional; if you send it, it must be the URL to which the browser returned.
+<code>redirect_uri</code> is optional if the application has one registered redirect URL, otherwise required; it must be the URL
+to which the browser returned.
 <code>state</code> is ignored here.</p>
 <p>After a wrong client secret, the code is still valid. If a code is exchanged twice, the tokens that were issued for it are
 revoked.</p>
@@ -30252,7 +30266,7 @@ private:
     bool stopped_before_start_ = false;
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
-    std::vector<std::string> socket_files_;  // of Unix domain sockets that it made
+    std::vector<server_detail::socket_file> socket_files_;  // of Unix domain sockets that it made
 
     std::mutex close_mutex_;                     // one of the waiting threads closes everything
     std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
@@ -30419,7 +30433,7 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
 
 TOLLGATE_DECL void server::core::remove_socket_files() {
     const std::lock_guard hold{mutex_};
-    for (const std::string& each : std::exchange(socket_files_, {})) ::unlink(each.c_str());
+    for (const auto& each : std::exchange(socket_files_, {})) each.remove();
 }
 
 TOLLGATE_DECL void server::core::drain(milliseconds deadline) {
@@ -31357,6 +31371,20 @@ inline result<listening_socket> listen_at_path(const listen_address& endpoint, i
 }
 
 }  // namespace detail
+
+TOLLGATE_DECL socket_file::socket_file(std::string_view path) : path_{path} {
+    struct stat found{};
+    if (::lstat(path_.c_str(), &found) != 0) return;
+    device_ = static_cast<std::uint64_t>(found.st_dev);
+    inode_ = static_cast<std::uint64_t>(found.st_ino);
+}
+
+TOLLGATE_DECL void socket_file::remove() const noexcept {
+    struct stat found{};
+    if (::lstat(path_.c_str(), &found) == 0 && static_cast<std::uint64_t>(found.st_dev) == device_ &&
+        static_cast<std::uint64_t>(found.st_ino) == inode_)
+        ::unlink(path_.c_str());
+}
 
 TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket) {
     int listens = 0;
@@ -33038,7 +33066,8 @@ TOLLGATE_DECL void page_writer::write_rate_limits() {
     html_.add(R"(<p>The operator can raise the limit of a user; the change takes effect immediately.</p>
 <h2 id="windows">Windows</h2>
 <p>A window begins with the first request. When it ends, the full limit is available again. Requests that exceed the
-limit are not counted. All others are, including those that fail for another reason.</p>
+limit are not counted. All others are, including those that fail for another reason, except those refused as HTTP (malformed, too
+large a head, 417, 421).</p>
 <h2 id="fields">Fields</h2>
 )");
     begin_table(html_, {"Field", "Meaning"});
@@ -33086,6 +33115,8 @@ error.</p>
         {http::status::content_too_large, "The body is too large."},
         {http::status::uri_too_long, "The URL is too long."},
         {http::status::unsupported_media_type, "The body is not application/json, or has a Content-Encoding."},
+        {http::status::expectation_failed, "The Expect field asks for something other than 100-continue."},
+        {http::status::misdirected_request, "The Host field names another server."},
         {http::status::unprocessable_content, "A member of the body is missing or invalid; the message names it."},
         {http::status::too_many_requests, "The rate limit is exceeded; wait for the seconds in Retry-After."},
         {http::status::header_fields_too_large, "There are too many header fields, or they are too long."},
@@ -33151,7 +33182,7 @@ webhook-signature: v1,...
 <code>whsec_</code> in the secret. For 24 hours after a secret is replaced, the field has several signatures, separated by
 spaces. Verify the raw bytes of the body.</li>
 <li>Respond with a 2xx within 15 seconds. A redirect counts as a failure.</li>
-<li>A failed delivery is retried for more than a day. <code>Retry-After</code> is honoured within limits. A 410, or 120 hours
+<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honoured within limits. A 410, or 120 hours
 without a success, disables the webhook until its owner enables it again.</li>
 <li>A delivery may arrive more than once, with the same <code>webhook-id</code>.</li>
 </ul>
