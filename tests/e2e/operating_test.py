@@ -378,7 +378,6 @@ class Migrate(Case):
             newest = result["directory"]["to"]
             newest_step = ("DROP TABLE directory_keys" if on_postgres else
                            "DROP TABLE directory_last_account; "
-                           "CREATE INDEX directory_accounts_by_id ON directory_accounts (id); "
                            "INSERT INTO directory_users VALUES (1, 'ann', '', 'EUR', '0', NULL, 0); "
                            "INSERT INTO directory_accounts VALUES ('sitesmaker', 7, 1, 'An account', 0)")
             execute(flags_for(data / "d"), f"{newest_step}; UPDATE tollgate_schema "
