@@ -56,6 +56,9 @@ TEST_CASE("the rightmost address that is not a trusted proxy is the client's", "
         {{{"Forwarded", "For=\"198.51.100.1:80\";proto=https;by=10.0.0.1"}}, "198.51.100.1"},
         {{{"Forwarded", "proto=https ; for=\"[2001:db8::1]:4711\""}}, "2001:db8::1"},
         {{{"Forwarded", "for=1.1.1.1, for=198.51.100.1, for=10.2.3.4"}}, "198.51.100.1"},
+        {{{"Forwarded", "for=198.51.100.1,"}}, "198.51.100.1"},
+        {{{"Forwarded", ", for=198.51.100.1, ,,for=10.2.3.4 , "}}, "198.51.100.1"},
+        {{{"Forwarded", "for=198.51.100.1"}, {"Forwarded", ""}}, "198.51.100.1"},
         {{{"Forwarded", "for=1.1.1.1"}, {"Forwarded", "for=198.51.100.1;host=\"a,b;c=\\\"d\""}}, "198.51.100.1"},
     }));
     CHECK(client("10.0.0.1", each.fields) == each.client);
@@ -80,6 +83,9 @@ TEST_CASE("after an unreadable entry the last trusted hop is the client", "[http
         {{{"Forwarded", "for=_hidden"}}, "10.0.0.1"},
         {{{"Forwarded", "for=198.51.100.1, for=unknown, for=10.2.3.4"}}, "10.2.3.4"},
         {{{"Forwarded", "for=198.51.100.1, proto=https"}}, "10.0.0.1"},
+        {{{"Forwarded", "for=198.51.100.1, ;"}}, "10.0.0.1"},
+        {{{"Forwarded", "for=198.51.100.1, ="}}, "10.0.0.1"},
+        {{{"Forwarded", ","}}, "10.0.0.1"},
         {{{"Forwarded", "for=\"198.51.100.1"}}, "10.0.0.1"},
         {{{"Forwarded", "for=198.51.100.1 x"}}, "10.0.0.1"},
         {{{"Forwarded", "198.51.100.1"}}, "10.0.0.1"},

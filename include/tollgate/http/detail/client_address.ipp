@@ -57,12 +57,15 @@ inline std::size_t skip_quoted(std::string_view text, std::size_t at) noexcept {
 }
 
 /// Adds the elements of a Forwarded line (RFC 7239 section 4). An element without a readable `for`, or with two, is an
-/// unknown hop.
+/// unknown hop. Empty elements are ignored (RFC 9110 section 5.6.1).
 inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noexcept {
     std::string_view node;
     std::size_t nodes = 0;
     std::size_t at = 0;
-    const auto add_hop = [&] { hops.add(nodes == 1 ? node : std::string_view{}); };
+    bool is_empty = true;
+    const auto add_hop = [&] {
+        if (!is_empty) hops.add(nodes == 1 ? node : std::string_view{});
+    };
     const auto skip_blanks = [&] {
         while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
     };
@@ -90,10 +93,12 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
             ++nodes;
         }
         skip_blanks();
+        is_empty = is_empty && (at == line.size() || line[at] == ',') && line.substr(name_begin, at - name_begin).empty();
         if (at == line.size()) return add_hop();
         if (line[at] == ',') {
             add_hop();
             nodes = 0;
+            is_empty = true;
         } else if (line[at] != ';') {
             return hops.add({});  // not an element of RFC 7239
         }
