@@ -105,6 +105,15 @@ namespace detail {
     return normalized;
 }
 
+/// In the same order; of several that are equal once normalized, the first.
+[[nodiscard]] inline std::vector<std::string> normalized_redirect_urls(const std::vector<std::string>& texts) {
+    std::vector<std::string> urls;
+    for (const std::string& each : texts)
+        if (auto url = normalized_redirect_url(each); std::find(urls.begin(), urls.end(), url) == urls.end())
+            urls.push_back(std::move(url));
+    return urls;
+}
+
 }  // namespace detail
 
 /// All errors, in the order of the fields; empty if there are none. Any thread; never blocks.
@@ -137,7 +146,7 @@ template <application_store Store, random_source Random = system_random>
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
     request.website = detail::normalized_url(request.website);
-    for (std::string& each : request.redirect_urls) each = detail::normalized_redirect_url(each);
+    request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
     std::array<std::byte, 16> name_bytes;
     const bool is_public = request.type == client_type::public_client;
     const auto secret = is_public ? std::optional{secret_text{}} : new_client_secret(random);
@@ -166,7 +175,7 @@ template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
-    for (std::string& each : request.redirect_urls) each = detail::normalized_redirect_url(each);
+    request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
     return store.update_application(request.owner, id,
                                     {.name = std::move(request.name),
                                      .website = detail::normalized_url(request.website),

@@ -109,6 +109,15 @@ TEST_CASE("a public client has no secret, and may come back to an application of
     CHECK(faulty_field(request) == "redirect_url");
 }
 
+TEST_CASE("redirect URLs that are equal once normalized are stored once", "[register_application]") {
+    registry one;
+    auto request = sample_request();
+    request.redirect_urls = {"https://acme.example/1", "https://ACME.example:443/1", "https://acme.example/2", "https://acme.example/1"};
+    REQUIRE(one.add(request));
+    CHECK(one.store.created[0].redirect_urls ==
+          std::vector<std::string>{"https://acme.example/1", "https://acme.example/2"});
+}
+
 TEST_CASE("an application has some redirect URLs, and not any number", "[register_application]") {
     auto request = sample_request();
     for (std::size_t i = 0; i < limits::redirect_urls_max; ++i)
