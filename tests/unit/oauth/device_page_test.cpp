@@ -232,6 +232,24 @@ TEST_CASE("a device code is decided once, by the user who saw the question", "[o
     CHECK(shop.poll(requested).status() == status::ok);
 }
 
+TEST_CASE("another application's poll does not delay the device, nor the device's poll its refusal", "[oauth][device]") {
+    device_shop shop;
+    const auto requested = shop.request();
+    const auto other = shop.register_client("App", "https://app.example/cb");
+    const auto poll_of_other = [&] {
+        return member(shop.post("/user/oauth_token/", {{"client_id", other.client_id},
+                                                       {"client_secret", other.client_secret},
+                                                       {"grant_type", "urn:ietf:params:oauth:grant-type:device_code"},
+                                                       {"device_code", member(requested, "device_code")}}),
+                      "error");
+    };
+    CHECK(poll_of_other() == "invalid_grant");
+    CHECK(member(shop.poll(requested), "error") == "authorization_pending");
+    shop.now += seconds{5};
+    CHECK(member(shop.poll(requested), "error") == "authorization_pending");
+    CHECK(poll_of_other() == "invalid_grant");
+}
+
 TEST_CASE("a user who is not signed in signs in first and keeps the code", "[oauth][device]") {
     device_shop shop;
     const auto led = shop.open({{"user_code", "bcdfghjk"}}, "", page);

@@ -120,7 +120,7 @@ struct client_endpoints {
                 if (!*active) return write_failure(response, {.failure = invalid_refresh_token(), .docs_url = docs_url});
             }
         }
-        if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
+        if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now)) {
             const failure error{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
             return write_failure(response, {.failure = error, .docs_url = docs_url});
         }
@@ -245,17 +245,19 @@ private:
         return device_limiter.take(network, settings.device_requests_of_network, now);
     }
 
-    /// The window is shorter than the interval by a second, which the network may take.
-    [[nodiscard]] bool polls_too_soon(const parameters& sent, instant now) const {
-        const auto code = sent.find("device_code");
-        if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
-        return !use_limiter.take(key_of_secret(*code), {1, settings.device_poll_interval - seconds{1}}, now).admitted;
-    }
-
     struct authenticated {
         parameters sent;
         application client;
     };
+
+    /// Each application has windows of its own, so that another one's polls, which fail, do not delay the device. The window
+    /// is shorter than the interval by a second, which the network may take.
+    [[nodiscard]] bool polls_too_soon(const authenticated& poll, instant now) const {
+        const auto code = poll.sent.find("device_code");
+        if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
+        const auto key = key_of_secret(std::string{*code}.append(poll.client.client_id.view()));
+        return !use_limiter.take(key, {1, settings.device_poll_interval - seconds{1}}, now).admitted;
+    }
 
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
     /// a revocation by the user, instead of `invalid_client`.
