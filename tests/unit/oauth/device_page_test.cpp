@@ -232,6 +232,18 @@ TEST_CASE("a device code is decided once, by the user who saw the question", "[o
     CHECK(shop.poll(requested).status() == status::ok);
 }
 
+TEST_CASE("a decision that is sent again does not count as a wrong code", "[oauth][device][limits]") {
+    auto settings = test_oauth_settings();
+    settings.user_code_attempts = {1, seconds{600}};
+    device_shop shop{settings};
+    const auto question = shop.type(member(shop.request(), "user_code"));
+    CHECK(has(shop.decide(question, "allow"), "The device is connected"));
+    for (int i = 0; i < 3; ++i) CHECK(shop.decide(question, "allow").status() == status::unprocessable_content);
+    CHECK(shop.type(member(shop.request(), "user_code")).status() == status::ok);
+    for (const status expected : {status::unprocessable_content, status::too_many_requests})
+        CHECK(shop.type("BBBB-BBBB").status() == expected);
+}
+
 TEST_CASE("another application's poll does not delay the device, nor the device's poll its refusal", "[oauth][device]") {
     device_shop shop;
     const auto requested = shop.request();

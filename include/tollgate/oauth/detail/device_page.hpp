@@ -108,14 +108,15 @@ private:
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
 
         const auto key = limit_key::of(call.signed_in.user);
+        // The form token of a decision is bound to the code, so that it is not a guess.
         const auto window = limiter.peek(key, settings.user_code_attempts, call.now);
-        if (window.remaining == 0) return refuse_attempt(call, window);
+        if (window.remaining == 0 && !decides) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return answer_error(found.error(), call.response);
         const bool waits =
             *found && (*found)->state == device_code_state::pending && call.now < (*found)->expires_at;
         if (!waits) {
-            static_cast<void>(limiter.take(key, settings.user_code_attempts, call.now));
+            if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.now));
             return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         }
         switch (decided) {
