@@ -6028,6 +6028,15 @@ namespace detail {
     return normalized;
 }
 
+/// In the same order; of several that are equal once normalized, the first.
+[[nodiscard]] inline std::vector<std::string> normalized_redirect_urls(const std::vector<std::string>& texts) {
+    std::vector<std::string> urls;
+    for (const std::string& each : texts)
+        if (auto url = normalized_redirect_url(each); std::find(urls.begin(), urls.end(), url) == urls.end())
+            urls.push_back(std::move(url));
+    return urls;
+}
+
 }  // namespace detail
 
 /// All errors, in the order of the fields; empty if there are none. Any thread; never blocks.
@@ -6060,7 +6069,7 @@ template <application_store Store, random_source Random = system_random>
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
     request.website = detail::normalized_url(request.website);
-    for (std::string& each : request.redirect_urls) each = detail::normalized_redirect_url(each);
+    request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
     std::array<std::byte, 16> name_bytes;
     const bool is_public = request.type == client_type::public_client;
     const auto secret = is_public ? std::optional{secret_text{}} : new_client_secret(random);
@@ -6089,7 +6098,7 @@ template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
-    for (std::string& each : request.redirect_urls) each = detail::normalized_redirect_url(each);
+    request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
     return store.update_application(request.owner, id,
                                     {.name = std::move(request.name),
                                      .website = detail::normalized_url(request.website),
@@ -11785,7 +11794,7 @@ struct client_endpoints {
                 if (!*active) return write_failure(response, {.failure = invalid_refresh_token(), .docs_url = docs_url});
             }
         }
-        if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(read->sent, context.now)) {
+        if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now)) {
             const failure error{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
             return write_failure(response, {.failure = error, .docs_url = docs_url});
         }
@@ -11910,17 +11919,19 @@ private:
         return device_limiter.take(network, settings.device_requests_of_network, now);
     }
 
-    /// The window is shorter than the interval by a second, which the network may take.
-    [[nodiscard]] bool polls_too_soon(const parameters& sent, instant now) const {
-        const auto code = sent.find("device_code");
-        if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
-        return !use_limiter.take(key_of_secret(*code), {1, settings.device_poll_interval - seconds{1}}, now).admitted;
-    }
-
     struct authenticated {
         parameters sent;
         application client;
     };
+
+    /// Each application has windows of its own, so that another one's polls, which fail, do not delay the device. The window
+    /// is shorter than the interval by a second, which the network may take.
+    [[nodiscard]] bool polls_too_soon(const authenticated& poll, instant now) const {
+        const auto code = poll.sent.find("device_code");
+        if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
+        const auto key = key_of_secret(std::string{*code}.append(poll.client.client_id.view()));
+        return !use_limiter.take(key, {1, settings.device_poll_interval - seconds{1}}, now).admitted;
+    }
 
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
     /// a revocation by the user, instead of `invalid_client`.
@@ -12067,14 +12078,15 @@ private:
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
 
         const auto key = limit_key::of(call.signed_in.user);
+        // The form token of a decision is bound to the code, so that it is not a guess.
         const auto window = limiter.peek(key, settings.user_code_attempts, call.now);
-        if (window.remaining == 0) return refuse_attempt(call, window);
+        if (window.remaining == 0 && !decides) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return answer_error(found.error(), call.response);
         const bool waits =
             *found && (*found)->state == device_code_state::pending && call.now < (*found)->expires_at;
         if (!waits) {
-            static_cast<void>(limiter.take(key, settings.user_code_attempts, call.now));
+            if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.now));
             return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         }
         switch (decided) {
@@ -22014,12 +22026,15 @@ inline std::size_t skip_quoted(std::string_view text, std::size_t at) noexcept {
 }
 
 /// Adds the elements of a Forwarded line (RFC 7239 section 4). An element without a readable `for`, or with two, is an
-/// unknown hop.
+/// unknown hop. Empty elements are ignored (RFC 9110 section 5.6.1).
 inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noexcept {
     std::string_view node;
     std::size_t nodes = 0;
     std::size_t at = 0;
-    const auto add_hop = [&] { hops.add(nodes == 1 ? node : std::string_view{}); };
+    bool is_empty = true;
+    const auto add_hop = [&] {
+        if (!is_empty) hops.add(nodes == 1 ? node : std::string_view{});
+    };
     const auto skip_blanks = [&] {
         while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
     };
@@ -22047,10 +22062,12 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
             ++nodes;
         }
         skip_blanks();
+        is_empty = is_empty && (at == line.size() || line[at] == ',') && line.substr(name_begin, at - name_begin).empty();
         if (at == line.size()) return add_hop();
         if (line[at] == ',') {
             add_hop();
             nodes = 0;
+            is_empty = true;
         } else if (line[at] != ';') {
             return hops.add({});  // not an element of RFC 7239
         }
