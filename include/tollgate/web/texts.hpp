@@ -246,7 +246,7 @@ struct overview_texts {
     std::string_view member = "Member";
     std::string_view webhooks = "Webhooks";
     std::string_view more_accounts = "and {} more";
-    std::string_view access = "Access to your account";
+    std::string_view access = "What has access";
     std::string_view no_access = "No token or application has access to your account.";
     std::string_view token = "Personal token";
     std::string_view application = "Application";

@@ -107,7 +107,8 @@ TEST_CASE("a request that waits for a second kind of work is queued, counted and
     handler.second_part.wait_for_calls(1);
     socket_client queued{running.port()};
     queued.write(get);
-    REQUIRE(eventually([&] { return running.statistics().queued == 1; }));
+    // For its second part: a worker has done the first one.
+    REQUIRE(eventually([&] { return running.statistics().taken_up == 2 && running.statistics().queued == 1; }));
     const auto waited_before = running.statistics().waited;
     const auto queued_at = std::chrono::steady_clock::now();
 

@@ -229,15 +229,13 @@ inline result<listening_socket> listen_at_path(const listen_address& endpoint, i
 TOLLGATE_DECL socket_file::socket_file(std::string_view path) : path_{path} {
     struct stat found{};
     if (::lstat(path_.c_str(), &found) != 0) return;
-    device_ = static_cast<std::uint64_t>(found.st_dev);
-    inode_ = static_cast<std::uint64_t>(found.st_ino);
+    device_ = found.st_dev;
+    inode_ = found.st_ino;
 }
 
 TOLLGATE_DECL void socket_file::remove() const noexcept {
     struct stat found{};
-    if (::lstat(path_.c_str(), &found) == 0 && static_cast<std::uint64_t>(found.st_dev) == device_ &&
-        static_cast<std::uint64_t>(found.st_ino) == inode_)
-        ::unlink(path_.c_str());
+    if (::lstat(path_.c_str(), &found) == 0 && found.st_dev == device_ && found.st_ino == inode_) ::unlink(path_.c_str());
 }
 
 TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket) {
