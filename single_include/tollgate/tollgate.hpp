@@ -8096,7 +8096,7 @@ private:
         write_error(response, status, failure.message, docs_url, to_topic(status));
     }
 
-    /// The fields that a response of this status must have, whoever refuses the request. `retry_at` is of a 429.
+    /// Adds the fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
     void add_required_fields(http::status status, instant retry_at, http::response& response, const judgement& state) const {
         switch (status) {
             case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;

@@ -69,6 +69,14 @@ struct two_part_handler {
     }
 };
 
+/// The server refuses this client's request because it is busy, and closes the connection.
+void check_busy(socket_client& client) {
+    const auto response = client.read_response();
+    CHECK(response.status == 503);
+    CHECK(response.has("Retry-After: 2"));
+    CHECK(client.ends_silently());
+}
+
 }  // namespace
 
 TEST_CASE("a request that waits too long for a worker gets 503 while the worker is still busy", "[server][workers]") {
@@ -87,13 +95,33 @@ TEST_CASE("a request that waits too long for a worker gets 503 while the worker 
 
     socket_client queued{running.port()};
     queued.write(get);
-    const auto refused = queued.read_response();
-    CHECK(refused.status == 503);
-    CHECK(refused.has("Retry-After: 2"));
-    CHECK(queued.ends_silently());
+    check_busy(queued);
     setup.waiting.open();
     CHECK(slow->read_response().body == "/slow");
     CHECK(setup.calls == 1);
+}
+
+TEST_CASE("a full queue of workers results in 503", "[server][workers]") {
+    gate waiting;
+    tollgate_test::blocking_handler handler;
+    handler.respond = [&](const tollgate::http::request&, tollgate::http::response&) { waiting.wait(); };
+    server_settings settings = one_worker{}.settings;
+    settings.worker_queue_max = 1;
+    server running{handler, settings};
+    REQUIRE(running.start());
+
+    socket_client working{running.port()};
+    working.write(get);
+    waiting.wait_for_calls(1);
+    socket_client queued{running.port()};
+    queued.write(get);
+    CHECK(eventually([&] { return running.statistics().queued == 1; }));
+    socket_client refused{running.port()};
+    refused.write(get);
+    check_busy(refused);
+    waiting.open();
+    CHECK(working.read_response().status == 200);
+    CHECK(queued.read_response().status == 200);
 }
 
 TEST_CASE("a request that waits for a second kind of work is queued, counted and refused like a new one", "[server][workers]") {
@@ -114,10 +142,7 @@ TEST_CASE("a request that waits for a second kind of work is queued, counted and
 
     socket_client refused{running.port()};
     refused.write(get);
-    const auto response = refused.read_response();
-    CHECK(response.status == 503);
-    CHECK(response.has("Retry-After: 2"));
-    CHECK(refused.ends_silently());
+    check_busy(refused);
     CHECK(running.statistics().dropped == 1);
     CHECK(running.statistics().queued == 1);
 

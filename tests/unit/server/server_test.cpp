@@ -755,33 +755,6 @@ TEST_CASE("a connection whose response was sent does not wait for its worker's n
     CHECK(blocking.read_response().body == "/slow");
 }
 
-TEST_CASE("a full queue of workers results in 503", "[server][workers]") {
-    gate waiting;
-    tollgate_test::blocking_handler handler;
-    handler.respond = [&](const tollgate::http::request&, tollgate::http::response&) { waiting.wait(); };
-    server_settings settings = one_thread();
-    settings.worker_threads = 1;
-    settings.worker_queue_max = 1;
-    server running{handler, settings};
-    REQUIRE(running.start());
-
-    socket_client working{running.port()};
-    working.write(get);
-    waiting.wait_for_calls(1);
-    socket_client queued{running.port()};
-    queued.write(get);
-    CHECK(eventually([&] { return running.statistics().queued == 1; }));
-    socket_client refused{running.port()};
-    refused.write(get);
-    const auto response = refused.read_response();
-    CHECK(response.status == 503);
-    CHECK(response.has("Retry-After: 2"));
-    CHECK(refused.ends_silently());
-    waiting.open();
-    CHECK(working.read_response().status == 200);
-    CHECK(queued.read_response().status == 200);
-}
-
 TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
     tollgate_test::echo_handler handler;
     server_settings settings = one_thread();
