@@ -69,8 +69,9 @@ class Deliveries(Case):
         self.assertIn("No deliveries yet", self.visitor.get(self.deliveries_url()).text)
         self.responder.status, self.responder.body = 500, HOSTILE
         self.emit()
-        page = self.wait_for("HTTP status 500")
-        self.assertIn("Failing", page.text)
+        # A page reads the webhook, its deliveries and their attempts in separate queries.
+        self.wait_for("HTTP status 500")
+        page = self.wait_for("Failing")
         self.assertIn("<script>alert(1)</script>\\x1b[31m", page.text)
         self.assertNotIn("<script", page.body)
         self.assertNotIn("\x1b", page.body)
@@ -80,7 +81,6 @@ class Deliveries(Case):
         self.responder.status, self.responder.body = 204, b""
         sent = self.visitor.submit(page.form_with("delivery", action="send_again"), {})
         self.assertIn("queued again", sent.text)
-        # A page reads the webhook, its deliveries and their attempts in separate queries.
         self.wait_for("HTTP status 204")
         result = self.wait_for("Active")
         self.assertIn("Delivered", result.text)
