@@ -52,11 +52,10 @@ public:
 
     // [due]
     due_hook_page due_hooks(instant now, std::size_t rows_max) const {
-        std::vector<std::pair<instant, due_hook>> waiting;
+        std::multimap<instant, due_hook> waiting;
         for (const auto& [id, to] : hooks_)
             if (const auto first = first_time_of(id))
-                waiting.push_back({std::max(*first, to.queued_at), {id, to.hook.account, to.hook.target_url}});
-        std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+                waiting.emplace(std::max(*first, to.queued_at), due_hook{id, to.hook.account, to.hook.target_url});
         due_hook_page page;
         for (const auto& [at, each] : waiting) {
             if (at > now || page.hooks.size() == rows_max) {

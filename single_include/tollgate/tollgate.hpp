@@ -13314,23 +13314,28 @@ template <class Call>
     return {};
 }
 
+/// Keeps the first `overview_access_max`. Those that were used at the same time stay in their order.
+inline void add_access(std::vector<access_holder>& to, access_holder one) {
+    const auto is_used_later = [](const access_holder& a, const access_holder& b) {
+        return a.last_used_at && (!b.last_used_at || *a.last_used_at > *b.last_used_at);
+    };
+    to.insert(std::upper_bound(to.begin(), to.end(), one, is_used_later), std::move(one));
+    if (to.size() > overview_access_max) to.pop_back();
+}
+
 template <class Call>
 [[nodiscard]] result<void> read_access(Call& call, account_overview& into) {
     auto tokens = call.store().personal_tokens_of(call.session().user);
     if (!tokens) return std::move(tokens).error();
     for (personal_token& each : *tokens)
         if (!each.expires_at || call.now() < *each.expires_at) {
-            into.access.push_back({std::move(each.description), true, each.last_used_at});
+            add_access(into.access, {std::move(each.description), true, each.last_used_at});
             ++into.tokens_count;
         }
     auto grants = call.store().grants_of(call.session().user);
     if (!grants) return std::move(grants).error();
     into.grants_count = grants->size();
-    for (grant& each : *grants) into.access.push_back({std::move(each.application_name), false, each.last_used_at});
-    std::stable_sort(into.access.begin(), into.access.end(), [](const access_holder& a, const access_holder& b) {
-        return a.last_used_at && (!b.last_used_at || *a.last_used_at > *b.last_used_at);
-    });
-    if (into.access.size() > overview_access_max) into.access.resize(overview_access_max);
+    for (grant& each : *grants) add_access(into.access, {std::move(each.application_name), false, each.last_used_at});
     return {};
 }
 
