@@ -18129,8 +18129,10 @@ struct listening_socket {
 /// The file of a Unix domain socket that this process listens at. Its inode is not used again while it listens.
 class socket_file {
 public:
-    TOLLGATE_DECL explicit socket_file(std::string_view path);
-    /// Does nothing if the path now names another file, such as that of another server.
+    explicit socket_file(std::string_view path) : path_{path} {}
+    /// Records which file it is, when it has been made.
+    TOLLGATE_DECL void identify() noexcept;
+    /// Does nothing if there was no file, or the path now names another one, such as that of another server.
     TOLLGATE_DECL void remove() const noexcept;
 
 private:
@@ -30332,13 +30334,15 @@ TOLLGATE_DECL result<void> server::core::start() {
         state_ = state::starting;
     }
     result<void> opened;
+    std::exception_ptr thrown;  // described at the end: describing it may throw, too
     std::vector<server_detail::listening_socket> sockets;
     try {
         opened = open(sockets);
-    } catch (const std::exception& failed) {
-        opened = internal_error(std::string{"the server could not start: "} + failed.what());
+    } catch (const std::exception&) {
+        thrown = std::current_exception();
     }
-    if (!opened) {
+    const bool has_failed = !opened || thrown;
+    if (has_failed) {
         remove_socket_files();
         for (const server_detail::listening_socket& one : sockets) close_listening(one);
         context_->workers.stop();  // first: a worker may still have to wake a loop
@@ -30348,13 +30352,18 @@ TOLLGATE_DECL result<void> server::core::start() {
     std::optional<milliseconds> stop_now;
     {
         const std::lock_guard hold{mutex_};
-        if (!opened) endpoints_.clear();
-        stop_now = opened ? stop_when_started_ : std::nullopt;
-        state_ = !opened ? state::stopped : stop_now ? state::stopping : state::running;
+        if (has_failed) endpoints_.clear();
+        stop_now = has_failed ? std::nullopt : stop_when_started_;
+        state_ = has_failed ? state::stopped : stop_now ? state::stopping : state::running;
         state_changed_.notify_all();
     }
     if (stop_now) drain(*stop_now);
-    return opened;
+    if (!thrown) return opened;
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::exception& failed) {
+        return internal_error(std::string{"the server could not start: "} + failed.what());
+    }
 }
 
 TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listening_socket>& sockets) {
@@ -30367,20 +30376,27 @@ TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listeni
         context_->set_tls(*std::move(context));
     }
 
-    const auto add = [&](result<listening_socket> opened) -> result<void> {
-        if (!opened) return std::move(opened).error();
-        const listening_socket& one = sockets.emplace_back(*std::move(opened));
+    // Memory is taken before there is a socket or a file, which would be lost without it.
+    sockets.reserve(settings.listening_sockets.size() + 1 + settings.more_addresses.size());
+    const auto listen = [&](const listen_address& at) -> result<void> {
+        socket_file* file = nullptr;
         const std::lock_guard hold{mutex_};
-        if (const auto path = unix_path_of(one.at); !path.empty() && !one.is_shared) socket_files_.emplace_back(path);
+        if (const auto path = unix_path_of(at); !path.empty()) file = &socket_files_.emplace_back(path);
+        auto opened = listen_at(at, settings.backlog, settings.unix_socket_mode);
+        if (!opened) return std::move(opened).error();
+        if (file != nullptr) file->identify();
+        sockets.push_back(*std::move(opened));
         return {};
     };
-    const auto listen = [&](const listen_address& at) { return add(listen_at(at, settings.backlog, settings.unix_socket_mode)); };
-    for (const int one : settings.listening_sockets)
-        if (auto added = add(adopt_listening(one)); !added) return added;
+    for (const int one : settings.listening_sockets) {
+        auto adopted = adopt_listening(one);
+        if (!adopted) return std::move(adopted).error();
+        sockets.push_back(*std::move(adopted));
+    }
     if (settings.listening_sockets.empty()) {
-        if (auto added = listen({settings.address, settings.port}); !added) return added;
+        if (auto opened = listen({settings.address, settings.port}); !opened) return opened;
         for (const listen_address& one : settings.more_addresses)
-            if (auto added = listen(one); !added) return added;
+            if (auto opened = listen(one); !opened) return opened;
     }
 
     loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));
@@ -31363,6 +31379,23 @@ inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
     return refused && ::unlink(name.unix_domain.sun_path) == 0;
 }
 
+/// Closes a socket unless it is released: what describes it may find no memory.
+class new_socket {
+public:
+    explicit new_socket(int socket) noexcept : socket_{socket} {}
+    new_socket(const new_socket&) = delete;
+    new_socket& operator=(const new_socket&) = delete;
+    ~new_socket() {
+        if (socket_ >= 0) ::close(socket_);
+    }
+
+    [[nodiscard]] int get() const noexcept { return socket_; }
+    int release() noexcept { return std::exchange(socket_, -1); }
+
+private:
+    int socket_;
+};
+
 inline result<listening_socket> listen_at_path(const listen_address& endpoint, int backlog, unsigned mode) {
     const std::string_view path = unix_path_of(endpoint);
     socket_address name{};
@@ -31372,29 +31405,33 @@ inline result<listening_socket> listen_at_path(const listen_address& endpoint, i
     std::memcpy(name.unix_domain.sun_path, path.data(), path.size());
     const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
 
-    const int descriptor = ::socket(AF_UNIX, stream_type, 0);
-    if (descriptor < 0) return listen_error(endpoint.address, "socket");
-    const auto give_up = [&](std::string_view call) {
-        error failure = listen_error(endpoint.address, call);
-        ::close(descriptor);
-        return failure;
-    };
-    if (!make_non_blocking(descriptor)) return give_up("fcntl");
-    int bound = ::bind(descriptor, &name.any, bytes);
+    listening_socket listening{.at = {endpoint.address, 0}};  // before there is a file, which nothing removes when memory runs out
+    new_socket opened{::socket(AF_UNIX, stream_type, 0)};
+    if (opened.get() < 0) return listen_error(endpoint.address, "socket");
+    if (!make_non_blocking(opened.get())) return listen_error(endpoint.address, "fcntl");
+    int bound = ::bind(opened.get(), &name.any, bytes);
     if (bound != 0 && errno == EADDRINUSE) {
-        if (remove_stale(name, bytes)) bound = ::bind(descriptor, &name.any, bytes);
+        if (remove_stale(name, bytes)) bound = ::bind(opened.get(), &name.any, bytes);
         else errno = EADDRINUSE;
     }
-    if (bound != 0) return give_up("bind");
+    if (bound != 0) return listen_error(endpoint.address, "bind");
+    const char* failed = nullptr;
     // Before `listen`, so that only permitted users can connect.
-    if (::chmod(name.unix_domain.sun_path, mode) != 0) return give_up("chmod");
-    if (::listen(descriptor, backlog) != 0) return give_up("listen");
-    return listening_socket{descriptor, {endpoint.address, 0}};
+    if (::chmod(name.unix_domain.sun_path, mode) != 0) failed = "chmod";
+    else if (::listen(opened.get(), backlog) != 0) failed = "listen";
+    if (failed != nullptr) {
+        const int reason = errno;
+        ::unlink(name.unix_domain.sun_path);
+        errno = reason;
+        return listen_error(endpoint.address, failed);
+    }
+    listening.socket = opened.release();
+    return listening;
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL socket_file::socket_file(std::string_view path) : path_{path} {
+TOLLGATE_DECL void socket_file::identify() noexcept {
     struct stat found{};
     if (::lstat(path_.c_str(), &found) != 0) return;
     device_ = found.st_dev;
@@ -31432,23 +31469,20 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint,
 
     detail::socket_address name{};
     const socklen_t name_bytes = detail::to_socket_address(*address, endpoint.port, name);
-    const int descriptor = ::socket(name.any.sa_family, detail::stream_type, 0);
-    if (descriptor < 0) return detail::listen_error(place, "socket");
-    const auto give_up = [&](std::string_view call) {
-        error failure = detail::listen_error(place, call);
-        ::close(descriptor);
-        return failure;
-    };
-    if (!detail::make_non_blocking(descriptor)) return give_up("fcntl");
-    detail::set_option(descriptor, SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to expire
-    if (name.any.sa_family == AF_INET6) detail::set_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY);
-    if (::bind(descriptor, &name.any, name_bytes) != 0) return give_up("bind");
-    if (::listen(descriptor, backlog) != 0) return give_up("listen");
+    detail::new_socket opened{::socket(name.any.sa_family, detail::stream_type, 0)};
+    if (opened.get() < 0) return detail::listen_error(place, "socket");
+    if (!detail::make_non_blocking(opened.get())) return detail::listen_error(place, "fcntl");
+    detail::set_option(opened.get(), SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to expire
+    if (name.any.sa_family == AF_INET6) detail::set_option(opened.get(), IPPROTO_IPV6, IPV6_V6ONLY);
+    if (::bind(opened.get(), &name.any, name_bytes) != 0) return detail::listen_error(place, "bind");
+    if (::listen(opened.get(), backlog) != 0) return detail::listen_error(place, "listen");
 
     socklen_t bytes = sizeof name;
-    if (::getsockname(descriptor, &name.any, &bytes) != 0) return give_up("getsockname");
+    if (::getsockname(opened.get(), &name.any, &bytes) != 0) return detail::listen_error(place, "getsockname");
     const bool ipv6 = name.any.sa_family == AF_INET6;
-    return listening_socket{descriptor, {endpoint.address, ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port)}, ipv6};
+    listening_socket listening{.at = {endpoint.address, ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port)}, .ipv6 = ipv6};
+    listening.socket = opened.release();
+    return listening;
 }
 
 }  // namespace tollgate::server_detail
@@ -33834,15 +33868,10 @@ private:
 template <class Executor>
 class asio_listener final : public listener {
 public:
-    /// Throws; then the socket is closed.
+    /// Throws; then the socket is still the caller's.
     asio_listener(asio_loop<Executor>& loop, const listening_socket& from)
         : listener{loop, from.socket}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
-        try {
-            socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
-        } catch (...) {
-            close_listening(from);
-            throw;
-        }
+        socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
     }
     ~asio_listener() override { close(); }
 
@@ -33899,7 +33928,14 @@ public:
     void listen(const listening_socket& from) {
         const auto inside = lock();
         this->begin_ticking();  // so that Asio allocates the timer before memory runs short
-        listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, from));
+        std::unique_ptr<asio_listener<Executor>> made;
+        try {
+            made = std::make_unique<asio_listener<Executor>>(*this, from);
+        } catch (...) {
+            close_listening(from);
+            throw;
+        }
+        listeners_.push_back(std::move(made));
         listeners_.back()->listen();
     }
 

@@ -94,13 +94,15 @@ TOLLGATE_DECL result<void> server::core::start() {
         state_ = state::starting;
     }
     result<void> opened;
+    std::exception_ptr thrown;  // described at the end: describing it may throw, too
     std::vector<server_detail::listening_socket> sockets;
     try {
         opened = open(sockets);
-    } catch (const std::exception& failed) {
-        opened = internal_error(std::string{"the server could not start: "} + failed.what());
+    } catch (const std::exception&) {
+        thrown = std::current_exception();
     }
-    if (!opened) {
+    const bool has_failed = !opened || thrown;
+    if (has_failed) {
         remove_socket_files();
         for (const server_detail::listening_socket& one : sockets) close_listening(one);
         context_->workers.stop();  // first: a worker may still have to wake a loop
@@ -110,13 +112,18 @@ TOLLGATE_DECL result<void> server::core::start() {
     std::optional<milliseconds> stop_now;
     {
         const std::lock_guard hold{mutex_};
-        if (!opened) endpoints_.clear();
-        stop_now = opened ? stop_when_started_ : std::nullopt;
-        state_ = !opened ? state::stopped : stop_now ? state::stopping : state::running;
+        if (has_failed) endpoints_.clear();
+        stop_now = has_failed ? std::nullopt : stop_when_started_;
+        state_ = has_failed ? state::stopped : stop_now ? state::stopping : state::running;
         state_changed_.notify_all();
     }
     if (stop_now) drain(*stop_now);
-    return opened;
+    if (!thrown) return opened;
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::exception& failed) {
+        return internal_error(std::string{"the server could not start: "} + failed.what());
+    }
 }
 
 TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listening_socket>& sockets) {
@@ -129,20 +136,27 @@ TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listeni
         context_->set_tls(*std::move(context));
     }
 
-    const auto add = [&](result<listening_socket> opened) -> result<void> {
-        if (!opened) return std::move(opened).error();
-        const listening_socket& one = sockets.emplace_back(*std::move(opened));
+    // Memory is taken before there is a socket or a file, which would be lost without it.
+    sockets.reserve(settings.listening_sockets.size() + 1 + settings.more_addresses.size());
+    const auto listen = [&](const listen_address& at) -> result<void> {
+        socket_file* file = nullptr;
         const std::lock_guard hold{mutex_};
-        if (const auto path = unix_path_of(one.at); !path.empty() && !one.is_shared) socket_files_.emplace_back(path);
+        if (const auto path = unix_path_of(at); !path.empty()) file = &socket_files_.emplace_back(path);
+        auto opened = listen_at(at, settings.backlog, settings.unix_socket_mode);
+        if (!opened) return std::move(opened).error();
+        if (file != nullptr) file->identify();
+        sockets.push_back(*std::move(opened));
         return {};
     };
-    const auto listen = [&](const listen_address& at) { return add(listen_at(at, settings.backlog, settings.unix_socket_mode)); };
-    for (const int one : settings.listening_sockets)
-        if (auto added = add(adopt_listening(one)); !added) return added;
+    for (const int one : settings.listening_sockets) {
+        auto adopted = adopt_listening(one);
+        if (!adopted) return std::move(adopted).error();
+        sockets.push_back(*std::move(adopted));
+    }
     if (settings.listening_sockets.empty()) {
-        if (auto added = listen({settings.address, settings.port}); !added) return added;
+        if (auto opened = listen({settings.address, settings.port}); !opened) return opened;
         for (const listen_address& one : settings.more_addresses)
-            if (auto added = listen(one); !added) return added;
+            if (auto opened = listen(one); !opened) return opened;
     }
 
     loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));

@@ -22,6 +22,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
@@ -110,6 +111,21 @@ public:
 private:
     rlimit before_{};
     std::vector<int> fill_;
+};
+
+struct own_threads {
+    explicit own_threads(const server_settings& settings) : running{handler, settings} {}
+
+    tollgate_test::echo_handler handler;
+    server running;
+};
+
+struct on_an_executor {
+    explicit on_an_executor(const server_settings& settings) : running{context.get_executor(), handler, settings} {}
+
+    tollgate_test::echo_handler handler;
+    asio::io_context context;
+    server running;
 };
 
 }  // namespace
@@ -253,6 +269,34 @@ struct frugal_handler {
 };
 
 }  // namespace
+
+TEMPLATE_TEST_CASE("a server that runs out of memory during its start is stopped, and leaves no descriptor open", "[server]",
+                   own_threads, on_an_executor) {
+    const auto descriptors = [] {
+        const std::filesystem::directory_iterator open{"/proc/self/fd"};
+        return std::distance(begin(open), end(open));
+    };
+    const std::filesystem::path path = std::filesystem::temp_directory_path() / ("tollgate-" + std::to_string(::getpid()) + ".socket");
+    server_settings settings = one_thread();
+    settings.more_addresses = {{"unix:" + path.string()}};
+    const auto before = descriptors();
+    bool started = false;
+    for (long allowed = 0; !started; ++allowed) {
+        CAPTURE(allowed);
+        {
+            TestType has{settings};
+            tollgate_test::allocations_left = allowed;
+            try {
+                started = has.running.start().has_value();
+            } catch (const std::bad_alloc&) {  // no memory for the error
+            }
+            tollgate_test::allocations_left.reset();
+            if (!started) has.running.wait();  // at once
+        }
+        REQUIRE(descriptors() == before);
+        REQUIRE_FALSE(std::filesystem::exists(path));
+    }
+}
 
 TEST_CASE("on an executor without memory a client gets a response or a close, and the server continues afterwards", "[server][asio]") {
     frugal_handler handler;

@@ -153,15 +153,10 @@ private:
 template <class Executor>
 class asio_listener final : public listener {
 public:
-    /// Throws; then the socket is closed.
+    /// Throws; then the socket is still the caller's.
     asio_listener(asio_loop<Executor>& loop, const listening_socket& from)
         : listener{loop, from.socket}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
-        try {
-            socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
-        } catch (...) {
-            close_listening(from);
-            throw;
-        }
+        socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
     }
     ~asio_listener() override { close(); }
 
@@ -218,7 +213,14 @@ public:
     void listen(const listening_socket& from) {
         const auto inside = lock();
         this->begin_ticking();  // so that Asio allocates the timer before memory runs short
-        listeners_.push_back(std::make_unique<asio_listener<Executor>>(*this, from));
+        std::unique_ptr<asio_listener<Executor>> made;
+        try {
+            made = std::make_unique<asio_listener<Executor>>(*this, from);
+        } catch (...) {
+            close_listening(from);
+            throw;
+        }
+        listeners_.push_back(std::move(made));
         listeners_.back()->listen();
     }
 

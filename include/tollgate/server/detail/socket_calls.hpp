@@ -35,8 +35,10 @@ struct listening_socket {
 /// The file of a Unix domain socket that this process listens at. Its inode is not used again while it listens.
 class socket_file {
 public:
-    TOLLGATE_DECL explicit socket_file(std::string_view path);
-    /// Does nothing if the path now names another file, such as that of another server.
+    explicit socket_file(std::string_view path) : path_{path} {}
+    /// Records which file it is, when it has been made.
+    TOLLGATE_DECL void identify() noexcept;
+    /// Does nothing if there was no file, or the path now names another one, such as that of another server.
     TOLLGATE_DECL void remove() const noexcept;
 
 private:

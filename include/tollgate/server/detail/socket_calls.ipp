@@ -195,6 +195,23 @@ inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
     return refused && ::unlink(name.unix_domain.sun_path) == 0;
 }
 
+/// Closes a socket unless it is released: what describes it may find no memory.
+class new_socket {
+public:
+    explicit new_socket(int socket) noexcept : socket_{socket} {}
+    new_socket(const new_socket&) = delete;
+    new_socket& operator=(const new_socket&) = delete;
+    ~new_socket() {
+        if (socket_ >= 0) ::close(socket_);
+    }
+
+    [[nodiscard]] int get() const noexcept { return socket_; }
+    int release() noexcept { return std::exchange(socket_, -1); }
+
+private:
+    int socket_;
+};
+
 inline result<listening_socket> listen_at_path(const listen_address& endpoint, int backlog, unsigned mode) {
     const std::string_view path = unix_path_of(endpoint);
     socket_address name{};
@@ -204,29 +221,33 @@ inline result<listening_socket> listen_at_path(const listen_address& endpoint, i
     std::memcpy(name.unix_domain.sun_path, path.data(), path.size());
     const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
 
-    const int descriptor = ::socket(AF_UNIX, stream_type, 0);
-    if (descriptor < 0) return listen_error(endpoint.address, "socket");
-    const auto give_up = [&](std::string_view call) {
-        error failure = listen_error(endpoint.address, call);
-        ::close(descriptor);
-        return failure;
-    };
-    if (!make_non_blocking(descriptor)) return give_up("fcntl");
-    int bound = ::bind(descriptor, &name.any, bytes);
+    listening_socket listening{.at = {endpoint.address, 0}};  // before there is a file, which nothing removes when memory runs out
+    new_socket opened{::socket(AF_UNIX, stream_type, 0)};
+    if (opened.get() < 0) return listen_error(endpoint.address, "socket");
+    if (!make_non_blocking(opened.get())) return listen_error(endpoint.address, "fcntl");
+    int bound = ::bind(opened.get(), &name.any, bytes);
     if (bound != 0 && errno == EADDRINUSE) {
-        if (remove_stale(name, bytes)) bound = ::bind(descriptor, &name.any, bytes);
+        if (remove_stale(name, bytes)) bound = ::bind(opened.get(), &name.any, bytes);
         else errno = EADDRINUSE;
     }
-    if (bound != 0) return give_up("bind");
+    if (bound != 0) return listen_error(endpoint.address, "bind");
+    const char* failed = nullptr;
     // Before `listen`, so that only permitted users can connect.
-    if (::chmod(name.unix_domain.sun_path, mode) != 0) return give_up("chmod");
-    if (::listen(descriptor, backlog) != 0) return give_up("listen");
-    return listening_socket{descriptor, {endpoint.address, 0}};
+    if (::chmod(name.unix_domain.sun_path, mode) != 0) failed = "chmod";
+    else if (::listen(opened.get(), backlog) != 0) failed = "listen";
+    if (failed != nullptr) {
+        const int reason = errno;
+        ::unlink(name.unix_domain.sun_path);
+        errno = reason;
+        return listen_error(endpoint.address, failed);
+    }
+    listening.socket = opened.release();
+    return listening;
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL socket_file::socket_file(std::string_view path) : path_{path} {
+TOLLGATE_DECL void socket_file::identify() noexcept {
     struct stat found{};
     if (::lstat(path_.c_str(), &found) != 0) return;
     device_ = found.st_dev;
@@ -264,23 +285,20 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint,
 
     detail::socket_address name{};
     const socklen_t name_bytes = detail::to_socket_address(*address, endpoint.port, name);
-    const int descriptor = ::socket(name.any.sa_family, detail::stream_type, 0);
-    if (descriptor < 0) return detail::listen_error(place, "socket");
-    const auto give_up = [&](std::string_view call) {
-        error failure = detail::listen_error(place, call);
-        ::close(descriptor);
-        return failure;
-    };
-    if (!detail::make_non_blocking(descriptor)) return give_up("fcntl");
-    detail::set_option(descriptor, SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to expire
-    if (name.any.sa_family == AF_INET6) detail::set_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY);
-    if (::bind(descriptor, &name.any, name_bytes) != 0) return give_up("bind");
-    if (::listen(descriptor, backlog) != 0) return give_up("listen");
+    detail::new_socket opened{::socket(name.any.sa_family, detail::stream_type, 0)};
+    if (opened.get() < 0) return detail::listen_error(place, "socket");
+    if (!detail::make_non_blocking(opened.get())) return detail::listen_error(place, "fcntl");
+    detail::set_option(opened.get(), SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to expire
+    if (name.any.sa_family == AF_INET6) detail::set_option(opened.get(), IPPROTO_IPV6, IPV6_V6ONLY);
+    if (::bind(opened.get(), &name.any, name_bytes) != 0) return detail::listen_error(place, "bind");
+    if (::listen(opened.get(), backlog) != 0) return detail::listen_error(place, "listen");
 
     socklen_t bytes = sizeof name;
-    if (::getsockname(descriptor, &name.any, &bytes) != 0) return give_up("getsockname");
+    if (::getsockname(opened.get(), &name.any, &bytes) != 0) return detail::listen_error(place, "getsockname");
     const bool ipv6 = name.any.sa_family == AF_INET6;
-    return listening_socket{descriptor, {endpoint.address, ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port)}, ipv6};
+    listening_socket listening{.at = {endpoint.address, ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port)}, .ipv6 = ipv6};
+    listening.socket = opened.release();
+    return listening;
 }
 
 }  // namespace tollgate::server_detail
