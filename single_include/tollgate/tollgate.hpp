@@ -30274,6 +30274,8 @@ private:
 
     /// What is left in `sockets` is still the caller's.
     TOLLGATE_DECL result<void> open(std::vector<server_detail::listening_socket>& sockets);
+    /// Sets the state; after a failure everything that `open` made is gone.
+    TOLLGATE_DECL void end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept;
     TOLLGATE_DECL result<void> check_settings() const;
     TOLLGATE_DECL void drain(milliseconds deadline);
     TOLLGATE_DECL void remove_socket_files();
@@ -30333,37 +30335,33 @@ TOLLGATE_DECL result<void> server::core::start() {
         if (state_ != state::fresh) return unavailable("a server can be started only once, and not after it has been stopped");
         state_ = state::starting;
     }
-    result<void> opened;
-    std::exception_ptr thrown;  // described at the end: describing it may throw, too
     std::vector<server_detail::listening_socket> sockets;
     try {
-        opened = open(sockets);
-    } catch (const std::exception&) {
-        thrown = std::current_exception();
+        auto opened = open(sockets);
+        end_start(opened.has_value(), sockets);
+        return opened;
+    } catch (const std::exception& failed) {
+        end_start(false, sockets);  // before the error is described, for which there may be no memory
+        return internal_error(std::string{"the server could not start: "} + failed.what());
     }
-    const bool has_failed = !opened || thrown;
-    if (has_failed) {
+}
+
+TOLLGATE_DECL void server::core::end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept {
+    if (!opened) {
         remove_socket_files();
         for (const server_detail::listening_socket& one : sockets) close_listening(one);
         context_->workers.stop();  // first: a worker may still have to wake a loop
         loops_.reset();
     }
-
     std::optional<milliseconds> stop_now;
     {
         const std::lock_guard hold{mutex_};
-        if (has_failed) endpoints_.clear();
-        stop_now = has_failed ? std::nullopt : stop_when_started_;
-        state_ = has_failed ? state::stopped : stop_now ? state::stopping : state::running;
+        if (!opened) endpoints_.clear();
+        stop_now = opened ? stop_when_started_ : std::nullopt;
+        state_ = !opened ? state::stopped : stop_now ? state::stopping : state::running;
         state_changed_.notify_all();
     }
     if (stop_now) drain(*stop_now);
-    if (!thrown) return opened;
-    try {
-        std::rethrow_exception(thrown);
-    } catch (const std::exception& failed) {
-        return internal_error(std::string{"the server could not start: "} + failed.what());
-    }
 }
 
 TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listening_socket>& sockets) {
@@ -35784,8 +35782,8 @@ TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& context, const h
 }
 
 TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& failed) const {
-    const long verdict = tls_ ? SSL_get_verify_result(tls_->native_handle()) : X509_V_OK;
-    return verdict == X509_V_OK ? failed.message() : X509_verify_cert_error_string(verdict);
+    const long verified = tls_ ? SSL_get_verify_result(tls_->native_handle()) : X509_V_OK;
+    return verified == X509_V_OK ? failed.message() : X509_verify_cert_error_string(verified);
 }
 
 TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {

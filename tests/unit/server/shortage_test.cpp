@@ -11,6 +11,7 @@
 #include <support/eventually.hpp>
 #include <support/gate.hpp>
 #include <support/socket_client.hpp>
+#include <support/temporary_directory.hpp>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -276,9 +277,10 @@ TEMPLATE_TEST_CASE("a server that runs out of memory during its start is stopped
         const std::filesystem::directory_iterator open{"/proc/self/fd"};
         return std::distance(begin(open), end(open));
     };
-    const std::filesystem::path path = std::filesystem::temp_directory_path() / ("tollgate-" + std::to_string(::getpid()) + ".socket");
+    const tollgate_test::temporary_directory directory;
+    const std::string path = directory.file("socket");
     server_settings settings = one_thread();
-    settings.more_addresses = {{"unix:" + path.string()}};
+    settings.more_addresses = {{"unix:" + path}};
     const auto before = descriptors();
     bool started = false;
     for (long allowed = 0; !started; ++allowed) {

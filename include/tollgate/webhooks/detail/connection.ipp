@@ -53,8 +53,8 @@ TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& context, const h
 }
 
 TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& failed) const {
-    const long verdict = tls_ ? SSL_get_verify_result(tls_->native_handle()) : X509_V_OK;
-    return verdict == X509_V_OK ? failed.message() : X509_verify_cert_error_string(verdict);
+    const long verified = tls_ ? SSL_get_verify_result(tls_->native_handle()) : X509_V_OK;
+    return verified == X509_V_OK ? failed.message() : X509_verify_cert_error_string(verified);
 }
 
 TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
