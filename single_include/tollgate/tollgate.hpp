@@ -223,6 +223,10 @@ namespace tollgate::inline v0 {
     return text;
 }
 
+inline void remove_final_slashes(std::string& text) noexcept {
+    while (text.ends_with('/')) text.pop_back();
+}
+
 /// The value of a hexadecimal digit of either case; -1 for any other character.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
     if (is_digit(c)) return c - '0';
@@ -888,19 +892,21 @@ struct error {
     friend bool operator==(const error&, const error&) = default;
 };
 
+// Calls rather than inlined: errors are rare, and many functions return several.
+
 /// An error of each kind. `cause` is for the operator, `message` for the client.
-[[nodiscard]] inline error unavailable(std::string cause) {
+[[nodiscard, gnu::noinline]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
 
 /// An error that is a defect of this program: 500 for the client.
-[[nodiscard]] inline error internal_error(std::string cause) {
+[[nodiscard, gnu::noinline]] inline error internal_error(std::string cause) {
     return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
 /// An error of the client's request; the message is part of the response.
-[[nodiscard]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
-[[nodiscard]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }
+[[nodiscard, gnu::noinline]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
+[[nodiscard, gnu::noinline]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }
 
 /// An endpoint's own limit is exceeded: 429 with a `Retry-After` that ends at `retry_at`.
 [[nodiscard]] inline error too_many_requests(instant retry_at,
@@ -1696,9 +1702,10 @@ private:
     static constexpr std::size_t capacity_kept_max = 64 * 1024;  // one large response must not keep its memory forever
 
     static void keep_reasonable(std::string& text) noexcept {
-        if (text.capacity() > capacity_kept_max) std::string{}.swap(text);
-        else text.clear();
+        text.clear();
+        if (text.capacity() > capacity_kept_max) [[unlikely]] shrink(text);
     }
+    [[gnu::noinline]] static void shrink(std::string& text) noexcept { text.shrink_to_fit(); }
 
     void add_line(std::string_view name, std::string_view value);
     void add_number(std::string_view name, std::uint64_t number);
@@ -2544,8 +2551,12 @@ private:
         ++used_;
     }
     TOLLGATE_DECL void put(std::string_view text);
-    // Out of line where a writer is flattened, like `escape`: both are long, and seldom called.
+    // Out of line where a writer is flattened, like `escape`: they are long, and seldom called.
     [[gnu::noinline]] void flush() { out_->append(buffer_, std::exchange(used_, 0)); }
+    [[gnu::noinline]] void put_long(std::string_view text) {
+        flush();
+        out_->append(text);
+    }
     /// Before a value or a name.
     void separate() {
         if (follows_value_) put(',');
@@ -2747,7 +2758,7 @@ namespace tollgate::inline v0::http {
 /// name, an IPv4 address, or an IPv6 address in brackets; a port of 0 to 65535, or none after the colon. No user
 /// information, path or blank. No comma either, although a name may contain one, because proxies join two `Host` lines
 /// with a comma.
-[[nodiscard]] TOLLGATE_DECL bool is_authority(std::string_view text) noexcept;
+[[nodiscard]] bool is_authority(std::string_view text) noexcept;
 
 /// The supported schemes.
 enum class url_scheme : std::uint8_t { http, https };
@@ -6192,9 +6203,10 @@ struct api_settings {
 }
 
 /// The same settings, whose URLs do not end in a slash: paths are appended to them.
-[[nodiscard]] inline api_settings without_final_slashes(api_settings settings) {
-    for (std::string* url : {&settings.base_url, &settings.auth_url}) url->resize(without_final_slashes(*url).size());
-    return settings;
+[[nodiscard]] inline api_settings&& without_final_slashes(api_settings&& settings) {
+    remove_final_slashes(settings.base_url);
+    remove_final_slashes(settings.auth_url);
+    return std::move(settings);
 }
 
 }  // namespace tollgate
@@ -12260,7 +12272,7 @@ public:
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
-        settings_.auth_url.resize(without_final_slashes(settings_.auth_url).size());
+        remove_final_slashes(settings_.auth_url);
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
         metadata_ = oauth::make_metadata(settings_, pages_.language_tags());
@@ -16788,7 +16800,7 @@ public:
 private:
     class core;
 
-    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops);
+    TOLLGATE_DECL server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops);
 
     std::unique_ptr<core> core_;
 };
@@ -17555,6 +17567,7 @@ inline char* put(char* to, const status_head& head) noexcept {
     std::memcpy(to, head.characters.data(), head.characters.size());
     return to + head.size;
 }
+[[gnu::noinline]] inline char* put_other_head(char* to, unsigned code) noexcept { return put(to, make_status_head(code)); }
 
 }  // namespace detail
 
@@ -17570,7 +17583,7 @@ inline char* write_response(const response& sent, const framing& framing, char* 
     assert(framing.date.size() == detail::date_bytes);
 
     if (code - 200 < detail::successful_heads.size()) to = detail::put(to, detail::successful_heads[code - 200]);
-    else to = detail::put(to, detail::make_status_head(code));
+    else to = detail::put_other_head(to, code);
     to = detail::put(to, {framing.date.data(), detail::date_bytes});
     to = detail::put(to, "\r\n"sv);
     to = detail::put(to, sent.field_block());
@@ -18848,8 +18861,8 @@ public:
     void give(std::unique_ptr<workspace> one) noexcept {
         if (spare_count_ == spare_.size()) return;  // beyond the bound, pages are returned to the system
         one->session.shrink();
-        if (one->wire.output.capacity() > output_bytes_kept_max) std::string{}.swap(one->wire.output);
         one->wire.output.clear();
+        if (one->wire.output.capacity() > output_bytes_kept_max) one->wire.output.shrink_to_fit();
         one->wire.begin = one->wire.end = one->wire.sent = 0;
         spare_[spare_count_++] = std::move(one);
     }
@@ -20812,11 +20825,7 @@ TOLLGATE_DECL result<void> check_json(std::string_view bytes) {
 namespace tollgate::inline v0::http {
 
 TOLLGATE_DECL void json_writer::put(std::string_view text) {
-    if (text.size() > buffer_bytes) {
-        flush();
-        out_->append(text);
-        return;
-    }
+    if (text.size() > buffer_bytes) [[unlikely]] return put_long(text);
     char* const to = space(text.size());
     if (!text.empty()) std::memcpy(to, text.data(), text.size());
     used_ += text.size();
@@ -20957,7 +20966,7 @@ inline constexpr byte_set host_chars =
 
 }  // namespace detail
 
-TOLLGATE_DECL bool is_authority(std::string_view text) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL bool is_authority(std::string_view text) noexcept {
     if (text.starts_with('[')) return detail::is_bracketed_authority(text);
     const std::size_t size = detail::host_bytes(text);
     return size != 0 && detail::is_port_part(text.substr(size));
@@ -21132,7 +21141,7 @@ TOLLGATE_DECL url url::root(std::string_view text) {
     if (!parsed || parsed->has_user_info || parsed->has_query || parsed->has_fragment)
         throw std::invalid_argument{"tollgate: '" + std::string{text} +
                                     "' is not an absolute http or https URL without user information, query and fragment"};
-    parsed->path.resize(without_final_slashes(parsed->path).size());
+    remove_final_slashes(parsed->path);
     return *std::move(parsed);
 }
 
@@ -21641,8 +21650,7 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
     rows_.clear();
     std::vector<row> rows;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
-        rows.push_back({patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}});
-        row& one = rows.back();
+        row one{patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}};
         std::string_view left = one.path;
         while (!left.empty()) {
             left.remove_prefix(1);
@@ -21655,6 +21663,7 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
             ++one.count;
         }
         assert(one.count <= segments_max);
+        rows.push_back(one);
         if (one.literals == one.count) literal_paths_.push_back(one);
     }
     for (std::size_t count = 0; count < first_row_.size(); ++count) {
@@ -22223,8 +22232,8 @@ TOLLGATE_DECL void write_error(http::response& response, http::status status, st
     body.end_object();
 }
 
-[[gnu::flatten]] TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit,
-                                                          std::string_view request_id) {
+TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit,
+                                         std::string_view request_id) {
     // Every response has these three: assembled here, they are one append instead of fourteen.
     std::array<char, 112 + http::request_id_bytes_max> lines;
     char* end = lines.data();
@@ -30257,7 +30266,7 @@ namespace tollgate::inline v0 {
 
 class server::core {
 public:
-    core(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
+    core(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
         : context_{std::make_shared<server_detail::server_context>(handler, std::move(settings))}, make_loops_{std::move(make_loops)} {}
     TOLLGATE_DECL ~core();
 
@@ -30298,7 +30307,7 @@ private:
     std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
 };
 
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
     : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_loops))} {}
 
 #if defined(__linux__) && !defined(TOLLGATE_SERVER_ASIO)

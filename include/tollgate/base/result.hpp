@@ -42,19 +42,21 @@ struct error {
     friend bool operator==(const error&, const error&) = default;
 };
 
+// Calls rather than inlined: errors are rare, and many functions return several.
+
 /// An error of each kind. `cause` is for the operator, `message` for the client.
-[[nodiscard]] inline error unavailable(std::string cause) {
+[[nodiscard, gnu::noinline]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
 
 /// An error that is a defect of this program: 500 for the client.
-[[nodiscard]] inline error internal_error(std::string cause) {
+[[nodiscard, gnu::noinline]] inline error internal_error(std::string cause) {
     return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
 /// An error of the client's request; the message is part of the response.
-[[nodiscard]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
-[[nodiscard]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }
+[[nodiscard, gnu::noinline]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
+[[nodiscard, gnu::noinline]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }
 
 /// An endpoint's own limit is exceeded: 429 with a `Retry-After` that ends at `retry_at`.
 [[nodiscard]] inline error too_many_requests(instant retry_at,

@@ -102,8 +102,12 @@ private:
         ++used_;
     }
     TOLLGATE_DECL void put(std::string_view text);
-    // Out of line where a writer is flattened, like `escape`: both are long, and seldom called.
+    // Out of line where a writer is flattened, like `escape`: they are long, and seldom called.
     [[gnu::noinline]] void flush() { out_->append(buffer_, std::exchange(used_, 0)); }
+    [[gnu::noinline]] void put_long(std::string_view text) {
+        flush();
+        out_->append(text);
+    }
     /// Before a value or a name.
     void separate() {
         if (follows_value_) put(',');

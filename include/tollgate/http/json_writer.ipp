@@ -5,11 +5,7 @@
 namespace tollgate::inline v0::http {
 
 TOLLGATE_DECL void json_writer::put(std::string_view text) {
-    if (text.size() > buffer_bytes) {
-        flush();
-        out_->append(text);
-        return;
-    }
+    if (text.size() > buffer_bytes) [[unlikely]] return put_long(text);
     char* const to = space(text.size());
     if (!text.empty()) std::memcpy(to, text.data(), text.size());
     used_ += text.size();

@@ -166,9 +166,10 @@ private:
     static constexpr std::size_t capacity_kept_max = 64 * 1024;  // one large response must not keep its memory forever
 
     static void keep_reasonable(std::string& text) noexcept {
-        if (text.capacity() > capacity_kept_max) std::string{}.swap(text);
-        else text.clear();
+        text.clear();
+        if (text.capacity() > capacity_kept_max) [[unlikely]] shrink(text);
     }
+    [[gnu::noinline]] static void shrink(std::string& text) noexcept { text.shrink_to_fit(); }
 
     void add_line(std::string_view name, std::string_view value);
     void add_number(std::string_view name, std::uint64_t number);

@@ -14,7 +14,7 @@ namespace tollgate::inline v0::http {
 /// name, an IPv4 address, or an IPv6 address in brackets; a port of 0 to 65535, or none after the colon. No user
 /// information, path or blank. No comma either, although a name may contain one, because proxies join two `Host` lines
 /// with a comma.
-[[nodiscard]] TOLLGATE_DECL bool is_authority(std::string_view text) noexcept;
+[[nodiscard]] bool is_authority(std::string_view text) noexcept;
 
 /// The supported schemes.
 enum class url_scheme : std::uint8_t { http, https };

@@ -54,7 +54,7 @@ inline constexpr byte_set host_chars =
 
 }  // namespace detail
 
-TOLLGATE_DECL bool is_authority(std::string_view text) noexcept {
+[[gnu::noinline]] TOLLGATE_DECL bool is_authority(std::string_view text) noexcept {
     if (text.starts_with('[')) return detail::is_bracketed_authority(text);
     const std::size_t size = detail::host_bytes(text);
     return size != 0 && detail::is_port_part(text.substr(size));
@@ -229,7 +229,7 @@ TOLLGATE_DECL url url::root(std::string_view text) {
     if (!parsed || parsed->has_user_info || parsed->has_query || parsed->has_fragment)
         throw std::invalid_argument{"tollgate: '" + std::string{text} +
                                     "' is not an absolute http or https URL without user information, query and fragment"};
-    parsed->path.resize(without_final_slashes(parsed->path).size());
+    remove_final_slashes(parsed->path);
     return *std::move(parsed);
 }
 

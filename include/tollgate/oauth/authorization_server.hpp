@@ -67,7 +67,7 @@ public:
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
-        settings_.auth_url.resize(without_final_slashes(settings_.auth_url).size());
+        remove_final_slashes(settings_.auth_url);
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
         metadata_ = oauth::make_metadata(settings_, pages_.language_tags());

@@ -93,7 +93,7 @@ public:
 private:
     class core;
 
-    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops);
+    TOLLGATE_DECL server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops);
 
     std::unique_ptr<core> core_;
 };

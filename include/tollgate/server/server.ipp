@@ -17,7 +17,7 @@ namespace tollgate::inline v0 {
 
 class server::core {
 public:
-    core(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
+    core(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
         : context_{std::make_shared<server_detail::server_context>(handler, std::move(settings))}, make_loops_{std::move(make_loops)} {}
     TOLLGATE_DECL ~core();
 
@@ -58,7 +58,7 @@ private:
     std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
 };
 
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings, server_detail::loop_group_factory make_loops)
+TOLLGATE_DECL server::server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
     : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_loops))} {}
 
 #if defined(__linux__) && !defined(TOLLGATE_SERVER_ASIO)

@@ -39,6 +39,10 @@ namespace tollgate::inline v0 {
     return text;
 }
 
+inline void remove_final_slashes(std::string& text) noexcept {
+    while (text.ends_with('/')) text.pop_back();
+}
+
 /// The value of a hexadecimal digit of either case; -1 for any other character.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
     if (is_digit(c)) return c - '0';

@@ -73,6 +73,7 @@ inline char* put(char* to, const status_head& head) noexcept {
     std::memcpy(to, head.characters.data(), head.characters.size());
     return to + head.size;
 }
+[[gnu::noinline]] inline char* put_other_head(char* to, unsigned code) noexcept { return put(to, make_status_head(code)); }
 
 }  // namespace detail
 
@@ -88,7 +89,7 @@ inline char* write_response(const response& sent, const framing& framing, char* 
     assert(framing.date.size() == detail::date_bytes);
 
     if (code - 200 < detail::successful_heads.size()) to = detail::put(to, detail::successful_heads[code - 200]);
-    else to = detail::put(to, detail::make_status_head(code));
+    else to = detail::put_other_head(to, code);
     to = detail::put(to, {framing.date.data(), detail::date_bytes});
     to = detail::put(to, "\r\n"sv);
     to = detail::put(to, sent.field_block());

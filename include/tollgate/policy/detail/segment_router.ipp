@@ -11,8 +11,7 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
     rows_.clear();
     std::vector<row> rows;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
-        rows.push_back({patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}});
-        row& one = rows.back();
+        row one{patterns[i].method, static_cast<std::uint16_t>(i), 0, 0, patterns[i].path, {}};
         std::string_view left = one.path;
         while (!left.empty()) {
             left.remove_prefix(1);
@@ -25,6 +24,7 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
             ++one.count;
         }
         assert(one.count <= segments_max);
+        rows.push_back(one);
         if (one.literals == one.count) literal_paths_.push_back(one);
     }
     for (std::size_t count = 0; count < first_row_.size(); ++count) {

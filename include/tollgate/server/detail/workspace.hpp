@@ -52,8 +52,8 @@ public:
     void give(std::unique_ptr<workspace> one) noexcept {
         if (spare_count_ == spare_.size()) return;  // beyond the bound, pages are returned to the system
         one->session.shrink();
-        if (one->wire.output.capacity() > output_bytes_kept_max) std::string{}.swap(one->wire.output);
         one->wire.output.clear();
+        if (one->wire.output.capacity() > output_bytes_kept_max) one->wire.output.shrink_to_fit();
         one->wire.begin = one->wire.end = one->wire.sent = 0;
         spare_[spare_count_++] = std::move(one);
     }
