@@ -19138,6 +19138,8 @@ protected:
     virtual void cancel() noexcept = 0;
 
     [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
+    /// Whether the last read filled its buffer, so that the socket may have more input.
+    [[nodiscard]] bool may_have_input() const noexcept { return may_have_input_; }
 
 private:
     friend class connection_list;
@@ -19148,6 +19150,7 @@ private:
 
     TOLLGATE_DECL event await(bool wait_started) noexcept;
     TOLLGATE_DECL event begin_tls();
+    TOLLGATE_DECL io_result receive_into(std::span<char> space) noexcept;
     TOLLGATE_DECL event receive_input();
     TOLLGATE_DECL event receive_ciphertext();
     TOLLGATE_DECL event decrypt();
@@ -19187,6 +19190,7 @@ private:
     std::chrono::steady_clock::time_point queued_at_{};
     bool taken_up_ = false;  // by a worker, since it was submitted
     bool waiting_ = false;
+    bool may_have_input_ = false;
     bool withdrawn_ = false;                                          // removed from the workers' queue
     http1_session::state after_output_ = http1_session::state::idle;  // the session's state before its output was sent
     io_state sent_ = io_state::done;                                  // the result of sending on a worker
@@ -19226,7 +19230,8 @@ public:
 /// Event loops on the server's own threads, directly on Linux' epoll.
 ///
 /// A socket stays registered for reading while it is open, so a connection needs no system calls but `recv` and `send`
-/// between two requests. Asio needs one more per wait.
+/// between two requests. Asio needs one more per wait. Connections are edge-triggered: epoll reports each arrival once, and
+/// does not check in each pass whether input is left.
 namespace tollgate::inline v0::server_detail {
 
 class epoll_loop;
@@ -19234,12 +19239,18 @@ class epoll_loop;
 /// A socket registered with epoll. Owns the socket.
 class epoll_source {
 public:
-    epoll_source(epoll_loop& loop, socket_handle socket, bool is_shared = false) noexcept
-        : epoll_{loop}, socket_{socket}, is_shared_{is_shared} {}
+    enum class trigger : std::uint8_t {
+        level,  ///< reported in each pass while the socket is ready
+        edge,   ///< reported when the socket becomes ready, and when more input arrives
+    };
+
+    epoll_source(epoll_loop& loop, socket_handle socket, trigger reports, bool is_shared = false) noexcept
+        : epoll_{loop}, socket_{socket}, trigger_{reports}, is_shared_{is_shared} {}
     epoll_source(const epoll_source&) = delete;
     epoll_source& operator=(const epoll_source&) = delete;
 
-    virtual void on_event() noexcept = 0;
+    /// With the events that epoll reports.
+    virtual void on_event(std::uint32_t events) noexcept = 0;
 
 protected:
     enum class interest : std::uint8_t { unregistered, readable, writable };
@@ -19257,6 +19268,7 @@ private:
 
     epoll_loop& epoll_;
     const socket_handle socket_;
+    const trigger trigger_;
     const bool is_shared_;  // an accepting socket that others hold, too
     interest watched_ = interest::unregistered;
 };
@@ -19268,13 +19280,13 @@ public:
     TOLLGATE_DECL void end_wait() noexcept;
 
 private:
-    TOLLGATE_DECL void on_event() noexcept override;
-    [[nodiscard]] bool wait_readable() noexcept override { return wait(interest::readable); }
-    [[nodiscard]] bool wait_writable() noexcept override { return wait(interest::writable); }
-    [[nodiscard]] TOLLGATE_DECL bool wait(interest what) noexcept;
+    TOLLGATE_DECL void on_event(std::uint32_t events) noexcept override;
+    [[nodiscard]] TOLLGATE_DECL bool wait_readable() noexcept override;
+    [[nodiscard]] bool wait_writable() noexcept override { return awaited_ = watch(interest::writable); }
     TOLLGATE_DECL void cancel() noexcept override;
 
-    bool reported_ = false;  // while a worker has it
+    bool reported_ = false;  // input, while a worker had the connection
+    bool ended_ = false;     // the client sends no more, so nothing else will be reported
     bool awaited_ = false;
     bool cancelled_ = false;
 };
@@ -19284,7 +19296,7 @@ public:
     epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept;
 
 private:
-    void on_event() noexcept override { accept_all(); }
+    void on_event(std::uint32_t) noexcept override { accept_all(); }
     [[nodiscard]] bool wait_readable() noexcept override { return watch(interest::readable); }
     void pause() noexcept override { (void)watch(interest::unregistered); }
 };
@@ -32221,12 +32233,18 @@ TOLLGATE_DECL connection_event connection::begin_tls() {
     return admitted_ == admission::accepted ? event::plain : event::over_limit;
 }
 
+TOLLGATE_DECL io_result connection::receive_into(std::span<char> space) noexcept {
+    const io_result received = receive(socket_, space);
+    may_have_input_ = received.state == io_state::done && received.bytes == space.size();
+    return received;
+}
+
 TOLLGATE_DECL connection_event connection::receive_input() {
     if (!workspace_) open_workspace();
     if (tls_) return receive_ciphertext();
     const std::span<char> space = workspace_->session.input_space();
     if (space.empty()) return event::broken;
-    const io_result received = receive(socket_, space);
+    const io_result received = receive_into(space);
     if (received.state == io_state::closed) return event::broken;
     workspace_->session.received(received.bytes);
     return serve();
@@ -32234,7 +32252,7 @@ TOLLGATE_DECL connection_event connection::receive_input() {
 
 TOLLGATE_DECL connection_event connection::receive_ciphertext() {
     tls_wire& wire = workspace_->wire;
-    const io_result received = receive(socket_, wire.input_space());
+    const io_result received = receive_into(wire.input_space());
     if (received.state == io_state::closed) return event::broken;
     wire.end = received.bytes;
     if (tls_->handshake_done()) return decrypt();
@@ -32374,7 +32392,7 @@ TOLLGATE_DECL connection_event connection::discard_input() {
     constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {
-        const io_result received = receive(socket_, ignored);
+        const io_result received = receive_into(ignored);
         if (received.state == io_state::closed) return event::finished;
         if (received.state == io_state::would_block) break;
         discarded_bytes_ += static_cast<std::uint32_t>(received.bytes);
@@ -32708,7 +32726,8 @@ TOLLGATE_DECL epoll_source::~epoll_source() {
 
 TOLLGATE_DECL bool epoll_source::change(interest what) noexcept {
     epoll_event event{};
-    event.events = what == interest::readable ? EPOLLIN : EPOLLOUT;
+    event.events = what == interest::readable ? EPOLLIN | EPOLLRDHUP : EPOLLOUT;
+    if (trigger_ == trigger::edge) event.events |= EPOLLET;
     event.data.ptr = this;
     // Errors and hang-ups are always reported, so a socket without interest is removed.
     const int command = watched_ == interest::unregistered ? EPOLL_CTL_ADD
@@ -32725,19 +32744,20 @@ TOLLGATE_DECL bool epoll_source::change(interest what) noexcept {
 
 TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle socket, const ip_address& peer,
                                                  admission admitted) noexcept
-    : connection{loop, socket, peer, admitted}, epoll_source{loop, socket} {}
+    : connection{loop, socket, peer, admitted}, epoll_source{loop, socket, trigger::edge} {}
 
-TOLLGATE_DECL void epoll_connection::on_event() noexcept {
-    if (cancelled_) return;  // this pass of the loop ends the wait anyway, from its list of cancelled ones
+TOLLGATE_DECL void epoll_connection::on_event(std::uint32_t events) noexcept {
+    if ((events & (EPOLLRDHUP | EPOLLHUP)) != 0) ended_ = true;
+    if (cancelled_) return;  // the loop ends the wait anyway, from its list of cancelled ones
     if (awaited_) return end_wait();
-    // A worker has the connection. Usually it has just sent the response, the next request is there already, and the next wait
-    // begins in this pass of the loop. Otherwise epoll would report the socket in each pass.
-    if (std::exchange(reported_, true)) (void)watch(interest::unregistered);
+    reported_ = true;
 }
 
-TOLLGATE_DECL bool epoll_connection::wait(interest what) noexcept {
-    reported_ = false;
-    return awaited_ = watch(what);
+TOLLGATE_DECL bool epoll_connection::wait_readable() noexcept {
+    const bool is_reported = std::exchange(reported_, false) || ended_ || may_have_input();
+    awaited_ = watch(interest::readable);
+    if (awaited_ && is_reported) cancel();
+    return awaited_;
 }
 
 TOLLGATE_DECL void epoll_connection::cancel() noexcept {
@@ -32750,7 +32770,7 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
 }
 
 inline epoll_listener::epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept
-    : listener{loop, from.socket}, epoll_source{loop, from.socket, from.is_shared} {}
+    : listener{loop, from.socket}, epoll_source{loop, from.socket, trigger::level, from.is_shared} {}
 
 TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
     : event_loop{std::move(context), std::move(drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
@@ -32788,7 +32808,7 @@ TOLLGATE_DECL void epoll_loop::run() noexcept {
         for (int i = 0; i < count; ++i) {
             void* const source = events[static_cast<std::size_t>(i)].data.ptr;
             if (source == nullptr) woken = true;
-            else static_cast<epoll_source*>(source)->on_event();
+            else static_cast<epoll_source*>(source)->on_event(events[static_cast<std::size_t>(i)].events);
         }
         // Steps that may end other connections come after the events, because events refer to connections.
         now = clock::now();
@@ -32800,13 +32820,16 @@ TOLLGATE_DECL void epoll_loop::run() noexcept {
 }
 
 TOLLGATE_DECL int epoll_loop::wait_milliseconds(clock::time_point now) const noexcept {
+    if (cancelled_.size() != 0) return 0;
     if (!ticks_) return -1;
     const auto left = std::chrono::ceil<milliseconds>(next_tick() - now).count();
     return left <= 0 ? 0 : static_cast<int>(left);
 }
 
 TOLLGATE_DECL void epoll_loop::end_cancelled() noexcept {
-    while (work_item* const one = cancelled_.pop()) static_cast<epoll_connection&>(*one).end_wait();
+    // Those that are cancelled meanwhile, such as a connection with more input, come in the next pass, after the other events.
+    work_queue ending = std::exchange(cancelled_, {});
+    while (work_item* const one = ending.pop()) static_cast<epoll_connection&>(*one).end_wait();
 }
 
 TOLLGATE_DECL bool epoll_loop::wake() noexcept {

@@ -275,6 +275,55 @@ TEST_CASE("a client that ends its sending side still gets its responses", "[serv
     CHECK(client.ends_silently());
 }
 
+TEST_CASE("input that fills the buffer of a read exactly is read to its end", "[server]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    for (const std::size_t buffer : {8U * 1024, 16U * 1024, 32U * 1024})
+        for (const std::size_t bytes : {buffer - 1, buffer, buffer + 1}) {
+            CAPTURE(bytes);
+            std::string request = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(bytes - 1000) + "\r\nX: ";
+            request.append(1000 - request.size() - 4, 'x').append("\r\n\r\n").append(bytes - 1000, 'b');
+            REQUIRE(request.size() == bytes);
+            socket_client client{running.port()};
+            client.write(request);
+            CHECK(client.read_response().status == 200);
+            client.write(request + get);
+            CHECK(client.read_response().status == 200);
+            CHECK(client.read_response().status == 200);
+            client.write(request);
+            client.end_writing();
+            CHECK(client.read_response().status == 200);
+            CHECK(client.ends_silently());
+        }
+}
+
+TEST_CASE("a request and the end of its client's sending side may arrive together", "[server]") {
+    gate held;
+    tollgate_test::plain_handler handler{[&](const tollgate::http::request& request, tollgate::http::response&) {
+        if (request.target.path == "/held") held.wait();
+    }};
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    socket_client open{running.port()};
+    open.write(get);
+    CHECK(open.read_response().status == 200);
+    socket_client first{running.port()};
+    first.write("GET /held HTTP/1.1\r\nHost: x\r\n\r\n");
+    held.wait_for_calls(1);  // the loop does nothing else meanwhile
+    open.write(get);
+    open.end_writing();
+    socket_client unaccepted{running.port()};
+    unaccepted.write(get);
+    unaccepted.end_writing();
+    held.open();
+    for (socket_client* one : {&open, &unaccepted}) {
+        CHECK(one->read_response().status == 200);
+        CHECK(one->ends_silently());
+    }
+    CHECK(first.read_response().status == 200);
+}
+
 TEST_CASE("slow clients are disconnected, with a response if they had begun a request", "[server]") {
     tollgate_test::echo_handler handler;
     server_settings settings = one_thread();
@@ -711,6 +760,27 @@ TEST_CASE("a blocking handler runs on a worker thread", "[server][workers]") {
         stopped.get();
         client.read_to_end();
     }
+}
+
+TEST_CASE("a client that ends its sending side while a worker has its request gets the response", "[server][workers]") {
+    gate held;
+    tollgate_test::blocking_handler handler{
+        [&](const tollgate::http::request&, tollgate::http::response&) { held.wait(); }};
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.write(get);
+    held.wait_for_calls(1);
+    client.end_writing();
+    {
+        // The loop has seen the end: it has accepted a later connection.
+        socket_client later{running.port()};
+        later.write("GET");
+        CHECK(eventually([&] { return running.statistics().connections_accepted == 2; }));
+    }
+    held.open();
+    CHECK(client.read_response().status == 200);
+    CHECK(client.ends_silently());
 }
 
 TEST_CASE("a connection whose response was sent does not wait for its worker's next item", "[server][workers]") {

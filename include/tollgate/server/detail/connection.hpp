@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace tollgate::inline v0::server_detail {
 
@@ -59,6 +60,8 @@ protected:
     virtual void cancel() noexcept = 0;
 
     [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
+    /// Whether the last read filled its buffer, so that the socket may have more input.
+    [[nodiscard]] bool may_have_input() const noexcept { return may_have_input_; }
 
 private:
     friend class connection_list;
@@ -69,6 +72,7 @@ private:
 
     TOLLGATE_DECL event await(bool wait_started) noexcept;
     TOLLGATE_DECL event begin_tls();
+    TOLLGATE_DECL io_result receive_into(std::span<char> space) noexcept;
     TOLLGATE_DECL event receive_input();
     TOLLGATE_DECL event receive_ciphertext();
     TOLLGATE_DECL event decrypt();
@@ -108,6 +112,7 @@ private:
     std::chrono::steady_clock::time_point queued_at_{};
     bool taken_up_ = false;  // by a worker, since it was submitted
     bool waiting_ = false;
+    bool may_have_input_ = false;
     bool withdrawn_ = false;                                          // removed from the workers' queue
     http1_session::state after_output_ = http1_session::state::idle;  // the session's state before its output was sent
     io_state sent_ = io_state::done;                                  // the result of sending on a worker

@@ -117,12 +117,18 @@ TOLLGATE_DECL connection_event connection::begin_tls() {
     return admitted_ == admission::accepted ? event::plain : event::over_limit;
 }
 
+TOLLGATE_DECL io_result connection::receive_into(std::span<char> space) noexcept {
+    const io_result received = receive(socket_, space);
+    may_have_input_ = received.state == io_state::done && received.bytes == space.size();
+    return received;
+}
+
 TOLLGATE_DECL connection_event connection::receive_input() {
     if (!workspace_) open_workspace();
     if (tls_) return receive_ciphertext();
     const std::span<char> space = workspace_->session.input_space();
     if (space.empty()) return event::broken;
-    const io_result received = receive(socket_, space);
+    const io_result received = receive_into(space);
     if (received.state == io_state::closed) return event::broken;
     workspace_->session.received(received.bytes);
     return serve();
@@ -130,7 +136,7 @@ TOLLGATE_DECL connection_event connection::receive_input() {
 
 TOLLGATE_DECL connection_event connection::receive_ciphertext() {
     tls_wire& wire = workspace_->wire;
-    const io_result received = receive(socket_, wire.input_space());
+    const io_result received = receive_into(wire.input_space());
     if (received.state == io_state::closed) return event::broken;
     wire.end = received.bytes;
     if (tls_->handshake_done()) return decrypt();
@@ -270,7 +276,7 @@ TOLLGATE_DECL connection_event connection::discard_input() {
     constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {
-        const io_result received = receive(socket_, ignored);
+        const io_result received = receive_into(ignored);
         if (received.state == io_state::closed) return event::finished;
         if (received.state == io_state::would_block) break;
         discarded_bytes_ += static_cast<std::uint32_t>(received.bytes);

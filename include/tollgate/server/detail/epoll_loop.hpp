@@ -18,7 +18,8 @@
 /// Event loops on the server's own threads, directly on Linux' epoll.
 ///
 /// A socket stays registered for reading while it is open, so a connection needs no system calls but `recv` and `send`
-/// between two requests. Asio needs one more per wait.
+/// between two requests. Asio needs one more per wait. Connections are edge-triggered: epoll reports each arrival once, and
+/// does not check in each pass whether input is left.
 namespace tollgate::inline v0::server_detail {
 
 class epoll_loop;
@@ -26,12 +27,18 @@ class epoll_loop;
 /// A socket registered with epoll. Owns the socket.
 class epoll_source {
 public:
-    epoll_source(epoll_loop& loop, socket_handle socket, bool is_shared = false) noexcept
-        : epoll_{loop}, socket_{socket}, is_shared_{is_shared} {}
+    enum class trigger : std::uint8_t {
+        level,  ///< reported in each pass while the socket is ready
+        edge,   ///< reported when the socket becomes ready, and when more input arrives
+    };
+
+    epoll_source(epoll_loop& loop, socket_handle socket, trigger reports, bool is_shared = false) noexcept
+        : epoll_{loop}, socket_{socket}, trigger_{reports}, is_shared_{is_shared} {}
     epoll_source(const epoll_source&) = delete;
     epoll_source& operator=(const epoll_source&) = delete;
 
-    virtual void on_event() noexcept = 0;
+    /// With the events that epoll reports.
+    virtual void on_event(std::uint32_t events) noexcept = 0;
 
 protected:
     enum class interest : std::uint8_t { unregistered, readable, writable };
@@ -49,6 +56,7 @@ private:
 
     epoll_loop& epoll_;
     const socket_handle socket_;
+    const trigger trigger_;
     const bool is_shared_;  // an accepting socket that others hold, too
     interest watched_ = interest::unregistered;
 };
@@ -60,13 +68,13 @@ public:
     TOLLGATE_DECL void end_wait() noexcept;
 
 private:
-    TOLLGATE_DECL void on_event() noexcept override;
-    [[nodiscard]] bool wait_readable() noexcept override { return wait(interest::readable); }
-    [[nodiscard]] bool wait_writable() noexcept override { return wait(interest::writable); }
-    [[nodiscard]] TOLLGATE_DECL bool wait(interest what) noexcept;
+    TOLLGATE_DECL void on_event(std::uint32_t events) noexcept override;
+    [[nodiscard]] TOLLGATE_DECL bool wait_readable() noexcept override;
+    [[nodiscard]] bool wait_writable() noexcept override { return awaited_ = watch(interest::writable); }
     TOLLGATE_DECL void cancel() noexcept override;
 
-    bool reported_ = false;  // while a worker has it
+    bool reported_ = false;  // input, while a worker had the connection
+    bool ended_ = false;     // the client sends no more, so nothing else will be reported
     bool awaited_ = false;
     bool cancelled_ = false;
 };
@@ -76,7 +84,7 @@ public:
     epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept;
 
 private:
-    void on_event() noexcept override { accept_all(); }
+    void on_event(std::uint32_t) noexcept override { accept_all(); }
     [[nodiscard]] bool wait_readable() noexcept override { return watch(interest::readable); }
     void pause() noexcept override { (void)watch(interest::unregistered); }
 };

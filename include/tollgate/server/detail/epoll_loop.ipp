@@ -26,7 +26,8 @@ TOLLGATE_DECL epoll_source::~epoll_source() {
 
 TOLLGATE_DECL bool epoll_source::change(interest what) noexcept {
     epoll_event event{};
-    event.events = what == interest::readable ? EPOLLIN : EPOLLOUT;
+    event.events = what == interest::readable ? EPOLLIN | EPOLLRDHUP : EPOLLOUT;
+    if (trigger_ == trigger::edge) event.events |= EPOLLET;
     event.data.ptr = this;
     // Errors and hang-ups are always reported, so a socket without interest is removed.
     const int command = watched_ == interest::unregistered ? EPOLL_CTL_ADD
@@ -43,19 +44,20 @@ TOLLGATE_DECL bool epoll_source::change(interest what) noexcept {
 
 TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle socket, const ip_address& peer,
                                                  admission admitted) noexcept
-    : connection{loop, socket, peer, admitted}, epoll_source{loop, socket} {}
+    : connection{loop, socket, peer, admitted}, epoll_source{loop, socket, trigger::edge} {}
 
-TOLLGATE_DECL void epoll_connection::on_event() noexcept {
-    if (cancelled_) return;  // this pass of the loop ends the wait anyway, from its list of cancelled ones
+TOLLGATE_DECL void epoll_connection::on_event(std::uint32_t events) noexcept {
+    if ((events & (EPOLLRDHUP | EPOLLHUP)) != 0) ended_ = true;
+    if (cancelled_) return;  // the loop ends the wait anyway, from its list of cancelled ones
     if (awaited_) return end_wait();
-    // A worker has the connection. Usually it has just sent the response, the next request is there already, and the next wait
-    // begins in this pass of the loop. Otherwise epoll would report the socket in each pass.
-    if (std::exchange(reported_, true)) (void)watch(interest::unregistered);
+    reported_ = true;
 }
 
-TOLLGATE_DECL bool epoll_connection::wait(interest what) noexcept {
-    reported_ = false;
-    return awaited_ = watch(what);
+TOLLGATE_DECL bool epoll_connection::wait_readable() noexcept {
+    const bool is_reported = std::exchange(reported_, false) || ended_ || may_have_input();
+    awaited_ = watch(interest::readable);
+    if (awaited_ && is_reported) cancel();
+    return awaited_;
 }
 
 TOLLGATE_DECL void epoll_connection::cancel() noexcept {
@@ -68,7 +70,7 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
 }
 
 inline epoll_listener::epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept
-    : listener{loop, from.socket}, epoll_source{loop, from.socket, from.is_shared} {}
+    : listener{loop, from.socket}, epoll_source{loop, from.socket, trigger::level, from.is_shared} {}
 
 TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
     : event_loop{std::move(context), std::move(drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
@@ -106,7 +108,7 @@ TOLLGATE_DECL void epoll_loop::run() noexcept {
         for (int i = 0; i < count; ++i) {
             void* const source = events[static_cast<std::size_t>(i)].data.ptr;
             if (source == nullptr) woken = true;
-            else static_cast<epoll_source*>(source)->on_event();
+            else static_cast<epoll_source*>(source)->on_event(events[static_cast<std::size_t>(i)].events);
         }
         // Steps that may end other connections come after the events, because events refer to connections.
         now = clock::now();
@@ -118,13 +120,16 @@ TOLLGATE_DECL void epoll_loop::run() noexcept {
 }
 
 TOLLGATE_DECL int epoll_loop::wait_milliseconds(clock::time_point now) const noexcept {
+    if (cancelled_.size() != 0) return 0;
     if (!ticks_) return -1;
     const auto left = std::chrono::ceil<milliseconds>(next_tick() - now).count();
     return left <= 0 ? 0 : static_cast<int>(left);
 }
 
 TOLLGATE_DECL void epoll_loop::end_cancelled() noexcept {
-    while (work_item* const one = cancelled_.pop()) static_cast<epoll_connection&>(*one).end_wait();
+    // Those that are cancelled meanwhile, such as a connection with more input, come in the next pass, after the other events.
+    work_queue ending = std::exchange(cancelled_, {});
+    while (work_item* const one = ending.pop()) static_cast<epoll_connection&>(*one).end_wait();
 }
 
 TOLLGATE_DECL bool epoll_loop::wake() noexcept {
