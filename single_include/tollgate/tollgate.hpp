@@ -19281,11 +19281,12 @@ public:
 
 private:
     TOLLGATE_DECL void on_event(std::uint32_t events) noexcept override;
-    [[nodiscard]] TOLLGATE_DECL bool wait_readable() noexcept override;
-    [[nodiscard]] bool wait_writable() noexcept override { return awaited_ = watch(interest::writable); }
+    [[nodiscard]] bool wait_readable() noexcept override { return wait(interest::readable, ended_ || may_have_input()); }
+    [[nodiscard]] bool wait_writable() noexcept override { return wait(interest::writable, false); }
+    [[nodiscard]] TOLLGATE_DECL bool wait(interest what, bool is_ready) noexcept;
     TOLLGATE_DECL void cancel() noexcept override;
 
-    bool reported_ = false;  // input, while a worker had the connection
+    bool reported_ = false;  // something, while a worker had the connection
     bool ended_ = false;     // the client sends no more, so nothing else will be reported
     bool awaited_ = false;
     bool cancelled_ = false;
@@ -32753,10 +32754,11 @@ TOLLGATE_DECL void epoll_connection::on_event(std::uint32_t events) noexcept {
     reported_ = true;
 }
 
-TOLLGATE_DECL bool epoll_connection::wait_readable() noexcept {
-    const bool is_reported = std::exchange(reported_, false) || ended_ || may_have_input();
-    awaited_ = watch(interest::readable);
-    if (awaited_ && is_reported) cancel();
+TOLLGATE_DECL bool epoll_connection::wait(interest what, bool is_ready) noexcept {
+    // What was reported while a worker had the connection may have been this; it is not reported again.
+    if (std::exchange(reported_, false)) is_ready = true;
+    awaited_ = watch(what);
+    if (awaited_ && is_ready) cancel();
     return awaited_;
 }
 

@@ -98,6 +98,10 @@ public:
         return response;
     }
 
+    /// Receives until nothing more has arrived for a tenth of a second; at least once.
+    void receive_what_is_sent() {
+        while (read_more() && !silent_for(std::chrono::milliseconds{100})) {}
+    }
     /// Everything until the server ends the connection.
     std::string read_to_end() {
         while (read_more()) {}

@@ -51,6 +51,28 @@ bool port_is_free(std::uint16_t port) {
     return again.start().has_value();
 }
 
+/// `/loop` waits on the I/O thread, every other path on a worker.
+struct in_two_places {
+    static constexpr bool blocking = true;
+    gate worker, loop;
+
+    tollgate::http::handle_step advance(const tollgate::http::request& request, tollgate::http::response& response,
+                                        tollgate::http::handler_state&, tollgate::http::thread_kind thread) noexcept {
+        if (request.target.path == "/loop") {
+            loop.wait();
+            return tollgate::http::handle_step::done;
+        }
+        if (thread == tollgate::http::thread_kind::io) return tollgate::http::handle_step::needs_worker;
+        if (request.target.path == "/worker") worker.wait();
+        response.body().assign(16 << 20, 'x');  // more than the buffers of two sockets
+        return tollgate::http::handle_step::done;
+    }
+    void handle(const tollgate::http::request&, tollgate::http::response&) noexcept {}
+    void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept {
+        response.set_status(refused.status);
+    }
+};
+
 }  // namespace
 
 TEST_CASE("a server responds to many requests on one connection", "[server]") {
@@ -781,6 +803,24 @@ TEST_CASE("a client that ends its sending side while a worker has its request ge
     held.open();
     CHECK(client.read_response().status == 200);
     CHECK(client.ends_silently());
+}
+
+TEST_CASE("a client takes the output of a worker before the loop knows that it is pending", "[server][workers]") {
+    in_two_places handler;
+    server running{handler, one_thread()};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.write("GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /worker HTTP/1.1\r\nHost: x\r\n\r\n");
+    CHECK(client.read_response().body.size() == 16 << 20);  // in parts, so the loop has waited to send
+    handler.worker.wait_for_calls(1);
+    socket_client other{running.port()};
+    other.write("GET /loop HTTP/1.1\r\nHost: x\r\n\r\n");
+    handler.loop.wait_for_calls(1);
+    handler.worker.open();
+    client.receive_what_is_sent();
+    handler.loop.open();
+    CHECK(client.read_response().body.size() == 16 << 20);
+    CHECK(other.read_response().status == 200);
 }
 
 TEST_CASE("a connection whose response was sent does not wait for its worker's next item", "[server][workers]") {

@@ -69,11 +69,12 @@ public:
 
 private:
     TOLLGATE_DECL void on_event(std::uint32_t events) noexcept override;
-    [[nodiscard]] TOLLGATE_DECL bool wait_readable() noexcept override;
-    [[nodiscard]] bool wait_writable() noexcept override { return awaited_ = watch(interest::writable); }
+    [[nodiscard]] bool wait_readable() noexcept override { return wait(interest::readable, ended_ || may_have_input()); }
+    [[nodiscard]] bool wait_writable() noexcept override { return wait(interest::writable, false); }
+    [[nodiscard]] TOLLGATE_DECL bool wait(interest what, bool is_ready) noexcept;
     TOLLGATE_DECL void cancel() noexcept override;
 
-    bool reported_ = false;  // input, while a worker had the connection
+    bool reported_ = false;  // something, while a worker had the connection
     bool ended_ = false;     // the client sends no more, so nothing else will be reported
     bool awaited_ = false;
     bool cancelled_ = false;

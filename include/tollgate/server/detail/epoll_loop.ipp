@@ -53,10 +53,11 @@ TOLLGATE_DECL void epoll_connection::on_event(std::uint32_t events) noexcept {
     reported_ = true;
 }
 
-TOLLGATE_DECL bool epoll_connection::wait_readable() noexcept {
-    const bool is_reported = std::exchange(reported_, false) || ended_ || may_have_input();
-    awaited_ = watch(interest::readable);
-    if (awaited_ && is_reported) cancel();
+TOLLGATE_DECL bool epoll_connection::wait(interest what, bool is_ready) noexcept {
+    // What was reported while a worker had the connection may have been this; it is not reported again.
+    if (std::exchange(reported_, false)) is_ready = true;
+    awaited_ = watch(what);
+    if (awaited_ && is_ready) cancel();
     return awaited_;
 }
 
