@@ -15,6 +15,7 @@
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <fstream>
 #include <functional>
@@ -513,13 +514,17 @@ TEST_CASE("names that are slow to resolve do not delay others") {
 TEST_CASE("the names of one domain cannot block other lookups, whatever their number") {
     struct shared {
         std::atomic<bool> go_on = false;
+        std::mutex counting;
         std::atomic<int> at_once = 0, at_once_max = 0;
     };
     const auto shared_state = std::make_shared<shared>();
     lookup_pool pool{[shared_state](const std::string& host) {
                          if (host.ends_with(".tar.example")) {
-                             const int now = ++shared_state->at_once;
-                             if (now > shared_state->at_once_max) shared_state->at_once_max = now;
+                             {
+                                 const std::lock_guard hold{shared_state->counting};
+                                 shared_state->at_once_max = (std::max)(shared_state->at_once_max.load(), shared_state->at_once + 1);
+                                 ++shared_state->at_once;
+                             }
                              while (!shared_state->go_on) std::this_thread::sleep_for(std::chrono::milliseconds{5});
                              --shared_state->at_once;
                          }
