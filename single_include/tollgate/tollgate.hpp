@@ -223,9 +223,7 @@ namespace tollgate::inline v0 {
     return text;
 }
 
-inline void remove_final_slashes(std::string& text) noexcept {
-    while (text.ends_with('/')) text.pop_back();
-}
+inline void remove_final_slashes(std::string& text) { text.erase(without_final_slashes(text).size()); }
 
 /// The value of a hexadecimal digit of either case; -1 for any other character.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
@@ -892,7 +890,7 @@ struct error {
     friend bool operator==(const error&, const error&) = default;
 };
 
-// Calls rather than inlined: errors are rare, and many functions return several.
+// Not inlined: errors are rare, and many functions return several.
 
 /// An error of each kind. `cause` is for the operator, `message` for the client.
 [[nodiscard, gnu::noinline]] inline error unavailable(std::string cause) {
@@ -6203,10 +6201,10 @@ struct api_settings {
 }
 
 /// The same settings, whose URLs do not end in a slash: paths are appended to them.
-[[nodiscard]] inline api_settings&& without_final_slashes(api_settings&& settings) {
+[[nodiscard]] inline api_settings without_final_slashes(api_settings settings) {
     remove_final_slashes(settings.base_url);
     remove_final_slashes(settings.auth_url);
-    return std::move(settings);
+    return settings;
 }
 
 }  // namespace tollgate
@@ -19286,7 +19284,7 @@ private:
     [[nodiscard]] TOLLGATE_DECL bool wait(interest what, bool is_ready) noexcept;
     TOLLGATE_DECL void cancel() noexcept override;
 
-    bool reported_ = false;  // something, while a worker had the connection
+    bool reported_ = false;  // while nothing was awaited, or beside urgent data: the next wait may be for it
     bool ended_ = false;     // the client sends no more, so nothing else will be reported
     bool awaited_ = false;
     bool cancelled_ = false;
@@ -32727,7 +32725,7 @@ TOLLGATE_DECL epoll_source::~epoll_source() {
 
 TOLLGATE_DECL bool epoll_source::change(interest what) noexcept {
     epoll_event event{};
-    event.events = what == interest::readable ? EPOLLIN | EPOLLRDHUP : EPOLLOUT;
+    event.events = what == interest::readable ? EPOLLIN | EPOLLPRI | EPOLLRDHUP : EPOLLOUT;
     if (trigger_ == trigger::edge) event.events |= EPOLLET;
     event.data.ptr = this;
     // Errors and hang-ups are always reported, so a socket without interest is removed.
@@ -32750,12 +32748,12 @@ TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle
 TOLLGATE_DECL void epoll_connection::on_event(std::uint32_t events) noexcept {
     if ((events & (EPOLLRDHUP | EPOLLHUP)) != 0) ended_ = true;
     if (cancelled_) return;  // the loop ends the wait anyway, from its list of cancelled ones
-    if (awaited_) return end_wait();
-    reported_ = true;
+    if (!awaited_ || (events & EPOLLPRI) != 0) reported_ = true;  // a read ends before urgent data, whatever follows it
+    if (awaited_) end_wait();
 }
 
 TOLLGATE_DECL bool epoll_connection::wait(interest what, bool is_ready) noexcept {
-    // What was reported while a worker had the connection may have been this; it is not reported again.
+    // What was reported may have been this; it is not reported again.
     if (std::exchange(reported_, false)) is_ready = true;
     awaited_ = watch(what);
     if (awaited_ && is_ready) cancel();

@@ -63,6 +63,7 @@ public:
         }
         return true;
     }
+    void write_urgent(char byte) const { (void)!::send(socket_, &byte, 1, MSG_OOB | MSG_NOSIGNAL); }
     bool write_byte_by_byte(std::string_view bytes) {
         for (std::size_t i = 0; i < bytes.size(); ++i)
             if (!write(bytes.substr(i, 1))) return false;

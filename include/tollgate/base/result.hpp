@@ -42,7 +42,7 @@ struct error {
     friend bool operator==(const error&, const error&) = default;
 };
 
-// Calls rather than inlined: errors are rare, and many functions return several.
+// Not inlined: errors are rare, and many functions return several.
 
 /// An error of each kind. `cause` is for the operator, `message` for the client.
 [[nodiscard, gnu::noinline]] inline error unavailable(std::string cause) {

@@ -320,7 +320,7 @@ TEST_CASE("input that fills the buffer of a read exactly is read to its end", "[
         }
 }
 
-TEST_CASE("a request and the end of its client's sending side may arrive together", "[server]") {
+TEST_CASE("a request may arrive together with the end of its client's sending side, or with urgent data", "[server]") {
     gate held;
     tollgate_test::plain_handler handler{[&](const tollgate::http::request& request, tollgate::http::response&) {
         if (request.target.path == "/held") held.wait();
@@ -338,7 +338,12 @@ TEST_CASE("a request and the end of its client's sending side may arrive togethe
     socket_client unaccepted{running.port()};
     unaccepted.write(get);
     unaccepted.end_writing();
+    socket_client urgent{running.port()};  // the byte is not part of the stream, and a read ends before it
+    urgent.write(get.substr(0, 8));
+    urgent.write_urgent('!');
+    urgent.write(get.substr(8));
     held.open();
+    CHECK(urgent.read_response().status == 200);
     for (socket_client* one : {&open, &unaccepted}) {
         CHECK(one->read_response().status == 200);
         CHECK(one->ends_silently());
@@ -795,7 +800,7 @@ TEST_CASE("a client that ends its sending side while a worker has its request ge
     held.wait_for_calls(1);
     client.end_writing();
     {
-        // The loop has seen the end: it has accepted a later connection.
+        // The end arrived before this connection, which the loop has accepted.
         socket_client later{running.port()};
         later.write("GET");
         CHECK(eventually([&] { return running.statistics().connections_accepted == 2; }));

@@ -53,8 +53,7 @@ int status_of(socket_client& one) {
     return one.read_response().status;
 }
 
-/// How many sockets the epoll instances of this process watch.
-/// Of those, the ones with all of these events and flags.
+/// How many sockets the epoll instances of this process watch, with all of these events and flags.
 int epoll_registrations(std::uint32_t with = 0) {
     int count = 0;
     for (const auto& one : std::filesystem::directory_iterator{"/proc/self/fd"}) {

@@ -39,9 +39,7 @@ namespace tollgate::inline v0 {
     return text;
 }
 
-inline void remove_final_slashes(std::string& text) noexcept {
-    while (text.ends_with('/')) text.pop_back();
-}
+inline void remove_final_slashes(std::string& text) { text.erase(without_final_slashes(text).size()); }
 
 /// The value of a hexadecimal digit of either case; -1 for any other character.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {

@@ -56,10 +56,10 @@ struct api_settings {
 }
 
 /// The same settings, whose URLs do not end in a slash: paths are appended to them.
-[[nodiscard]] inline api_settings&& without_final_slashes(api_settings&& settings) {
+[[nodiscard]] inline api_settings without_final_slashes(api_settings settings) {
     remove_final_slashes(settings.base_url);
     remove_final_slashes(settings.auth_url);
-    return std::move(settings);
+    return settings;
 }
 
 }  // namespace tollgate

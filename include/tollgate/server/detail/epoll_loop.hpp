@@ -74,7 +74,7 @@ private:
     [[nodiscard]] TOLLGATE_DECL bool wait(interest what, bool is_ready) noexcept;
     TOLLGATE_DECL void cancel() noexcept override;
 
-    bool reported_ = false;  // something, while a worker had the connection
+    bool reported_ = false;  // while nothing was awaited, or beside urgent data: the next wait may be for it
     bool ended_ = false;     // the client sends no more, so nothing else will be reported
     bool awaited_ = false;
     bool cancelled_ = false;

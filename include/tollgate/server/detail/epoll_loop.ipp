@@ -26,7 +26,7 @@ TOLLGATE_DECL epoll_source::~epoll_source() {
 
 TOLLGATE_DECL bool epoll_source::change(interest what) noexcept {
     epoll_event event{};
-    event.events = what == interest::readable ? EPOLLIN | EPOLLRDHUP : EPOLLOUT;
+    event.events = what == interest::readable ? EPOLLIN | EPOLLPRI | EPOLLRDHUP : EPOLLOUT;
     if (trigger_ == trigger::edge) event.events |= EPOLLET;
     event.data.ptr = this;
     // Errors and hang-ups are always reported, so a socket without interest is removed.
@@ -49,12 +49,12 @@ TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle
 TOLLGATE_DECL void epoll_connection::on_event(std::uint32_t events) noexcept {
     if ((events & (EPOLLRDHUP | EPOLLHUP)) != 0) ended_ = true;
     if (cancelled_) return;  // the loop ends the wait anyway, from its list of cancelled ones
-    if (awaited_) return end_wait();
-    reported_ = true;
+    if (!awaited_ || (events & EPOLLPRI) != 0) reported_ = true;  // a read ends before urgent data, whatever follows it
+    if (awaited_) end_wait();
 }
 
 TOLLGATE_DECL bool epoll_connection::wait(interest what, bool is_ready) noexcept {
-    // What was reported while a worker had the connection may have been this; it is not reported again.
+    // What was reported may have been this; it is not reported again.
     if (std::exchange(reported_, false)) is_ready = true;
     awaited_ = watch(what);
     if (awaited_ && is_ready) cancel();
