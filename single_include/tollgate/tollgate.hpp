@@ -165,9 +165,8 @@ private:
 
 template <std::size_t Capacity>
 constexpr std::optional<inline_text<Capacity>> inline_text<Capacity>::from(std::string_view text) noexcept {
-    if (text.size() > Capacity) return std::nullopt;
-    std::optional<inline_text> copy{std::in_place};
-    copy->assign(text);
+    std::optional<inline_text> copy;
+    if (text.size() <= Capacity) copy.emplace().assign(text);
     return copy;
 }
 
@@ -482,10 +481,12 @@ constexpr bool decimal::is_decimal(std::string_view text) noexcept {
 }
 
 constexpr std::optional<decimal> decimal::parse(std::string_view text) noexcept {
-    if (!is_decimal(text)) return std::nullopt;
-    decimal number;
-    number.text_.clear();
-    number.text_.append(text);
+    std::optional<decimal> number;
+    if (is_decimal(text)) {
+        number.emplace();
+        number->text_.clear();
+        number->text_.append(text);
+    }
     return number;
 }
 
@@ -1169,7 +1170,8 @@ public:
     using value_type = void;
     using error_type = tollgate::error;
 
-    result() = default;
+    // Not defaulted: `return {}` would first fill the error with zeros.
+    result() noexcept {}
     /// Holds an error.
     result(tollgate::error failure) noexcept : error_{std::move(failure)} {}
     explicit result(std::in_place_t) noexcept {}
@@ -2306,7 +2308,20 @@ public:
     [[nodiscard]] std::uint8_t choice() const noexcept { return choice_; }
     void set_choice(std::uint8_t chosen) noexcept { choice_ = chosen; }
 
-    /// Destroys the object, for the next request or when the connection is gone.
+    /// The time by the handler's clock, which is read once for all requests that the server answers in one pass without waiting:
+    /// those that arrived together. `clock.now()` returns an `instant`.
+    template <class Clock>
+    [[nodiscard]] instant time_by(const Clock& clock) noexcept {
+        if (clock_ != &clock) {
+            time_ = clock.now();
+            clock_ = &clock;
+        }
+        return time_;
+    }
+    /// Makes the next `time_by` read the clock. For servers: before each pass, and after each request on a worker.
+    void forget_time() noexcept { clock_ = nullptr; }
+
+    /// Destroys the object, for the next request or when the connection is gone. The time stays.
     void clear() noexcept {
         waits_for_ = work_kind::other;
         choice_ = 0;
@@ -2320,6 +2335,8 @@ private:
         static_cast<T*>(object)->~T();
     }
 
+    const void* clock_ = nullptr;  // that was read for time_; null if none was
+    instant time_{};
     void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null if there is none
     std::size_t body_bytes_max_ = static_cast<std::size_t>(-1);
     work_kind waits_for_ = work_kind::other;
@@ -4471,6 +4488,23 @@ private:
     std::uint16_t bits_ = 0;
 };
 
+/// What a parameter of a route captured: a view of the path. Without an initial value, so that a lookup, which usually captures
+/// little, does not first fill all of them.
+class path_capture {
+public:
+    path_capture() = default;
+    /// Captures this segment.
+    constexpr path_capture(std::string_view segment) noexcept : text_{segment.data()}, bytes_{segment.size()} {}
+
+    /// The segment, as sent.
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return {text_, bytes_}; }
+    constexpr operator std::string_view() const noexcept { return view(); }
+
+private:
+    const char* text_;
+    std::size_t bytes_;
+};
+
 /// The result of a lookup.
 struct route_match {
     enum class kind : std::uint8_t { unknown_path, other_method, found };
@@ -4480,8 +4514,7 @@ struct route_match {
     std::uint16_t route = 0;      ///< found: the row of the table; other_method: one of the rows that match the path
     std::uint8_t captured = 0;    ///< the number of the route's parameters
     method_set allowed;           ///< other_method: the methods that the path supports
-    /// of the route: views of the path, left to right
-    std::array<std::string_view, limits::path_parameters_max> captures;
+    std::array<path_capture, limits::path_parameters_max> captures;  ///< left to right; only the first `captured` have a value
 };
 
 /// Finds the route for a method and a path.
@@ -4787,7 +4820,8 @@ namespace tollgate::inline v0 {
 ///     };
 template <class C>
 concept time_source = requires(const C& c) {
-    // UTC. Called at the start of each request, from many threads at once. May go backwards, as system clocks do.
+    // UTC. Called at the start of each request, or once for requests that the server answers in one pass without waiting, from many
+    // threads at once. May go backwards, as system clocks do.
     { c.now() } noexcept -> std::same_as<instant>;
 };
 
@@ -5672,8 +5706,8 @@ template <credential_source Store>
 
 /// The caller of an accepted token.
 inline void make_caller(std::optional<caller>& into, const token_credential& stored, credential_kind kind) noexcept {
-    into.emplace(stored.user, stored.scopes, kind,
-                 kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner, stored.token);
+    into.emplace(stored.user, stored.scopes, kind, std::nullopt, stored.owner, stored.token);
+    if (kind == credential_kind::access_token) into->application = stored.application;
 }
 
 /// Records a use. No failure refuses the request. `client`: null if it is not known.
@@ -6967,11 +7001,16 @@ struct request_start {
 template <class Policies>
 inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policies::observer)>, no_observer>;
 
+/// Begins a request at this time, by the clock of the policies.
 template <class Policies>
-[[nodiscard]] request_start start_request(const Policies& policies) noexcept {
-    request_start start{http::unique_id::make(), policy(policies.clock).now(), {}};
+[[nodiscard]] request_start start_request(const Policies& policies, instant now) noexcept {
+    request_start start{http::unique_id::make(), now, {}};
     if constexpr (is_observed<Policies>) start.reading = steady_now(policy(policies.clock));
     return start;
+}
+template <class Policies>
+[[nodiscard]] request_start start_request(const Policies& policies) noexcept {
+    return start_request(policies, policy(policies.clock).now());
 }
 
 /// A request as its observer sees it.
@@ -7716,7 +7755,7 @@ struct judgement {
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
     std::optional<limit_decision> limit;  ///< of the caller or of the client's address; none before `stage::limit`
-    route_match route;
+    std::optional<route_match> route;  ///< none before its lookup
     std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
     std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
@@ -7724,6 +7763,14 @@ struct judgement {
 };
 // Not in the class: `judgement()` would first fill all of it, 1.6 kB, with zeros.
 inline judgement::judgement() noexcept = default;
+
+/// Converts to what `make` returns: `optional.emplace(made_by{make})` constructs the value in place. A copy would wait for the bytes
+/// just written, longer than a stage takes.
+template <class Make>
+struct made_by {
+    Make make;
+    operator std::invoke_result_t<const Make&>() const noexcept(noexcept(make())) { return make(); }
+};
 
 // ---- User-Agent
 
@@ -7776,9 +7823,15 @@ template <rate_limiter Limiter>
 }
 
 /// What a request counts against: its caller, whichever token they use, or else the client's address.
-[[nodiscard]] inline limit_window window_of(const default_quotas& quotas, const judgement& state) noexcept {
-    if (state.auth.state != auth_state::authenticated) return {limit_key::of(state.client), quotas.anonymous};
-    return {limit_key::of(state.auth.caller->user), state.own_quota ? *state.own_quota : quotas.user};
+[[nodiscard]] inline limit_key limit_key_of(const judgement& state) noexcept {
+    if (state.auth.state != auth_state::authenticated) return limit_key::of(state.client);
+    return limit_key::of(state.auth.caller->user);
+}
+
+/// The quota of `limit_key_of`.
+[[nodiscard]] inline const quota& quota_of(const default_quotas& quotas, const judgement& state) noexcept {
+    if (state.auth.state != auth_state::authenticated) return quotas.anonymous;
+    return state.own_quota ? *state.own_quota : quotas.user;
 }
 
 /// Whether a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
@@ -7788,22 +7841,22 @@ template <rate_limiter Limiter>
 
 /// Counts the request in one window. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
-[[nodiscard]] bool count_in(Limiter& limiter, const limit_window& window, http::thread_kind thread, judgement& state) {
-    const auto& [key, allowed] = window;
+[[nodiscard]] bool count_in(Limiter& limiter, const limit_key& key, const quota& allowed, http::thread_kind thread, judgement& state) {
     const bool counts = is_counted(state);
     if (thread == http::thread_kind::io && http::handler_blocks<Limiter>()) {
         state.limit = counts ? take_without_waiting(limiter, key, allowed, state.now)
                              : peek_without_waiting(limiter, key, allowed, state.now);
         return state.limit.has_value();
     }
-    state.limit = counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now);
+    state.limit.emplace(made_by{
+        [&]() noexcept { return counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now); }});
     return true;
 }
 
 /// Counts the request against its caller or its client's address. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
 [[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
-    return count_in(limiter, window_of(quotas, state), thread, state);
+    return count_in(limiter, limit_key_of(state), quota_of(quotas, state), thread, state);
 }
 
 /// Whether the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
@@ -7818,10 +7871,11 @@ template <rate_limiter Limiter>
 template <request_limiter Limiter>
 [[nodiscard]] bool count_in_windows(Limiter& limiter, const default_quotas& quotas, std::string_view route,
                                     const http::request& request, http::thread_kind thread, judgement& state) {
-    const auto [key, allowed] = window_of(quotas, state);
+    const limit_key key = limit_key_of(state);
+    const quota& allowed = quota_of(quotas, state);
     const caller* known = state.auth.caller ? &*state.auth.caller : nullptr;
     const limit_windows windows = limiter.windows_of({key, allowed, route, request.method, known, state.client, state.now});
-    if (windows.size() == 1) return count_in(limiter, *windows.begin(), thread, state);
+    if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, thread, state);
     if (windows.size() != 0 && thread == http::thread_kind::io && limiter_may_block(limiter)) return false;
 
     const limit_decision uncounted{true, allowed.requests, allowed.requests, state.now + allowed.window};
@@ -7867,19 +7921,20 @@ template <router Router>
         return rejection{http::status::not_implemented, "The request method is unknown.", about_requests};
     const auto method = request.method == http::method::head ? http::method::get : request.method;
     if (method == http::method::options && request.target.path == "*") {
-        state.route.result = route_match::kind::other_method;
-        for (const tollgate::route& each : routes) state.route.allowed.add(each.method);
+        auto& all = state.route.emplace();
+        all.result = route_match::kind::other_method;
+        for (const tollgate::route& each : routes) all.allowed.add(each.method);
         return std::nullopt;
     }
-    // Constructed in place: a copy would stall on the bytes just written, and takes longer than the search.
-    ::new (static_cast<void*>(&state.route)) route_match(router.find(method, below(root, request.target.path)));
+    const route_match& found =
+        state.route.emplace(made_by{[&]() noexcept { return router.find(method, below(root, request.target.path)); }});
     state.route_path = request.target.path.data();
-    if (state.route.result == route_match::kind::unknown_path) return no_such_resource;
-    if (const auto capture = routes[state.route.route].service_capture; capture != tollgate::route::no_capture) {
-        state.route_service = services.find(state.route.captures[capture]);
+    if (found.result == route_match::kind::unknown_path) return no_such_resource;
+    if (const auto capture = routes[found.route].service_capture; capture != tollgate::route::no_capture) {
+        state.route_service = services.find(found.captures[capture]);
         if (state.route_service == nullptr) return no_such_resource;
     }
-    if (state.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
+    if (found.result == route_match::kind::found || method == http::method::options) return std::nullopt;
     return rejection{http::status::method_not_allowed, "This path does not support this method; see the Allow header.",
                      about_requests};
 }
@@ -7889,8 +7944,8 @@ inline void relocate_captures(const http::request& request, judgement& state) no
     const char* const path = request.target.path.data();
     if (path == state.route_path || state.route_path == nullptr) return;
     const auto before = reinterpret_cast<std::uintptr_t>(state.route_path);
-    for (std::size_t i = 0; i < state.route.captured; ++i)
-        state.route.captures[i] = http::relocated(state.route.captures[i], before, path);
+    for (std::size_t i = 0; i < state.route->captured; ++i)
+        state.route->captures[i] = http::relocated(state.route->captures[i], before, path);
     state.route_path = path;
 }
 
@@ -7975,8 +8030,7 @@ struct judge {
         };
         switch (state.next) {
             case stage::head:
-                state.start = start_request(policies);
-                state.now = state.start.at;
+                std::construct_at(&state.start, made_by{[&]() noexcept { return start_request(policies, state.now); }});
                 state.client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
@@ -8006,32 +8060,31 @@ struct judge {
                 if (const auto rejected = check_one_authorization(state)) return reject(*rejected, request, response, state);
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
                 if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
-                if (state.route.result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto rejected = check_access(policy(policies.scope_checker), routes[state.route.route].access, state))
+                if (state.route->result == route_match::kind::other_method) return respond_options(request, response, state);
+                if (const auto rejected = check_access(policy(policies.scope_checker), routes[state.route->route].access, state))
                     return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
                 relocate_captures(request, state);
                 if (const auto rejected =
-                        check_body(request, routes[state.route.route].reads_body, routes[state.route.route].body_bytes_max))
+                        check_body(request, routes[state.route->route].reads_body, routes[state.route->route].body_bytes_max))
                     return reject(*rejected, request, response, state);
                 if (request.body_state == http::body_state::pending) {
                     state.next = stage::body;
-                    state.body_bytes_max = routes[state.route.route].body_bytes_max;
+                    state.body_bytes_max = routes[state.route->route].body_bytes_max;
                     return http::handle_step::needs_body;
                 }
                 [[fallthrough]];
             case stage::endpoint: break;
         }
-        return respond_endpoint(request, response, state, thread_for(routes[state.route.route].work));
+        return respond_endpoint(request, response, state, thread_for(routes[state.route->route].work));
     }
 
     /// The response after an exception. Never waits.
     void respond_thrown(std::string_view message, const http::request& request, http::response& response, judgement& state) const {
         write_failure(internal_error(std::string{"thrown: "}.append(message)), request, response, state);
         if (!state.limit) {
-            const auto [key, allowed] = window_of(quotas(), state);
-            state.limit = peek_or_unused(policy(policies.limiter), key, allowed, state.now);
+            state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(quotas(), state), state.now);
         }
         finish(request, response, state);
     }
@@ -8077,8 +8130,8 @@ private:
 
     /// Empty if the path has no route.
     [[nodiscard]] std::string_view pattern_of(const judgement& state) const noexcept {
-        const bool has_route = state.route.result != route_match::kind::unknown_path && state.route_path != nullptr;
-        return has_route ? routes[state.route.route].path : std::string_view{};
+        const bool has_route = state.route_path != nullptr && state.route->result != route_match::kind::unknown_path;
+        return has_route ? routes[state.route->route].path : std::string_view{};
     }
 
     [[nodiscard]] static const caller* caller_of(const judgement& state) noexcept {
@@ -8125,10 +8178,10 @@ private:
         add_required_fields(rejection.status, state.limit->resets_at, response, state);
         switch (rejection.status) {
             case http::status::forbidden:
-                if (state.route.result == route_match::kind::found)
-                    add_insufficient_scope(response, required_scope(routes[state.route.route].access, state.route_service));
+                if (state.route && state.route->result == route_match::kind::found)
+                    add_insufficient_scope(response, required_scope(routes[state.route->route].access, state.route_service));
                 break;
-            case http::status::method_not_allowed: add_allow(response, state.route.allowed); break;
+            case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
             case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
             default: break;
         }
@@ -8138,23 +8191,23 @@ private:
 
     http::handle_step respond_options(const http::request& request, http::response& response, const judgement& state) const {
         response.set_status(http::status::no_content);
-        add_allow(response, state.route.allowed);
+        add_allow(response, state.route->allowed);
         return finish(request, response, state);
     }
 
     /// Calls the endpoint, on a worker if it has to wait.
     http::handle_step respond_endpoint(const http::request& request, http::response& response, judgement& state,
                                        http::thread_kind thread) const {
-        const route& found = routes[state.route.route];
+        const route& found = routes[state.route->route];
         const bool may_block = http::handler_blocks<Users>() || (http::handler_blocks<Store>() && found.work != http::work_kind::users);
         api_call call{context, request, response, caller_of(state), state.client, state.now};
         result<void> done;
         if (may_block && thread == http::thread_kind::io) {
-            auto without_waiting = found.call_without_waiting(call, state.route, state.route_service);
+            auto without_waiting = found.call_without_waiting(call, *state.route, state.route_service);
             if (!without_waiting) return wait_at(stage::endpoint, found.work, state);
             done = *std::move(without_waiting);
         } else {
-            done = found.call(call, state.route, state.route_service);
+            done = found.call(call, *state.route, state.route_service);
         }
         if (!done) return fail(done.error(), request, response, state);
         const bool has_type = !response.field_block().empty() && !response.find("Content-Type").empty();
@@ -14805,6 +14858,7 @@ public:
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
         auto& judged = state.get<pipeline::judgement>();
+        if (judged.next == pipeline::stage::head) judged.now = state.time_by(policy(policies_.clock));
         const http::handle_step step = judge(request, response, judged, thread);
         state.set_waits_for(judged.waits_for);
         state.set_body_bytes_max(judged.body_bytes_max);
@@ -14873,6 +14927,7 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::request& request, http::response& response) noexcept {
     pipeline::judgement state;
+    state.now = policy(policies_.clock).now();
     // This thread may wait for everything.
     while (judge(request, response, state, http::thread_kind::worker) == http::handle_step::needs_worker) {}
 }
@@ -15617,9 +15672,11 @@ struct stored_credential {
     std::optional<application_id> application;
     std::optional<token_id> token;
 
-    [[nodiscard]] std::optional<token_credential> get() const noexcept {
-        return std::optional<token_credential>{std::in_place, user,         secret_digest, scope_set::from_text(scopes), expires_at,
-                                               application,   last_used_at, std::nullopt, token};
+    /// What a lookup returns, constructed in place.
+    [[nodiscard]] result<std::optional<token_credential>> get() const noexcept {
+        return result<std::optional<token_credential>>{
+            std::in_place, std::in_place, user, secret_digest, scope_set::from_text(scopes), expires_at, application, last_used_at,
+            std::nullopt,  token};
     }
 };
 
@@ -15702,7 +15759,7 @@ public:
     [[nodiscard]] result<std::optional<token_credential>> find(const digest& token) const {
         using found = result<std::optional<token_credential>>;
         return by_digest_.with(token, [](const row* stored) -> found {
-            return stored == nullptr ? std::nullopt : stored->credential.get();
+            return stored == nullptr ? found{std::nullopt} : stored->credential.get();
         });
     }
 
@@ -16192,7 +16249,7 @@ public:
     [[nodiscard]] result<std::optional<token_credential>> find(std::string_view username) const {
         using found = result<std::optional<token_credential>>;
         return by_username_.with(username, [](const row* stored) -> found {
-            return stored == nullptr ? std::nullopt : stored->credential.get();
+            return stored == nullptr ? found{std::nullopt} : stored->credential.get();
         });
     }
     TOLLGATE_DECL result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);
@@ -31984,6 +32041,7 @@ TOLLGATE_DECL void http1_session::respond(const response_context& context) {
 }
 
 TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& context, http::thread_kind thread) {
+    handler_state_.forget_time();
     for (;;) {
         if (!suspended_) {
             if (output_end_ - sent_ >= output_bytes_max) return state::output_full;
@@ -32010,6 +32068,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
             response_.set_status(http::status::internal_server_error);
         }
         respond(context);
+        if (thread == http::thread_kind::worker) handler_state_.forget_time();  // the handler may have waited
     }
 }
 

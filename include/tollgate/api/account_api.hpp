@@ -127,6 +127,7 @@ public:
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
         auto& judged = state.get<pipeline::judgement>();
+        if (judged.next == pipeline::stage::head) judged.now = state.time_by(policy(policies_.clock));
         const http::handle_step step = judge(request, response, judged, thread);
         state.set_waits_for(judged.waits_for);
         state.set_body_bytes_max(judged.body_bytes_max);
@@ -195,6 +196,7 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::request& request, http::response& response) noexcept {
     pipeline::judgement state;
+    state.now = policy(policies_.clock).now();
     // This thread may wait for everything.
     while (judge(request, response, state, http::thread_kind::worker) == http::handle_step::needs_worker) {}
 }

@@ -66,10 +66,12 @@ constexpr bool decimal::is_decimal(std::string_view text) noexcept {
 }
 
 constexpr std::optional<decimal> decimal::parse(std::string_view text) noexcept {
-    if (!is_decimal(text)) return std::nullopt;
-    decimal number;
-    number.text_.clear();
-    number.text_.append(text);
+    std::optional<decimal> number;
+    if (is_decimal(text)) {
+        number.emplace();
+        number->text_.clear();
+        number->text_.append(text);
+    }
     return number;
 }
 

@@ -321,7 +321,8 @@ public:
     using value_type = void;
     using error_type = tollgate::error;
 
-    result() = default;
+    // Not defaulted: `return {}` would first fill the error with zeros.
+    result() noexcept {}
     /// Holds an error.
     result(tollgate::error failure) noexcept : error_{std::move(failure)} {}
     explicit result(std::in_place_t) noexcept {}

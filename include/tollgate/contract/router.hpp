@@ -35,6 +35,23 @@ private:
     std::uint16_t bits_ = 0;
 };
 
+/// What a parameter of a route captured: a view of the path. Without an initial value, so that a lookup, which usually captures
+/// little, does not first fill all of them.
+class path_capture {
+public:
+    path_capture() = default;
+    /// Captures this segment.
+    constexpr path_capture(std::string_view segment) noexcept : text_{segment.data()}, bytes_{segment.size()} {}
+
+    /// The segment, as sent.
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return {text_, bytes_}; }
+    constexpr operator std::string_view() const noexcept { return view(); }
+
+private:
+    const char* text_;
+    std::size_t bytes_;
+};
+
 /// The result of a lookup.
 struct route_match {
     enum class kind : std::uint8_t { unknown_path, other_method, found };
@@ -44,8 +61,7 @@ struct route_match {
     std::uint16_t route = 0;      ///< found: the row of the table; other_method: one of the rows that match the path
     std::uint8_t captured = 0;    ///< the number of the route's parameters
     method_set allowed;           ///< other_method: the methods that the path supports
-    /// of the route: views of the path, left to right
-    std::array<std::string_view, limits::path_parameters_max> captures;
+    std::array<path_capture, limits::path_parameters_max> captures;  ///< left to right; only the first `captured` have a value
 };
 
 /// Finds the route for a method and a path.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/ip_address.hpp>
+#include <tollgate/base/time.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 
@@ -136,7 +137,20 @@ public:
     [[nodiscard]] std::uint8_t choice() const noexcept { return choice_; }
     void set_choice(std::uint8_t chosen) noexcept { choice_ = chosen; }
 
-    /// Destroys the object, for the next request or when the connection is gone.
+    /// The time by the handler's clock, which is read once for all requests that the server answers in one pass without waiting:
+    /// those that arrived together. `clock.now()` returns an `instant`.
+    template <class Clock>
+    [[nodiscard]] instant time_by(const Clock& clock) noexcept {
+        if (clock_ != &clock) {
+            time_ = clock.now();
+            clock_ = &clock;
+        }
+        return time_;
+    }
+    /// Makes the next `time_by` read the clock. For servers: before each pass, and after each request on a worker.
+    void forget_time() noexcept { clock_ = nullptr; }
+
+    /// Destroys the object, for the next request or when the connection is gone. The time stays.
     void clear() noexcept {
         waits_for_ = work_kind::other;
         choice_ = 0;
@@ -150,6 +164,8 @@ private:
         static_cast<T*>(object)->~T();
     }
 
+    const void* clock_ = nullptr;  // that was read for time_; null if none was
+    instant time_{};
     void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null if there is none
     std::size_t body_bytes_max_ = static_cast<std::size_t>(-1);
     work_kind waits_for_ = work_kind::other;

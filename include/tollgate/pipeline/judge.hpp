@@ -10,6 +10,7 @@
 #include <tollgate/pipeline/detail/stages.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,8 +45,7 @@ struct judge {
         };
         switch (state.next) {
             case stage::head:
-                state.start = start_request(policies);
-                state.now = state.start.at;
+                std::construct_at(&state.start, made_by{[&]() noexcept { return start_request(policies, state.now); }});
                 state.client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
@@ -75,32 +75,31 @@ struct judge {
                 if (const auto rejected = check_one_authorization(state)) return reject(*rejected, request, response, state);
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
                 if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
-                if (state.route.result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto rejected = check_access(policy(policies.scope_checker), routes[state.route.route].access, state))
+                if (state.route->result == route_match::kind::other_method) return respond_options(request, response, state);
+                if (const auto rejected = check_access(policy(policies.scope_checker), routes[state.route->route].access, state))
                     return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
                 relocate_captures(request, state);
                 if (const auto rejected =
-                        check_body(request, routes[state.route.route].reads_body, routes[state.route.route].body_bytes_max))
+                        check_body(request, routes[state.route->route].reads_body, routes[state.route->route].body_bytes_max))
                     return reject(*rejected, request, response, state);
                 if (request.body_state == http::body_state::pending) {
                     state.next = stage::body;
-                    state.body_bytes_max = routes[state.route.route].body_bytes_max;
+                    state.body_bytes_max = routes[state.route->route].body_bytes_max;
                     return http::handle_step::needs_body;
                 }
                 [[fallthrough]];
             case stage::endpoint: break;
         }
-        return respond_endpoint(request, response, state, thread_for(routes[state.route.route].work));
+        return respond_endpoint(request, response, state, thread_for(routes[state.route->route].work));
     }
 
     /// The response after an exception. Never waits.
     void respond_thrown(std::string_view message, const http::request& request, http::response& response, judgement& state) const {
         write_failure(internal_error(std::string{"thrown: "}.append(message)), request, response, state);
         if (!state.limit) {
-            const auto [key, allowed] = window_of(quotas(), state);
-            state.limit = peek_or_unused(policy(policies.limiter), key, allowed, state.now);
+            state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(quotas(), state), state.now);
         }
         finish(request, response, state);
     }
@@ -146,8 +145,8 @@ private:
 
     /// Empty if the path has no route.
     [[nodiscard]] std::string_view pattern_of(const judgement& state) const noexcept {
-        const bool has_route = state.route.result != route_match::kind::unknown_path && state.route_path != nullptr;
-        return has_route ? routes[state.route.route].path : std::string_view{};
+        const bool has_route = state.route_path != nullptr && state.route->result != route_match::kind::unknown_path;
+        return has_route ? routes[state.route->route].path : std::string_view{};
     }
 
     [[nodiscard]] static const caller* caller_of(const judgement& state) noexcept {
@@ -194,10 +193,10 @@ private:
         add_required_fields(rejection.status, state.limit->resets_at, response, state);
         switch (rejection.status) {
             case http::status::forbidden:
-                if (state.route.result == route_match::kind::found)
-                    add_insufficient_scope(response, required_scope(routes[state.route.route].access, state.route_service));
+                if (state.route && state.route->result == route_match::kind::found)
+                    add_insufficient_scope(response, required_scope(routes[state.route->route].access, state.route_service));
                 break;
-            case http::status::method_not_allowed: add_allow(response, state.route.allowed); break;
+            case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
             case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
             default: break;
         }
@@ -207,23 +206,23 @@ private:
 
     http::handle_step respond_options(const http::request& request, http::response& response, const judgement& state) const {
         response.set_status(http::status::no_content);
-        add_allow(response, state.route.allowed);
+        add_allow(response, state.route->allowed);
         return finish(request, response, state);
     }
 
     /// Calls the endpoint, on a worker if it has to wait.
     http::handle_step respond_endpoint(const http::request& request, http::response& response, judgement& state,
                                        http::thread_kind thread) const {
-        const route& found = routes[state.route.route];
+        const route& found = routes[state.route->route];
         const bool may_block = http::handler_blocks<Users>() || (http::handler_blocks<Store>() && found.work != http::work_kind::users);
         api_call call{context, request, response, caller_of(state), state.client, state.now};
         result<void> done;
         if (may_block && thread == http::thread_kind::io) {
-            auto without_waiting = found.call_without_waiting(call, state.route, state.route_service);
+            auto without_waiting = found.call_without_waiting(call, *state.route, state.route_service);
             if (!without_waiting) return wait_at(stage::endpoint, found.work, state);
             done = *std::move(without_waiting);
         } else {
-            done = found.call(call, state.route, state.route_service);
+            done = found.call(call, *state.route, state.route_service);
         }
         if (!done) return fail(done.error(), request, response, state);
         const bool has_type = !response.field_block().empty() && !response.find("Content-Type").empty();

@@ -79,8 +79,8 @@ template <credential_source Store>
 
 /// The caller of an accepted token.
 inline void make_caller(std::optional<caller>& into, const token_credential& stored, credential_kind kind) noexcept {
-    into.emplace(stored.user, stored.scopes, kind,
-                 kind == credential_kind::access_token ? stored.application : std::nullopt, stored.owner, stored.token);
+    into.emplace(stored.user, stored.scopes, kind, std::nullopt, stored.owner, stored.token);
+    if (kind == credential_kind::access_token) into->application = stored.application;
 }
 
 /// Records a use. No failure refuses the request. `client`: null if it is not known.

@@ -418,3 +418,25 @@ TEST_CASE("a route bounds its bodies, before they arrive", "[api][routing]") {
     CHECK(calls == 1);
     CHECK(api.openapi().find("At most 4 bytes.") != std::string::npos);
 }
+
+TEST_CASE("the API takes its time from the server's pass", "[api][limits]") {
+    instant now = from_unix_seconds(1'700'000'000);
+    shop_directory users;
+    memory_store store;
+    auto settings = shop_settings();
+    settings.anonymous_quota = {1, std::chrono::seconds{60}};
+    account_api api{settings, users, store, default_policies().with_clock(fake_clock{&now}), account_routes()};
+    http::handler_state state;
+    const auto status = [&] {
+        test_request request{method::get, "/v1/testservice/get"};
+        http::response response;
+        CHECK(api.advance(request.view(), response, state, http::thread_kind::io) == http::handle_step::done);
+        state.clear();
+        return response.status();
+    };
+    CHECK(status() == http::status::ok);
+    now += std::chrono::minutes{2};
+    CHECK(status() == http::status::too_many_requests);  // the same pass, and so the same window
+    state.forget_time();
+    CHECK(status() == http::status::ok);
+}

@@ -70,18 +70,18 @@ TEST_CASE("captures are relocated with the request", "[pipeline][route]") {
     http::request request;
     request.target = http::target::from(before);
     pipeline::judgement state;
-    state.route.captured = 2;
-    state.route.captures[0] = std::string_view{before}.substr(4, 10);
-    state.route.captures[1] = std::string_view{before}.substr(15, 1);
+    state.route.emplace().captured = 2;
+    state.route->captures[0] = std::string_view{before}.substr(4, 10);
+    state.route->captures[1] = std::string_view{before}.substr(15, 1);
     state.route_path = before.data();
     const std::string after = before;
     request.target = http::target::from(after);
     for (int i = 0; i < 2; ++i) {
         pipeline::relocate_captures(request, state);
-        CHECK(state.route.captures[0] == "sitesmaker");
-        CHECK(state.route.captures[0].data() == after.data() + 4);
-        CHECK(state.route.captures[1] == "7");
-        CHECK(state.route.captures[1].data() == after.data() + 15);
+        CHECK(state.route->captures[0].view() == "sitesmaker");
+        CHECK(state.route->captures[0].view().data() == after.data() + 4);
+        CHECK(state.route->captures[1].view() == "7");
+        CHECK(state.route->captures[1].view().data() == after.data() + 15);
     }
 }
 

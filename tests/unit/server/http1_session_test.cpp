@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 using namespace tollgate;
 using server_detail::http1_session;
@@ -500,5 +501,70 @@ TEST_CASE("a chunked body beyond the handler's bound is refused before it is buf
         }
         CHECK(std::string{session.output()}.find(row.status) == 0);
         CHECK(session.closing() == row.closes);
+    }
+}
+
+namespace {
+
+/// Tells each time that it was read, and counts.
+struct counting_clock {
+    mutable int reads = 0;
+    [[nodiscard]] instant now() const noexcept { return from_unix_seconds(++reads); }
+};
+
+/// Responds with the time by its clock, `/other` by another one; `/worker` on a worker.
+struct time_handler {
+    counting_clock clock, other;
+
+    void handle(const http::request&, http::response&) noexcept {}
+    void handle(const http::refusal& why, http::response& response) noexcept { response.set_status(why.status); }
+    http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
+                              http::thread_kind thread) noexcept {
+        if (request.target.path == "/worker" && thread == http::thread_kind::io) {
+            state.set_waits_for(http::work_kind::store_reads);
+            return http::handle_step::needs_worker;
+        }
+        const instant now = state.time_by(request.target.path == "/other" ? other : clock);
+        response.body() = "<" + std::to_string(to_unix_milliseconds(now) / 1000) + ">";
+        return http::handle_step::done;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("requests that are handled in one pass have one time, unless they may have waited", "[http1_session]") {
+    const auto request = [](std::string_view path) { return "GET " + std::string{path} + " HTTP/1.1\r\nHost: x\r\n\r\n"; };
+    struct {
+        std::vector<std::string> passes;
+        http::thread_kind thread;
+        std::string times;
+    } const rows[] = {
+        {{request("/a") + request("/b") + request("/c")}, http::thread_kind::io, "<1><1><1>"},
+        {{request("/a"), request("/b") + request("/c")}, http::thread_kind::io, "<1><2><2>"},
+        {{request("/a") + request("/other") + request("/other") + request("/b")}, http::thread_kind::io, "<1><1><1><2>"},
+        {{request("/a") + request("/b") + request("/c")}, http::thread_kind::worker, "<1><2><3>"},
+        {{request("/a") + request("/worker") + request("/b"), ""}, http::thread_kind::io, "<1><2><3>"},
+    };
+    for (const auto& row : rows) {
+        time_handler handler;
+        std::atomic<bool> stopping = false;
+        const server_detail::response_context context{handler, date, stopping};
+        http1_session session{http::parser_settings{}};
+        session.begin(ip_address::v4(192, 0, 2, 1), false);
+        std::string times;
+        for (const std::string& bytes : row.passes) {
+            std::memcpy(session.input_space().data(), bytes.data(), bytes.size());
+            session.received(bytes.size());
+            if (session.serve(context, row.thread) == http1_session::state::needs_worker) (void)session.serve(context, http::thread_kind::worker);
+            for (std::string_view left = session.output(); !left.empty(); left.remove_prefix(1)) {
+                const auto begin = left.find('<');
+                if (begin == std::string_view::npos) break;
+                const auto end = left.find('>', begin);
+                times += left.substr(begin, end - begin + 1);
+                left.remove_prefix(end);
+            }
+            session.sent(session.output().size());
+        }
+        CHECK(times == row.times);
     }
 }

@@ -67,9 +67,8 @@ private:
 
 template <std::size_t Capacity>
 constexpr std::optional<inline_text<Capacity>> inline_text<Capacity>::from(std::string_view text) noexcept {
-    if (text.size() > Capacity) return std::nullopt;
-    std::optional<inline_text> copy{std::in_place};
-    copy->assign(text);
+    std::optional<inline_text> copy;
+    if (text.size() <= Capacity) copy.emplace().assign(text);
     return copy;
 }
 

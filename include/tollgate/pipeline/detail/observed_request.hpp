@@ -32,11 +32,16 @@ struct request_start {
 template <class Policies>
 inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policies::observer)>, no_observer>;
 
+/// Begins a request at this time, by the clock of the policies.
 template <class Policies>
-[[nodiscard]] request_start start_request(const Policies& policies) noexcept {
-    request_start start{http::unique_id::make(), policy(policies.clock).now(), {}};
+[[nodiscard]] request_start start_request(const Policies& policies, instant now) noexcept {
+    request_start start{http::unique_id::make(), now, {}};
     if constexpr (is_observed<Policies>) start.reading = steady_now(policy(policies.clock));
     return start;
+}
+template <class Policies>
+[[nodiscard]] request_start start_request(const Policies& policies) noexcept {
+    return start_request(policies, policy(policies.clock).now());
 }
 
 /// A request as its observer sees it.

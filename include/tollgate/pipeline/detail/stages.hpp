@@ -22,9 +22,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 /// The stages of the judgement, one decision each: `judge.hpp` has their order. A stage takes only what it needs, and reads what
 /// the stages before it have found out. None of them writes a response.
@@ -47,7 +47,7 @@ struct judgement {
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
     std::optional<limit_decision> limit;  ///< of the caller or of the client's address; none before `stage::limit`
-    route_match route;
+    std::optional<route_match> route;  ///< none before its lookup
     std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
     const service* route_service = nullptr;  ///< what `{service}` in the path names
     std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
@@ -55,6 +55,14 @@ struct judgement {
 };
 // Not in the class: `judgement()` would first fill all of it, 1.6 kB, with zeros.
 inline judgement::judgement() noexcept = default;
+
+/// Converts to what `make` returns: `optional.emplace(made_by{make})` constructs the value in place. A copy would wait for the bytes
+/// just written, longer than a stage takes.
+template <class Make>
+struct made_by {
+    Make make;
+    operator std::invoke_result_t<const Make&>() const noexcept(noexcept(make())) { return make(); }
+};
 
 // ---- User-Agent
 
@@ -107,9 +115,15 @@ template <rate_limiter Limiter>
 }
 
 /// What a request counts against: its caller, whichever token they use, or else the client's address.
-[[nodiscard]] inline limit_window window_of(const default_quotas& quotas, const judgement& state) noexcept {
-    if (state.auth.state != auth_state::authenticated) return {limit_key::of(state.client), quotas.anonymous};
-    return {limit_key::of(state.auth.caller->user), state.own_quota ? *state.own_quota : quotas.user};
+[[nodiscard]] inline limit_key limit_key_of(const judgement& state) noexcept {
+    if (state.auth.state != auth_state::authenticated) return limit_key::of(state.client);
+    return limit_key::of(state.auth.caller->user);
+}
+
+/// The quota of `limit_key_of`.
+[[nodiscard]] inline const quota& quota_of(const default_quotas& quotas, const judgement& state) noexcept {
+    if (state.auth.state != auth_state::authenticated) return quotas.anonymous;
+    return state.own_quota ? *state.own_quota : quotas.user;
 }
 
 /// Whether a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
@@ -119,22 +133,22 @@ template <rate_limiter Limiter>
 
 /// Counts the request in one window. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
-[[nodiscard]] bool count_in(Limiter& limiter, const limit_window& window, http::thread_kind thread, judgement& state) {
-    const auto& [key, allowed] = window;
+[[nodiscard]] bool count_in(Limiter& limiter, const limit_key& key, const quota& allowed, http::thread_kind thread, judgement& state) {
     const bool counts = is_counted(state);
     if (thread == http::thread_kind::io && http::handler_blocks<Limiter>()) {
         state.limit = counts ? take_without_waiting(limiter, key, allowed, state.now)
                              : peek_without_waiting(limiter, key, allowed, state.now);
         return state.limit.has_value();
     }
-    state.limit = counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now);
+    state.limit.emplace(made_by{
+        [&]() noexcept { return counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now); }});
     return true;
 }
 
 /// Counts the request against its caller or its client's address. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
 [[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
-    return count_in(limiter, window_of(quotas, state), thread, state);
+    return count_in(limiter, limit_key_of(state), quota_of(quotas, state), thread, state);
 }
 
 /// Whether the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
@@ -149,10 +163,11 @@ template <rate_limiter Limiter>
 template <request_limiter Limiter>
 [[nodiscard]] bool count_in_windows(Limiter& limiter, const default_quotas& quotas, std::string_view route,
                                     const http::request& request, http::thread_kind thread, judgement& state) {
-    const auto [key, allowed] = window_of(quotas, state);
+    const limit_key key = limit_key_of(state);
+    const quota& allowed = quota_of(quotas, state);
     const caller* known = state.auth.caller ? &*state.auth.caller : nullptr;
     const limit_windows windows = limiter.windows_of({key, allowed, route, request.method, known, state.client, state.now});
-    if (windows.size() == 1) return count_in(limiter, *windows.begin(), thread, state);
+    if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, thread, state);
     if (windows.size() != 0 && thread == http::thread_kind::io && limiter_may_block(limiter)) return false;
 
     const limit_decision uncounted{true, allowed.requests, allowed.requests, state.now + allowed.window};
@@ -198,19 +213,20 @@ template <router Router>
         return rejection{http::status::not_implemented, "The request method is unknown.", about_requests};
     const auto method = request.method == http::method::head ? http::method::get : request.method;
     if (method == http::method::options && request.target.path == "*") {
-        state.route.result = route_match::kind::other_method;
-        for (const tollgate::route& each : routes) state.route.allowed.add(each.method);
+        auto& all = state.route.emplace();
+        all.result = route_match::kind::other_method;
+        for (const tollgate::route& each : routes) all.allowed.add(each.method);
         return std::nullopt;
     }
-    // Constructed in place: a copy would stall on the bytes just written, and takes longer than the search.
-    ::new (static_cast<void*>(&state.route)) route_match(router.find(method, below(root, request.target.path)));
+    const route_match& found =
+        state.route.emplace(made_by{[&]() noexcept { return router.find(method, below(root, request.target.path)); }});
     state.route_path = request.target.path.data();
-    if (state.route.result == route_match::kind::unknown_path) return no_such_resource;
-    if (const auto capture = routes[state.route.route].service_capture; capture != tollgate::route::no_capture) {
-        state.route_service = services.find(state.route.captures[capture]);
+    if (found.result == route_match::kind::unknown_path) return no_such_resource;
+    if (const auto capture = routes[found.route].service_capture; capture != tollgate::route::no_capture) {
+        state.route_service = services.find(found.captures[capture]);
         if (state.route_service == nullptr) return no_such_resource;
     }
-    if (state.route.result == route_match::kind::found || method == http::method::options) return std::nullopt;
+    if (found.result == route_match::kind::found || method == http::method::options) return std::nullopt;
     return rejection{http::status::method_not_allowed, "This path does not support this method; see the Allow header.",
                      about_requests};
 }
@@ -220,8 +236,8 @@ inline void relocate_captures(const http::request& request, judgement& state) no
     const char* const path = request.target.path.data();
     if (path == state.route_path || state.route_path == nullptr) return;
     const auto before = reinterpret_cast<std::uintptr_t>(state.route_path);
-    for (std::size_t i = 0; i < state.route.captured; ++i)
-        state.route.captures[i] = http::relocated(state.route.captures[i], before, path);
+    for (std::size_t i = 0; i < state.route->captured; ++i)
+        state.route->captures[i] = http::relocated(state.route->captures[i], before, path);
     state.route_path = path;
 }
 

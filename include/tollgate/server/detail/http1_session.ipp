@@ -111,6 +111,7 @@ TOLLGATE_DECL void http1_session::respond(const response_context& context) {
 }
 
 TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& context, http::thread_kind thread) {
+    handler_state_.forget_time();
     for (;;) {
         if (!suspended_) {
             if (output_end_ - sent_ >= output_bytes_max) return state::output_full;
@@ -137,6 +138,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
             response_.set_status(http::status::internal_server_error);
         }
         respond(context);
+        if (thread == http::thread_kind::worker) handler_state_.forget_time();  // the handler may have waited
     }
 }
 

@@ -37,7 +37,7 @@ public:
     [[nodiscard]] result<std::optional<token_credential>> find(const digest& token) const {
         using found = result<std::optional<token_credential>>;
         return by_digest_.with(token, [](const row* stored) -> found {
-            return stored == nullptr ? std::nullopt : stored->credential.get();
+            return stored == nullptr ? found{std::nullopt} : stored->credential.get();
         });
     }
 

@@ -25,7 +25,7 @@ public:
     [[nodiscard]] result<std::optional<token_credential>> find(std::string_view username) const {
         using found = result<std::optional<token_credential>>;
         return by_username_.with(username, [](const row* stored) -> found {
-            return stored == nullptr ? std::nullopt : stored->credential.get();
+            return stored == nullptr ? found{std::nullopt} : stored->credential.get();
         });
     }
     TOLLGATE_DECL result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/model/scope.hpp>
@@ -23,9 +24,11 @@ struct stored_credential {
     std::optional<application_id> application;
     std::optional<token_id> token;
 
-    [[nodiscard]] std::optional<token_credential> get() const noexcept {
-        return std::optional<token_credential>{std::in_place, user,         secret_digest, scope_set::from_text(scopes), expires_at,
-                                               application,   last_used_at, std::nullopt, token};
+    /// What a lookup returns, constructed in place.
+    [[nodiscard]] result<std::optional<token_credential>> get() const noexcept {
+        return result<std::optional<token_credential>>{
+            std::in_place, std::in_place, user, secret_digest, scope_set::from_text(scopes), expires_at, application, last_used_at,
+            std::nullopt,  token};
     }
 };
 
