@@ -22,7 +22,7 @@ endfunction()
 
 # tollgate_add_test(NAME COMMAND word... [TIMEOUT seconds] [PROCESSORS count] [LABELS label...])
 #
-# add_test with a time-out, and with sanitizers that end the program at their first finding.
+# add_test with a timeout, and with sanitizers that end the program at their first finding.
 function(tollgate_add_test name)
     cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT;PROCESSORS" "COMMAND;LABELS")
     if(NOT test_TIMEOUT)

@@ -85,7 +85,7 @@ class Part:
         self.process.wait()
 
     def stop(self, number=signal.SIGTERM, seconds=15):
-        """Stops the process by a signal, and kills it after a time-out."""
+        """Stops the process by a signal, and kills it after a timeout."""
         if not self.is_running:
             return
         self.send(number)

@@ -77,7 +77,7 @@ server_settings to_server_settings(const settings& settings) {
     result.connections_max = settings.connections_max;
     // The connections of a trusted proxy, which are those of all clients, share its address.
     if (!settings.trusted_proxies.empty()) result.connections_per_address_max = settings.connections_max;
-    result.header_timeout = result.handshake_timeout = settings.header_timeout;  // one time-out for both
+    result.header_timeout = result.handshake_timeout = settings.header_timeout;  // one timeout for both
     result.idle_timeout = settings.idle_timeout;
     return result;
 }

@@ -49,7 +49,7 @@ reading assign_toggle(string_view text, bool& target) {
     return reading::taken;
 }
 
-/// A time-out of zero would refuse every request.
+/// A timeout of zero would refuse every request.
 reading assign_timeout(string_view text, milliseconds& target) {
     const auto value = parse_duration(text);
     return value == milliseconds{0} ? reading::misfit : assign(value, target);
@@ -128,7 +128,7 @@ constexpr string_view a_quota = "a limit such as 60/hour (N/second, N/minute, N/
 constexpr string_view true_or_false = "true or false";
 
 constexpr flag flags[] = {
-    {"data", "DIR", "./tollgate-data", "Directory of the SQLite file and the self-signed certificate; created if missing.",
+    {"data", "DIR", "./tollgate-data", "Directory of the SQLite file and the certificate; created by serve, user add and migrate.",
      a_path, flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.data); }},
     {"store", "STORE", "", "sqlite:FILE (default: tollgate.db in --data), memory: or postgres:CONNINFO.",
      "sqlite:FILE, memory: or postgres:CONNINFO (libpq's `key=value` pairs or URI)", flag_type::text, read_store},

@@ -84,7 +84,7 @@ private:
     }
 
     // Hashing is bound by the cores. A waiting request occupies a worker thread, so few may wait: at a tenth of a second per
-    // hash, the last one is still admitted within the time-out.
+    // hash, the last one is still admitted within the timeout.
     static hash_bounds bounds() {
         const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 4);
         return {.running_max = cores, .waiting_max = 8, .known_waiting_max = 4, .queue_wait_max = tollgate::seconds{2}};

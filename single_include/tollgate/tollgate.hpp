@@ -1170,8 +1170,7 @@ public:
     using value_type = void;
     using error_type = tollgate::error;
 
-    // Not defaulted: `return {}` would first fill the error with zeros.
-    result() noexcept {}
+    result() noexcept;
     /// Holds an error.
     result(tollgate::error failure) noexcept : error_{std::move(failure)} {}
     explicit result(std::in_place_t) noexcept {}
@@ -1226,6 +1225,8 @@ public:
 private:
     std::optional<tollgate::error> error_;
 };
+// Not in the class: `return {}` would first fill the space of the error with zeros.
+inline result<void>::result() noexcept = default;
 
 /// Equal values or equal errors.
 template <class T, class U>
@@ -2189,7 +2190,7 @@ struct request {
 
 namespace tollgate::inline v0::http {
 
-/// A request that the server refused before a handler was called: malformed bytes (400), time-out (408), target too
+/// A request that the server refused before a handler was called: malformed bytes (400), timeout (408), target too
 /// long (414), too many fields (431), overload (503). A handler only writes the response; the server closes the
 /// connection.
 struct refusal {
@@ -3994,7 +3995,7 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
     // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. With a `rotation`,
-    // the successor replaces it, with the same end, access tokens and code. For the time of grace, the replaced token
+    // the successor replaces it, with the same end, access tokens and code. During the grace period, the replaced token
     // returns the same successor, in parallel calls, too. After that, it is `reused`, as are all tokens of the family
     // that were replaced before; reuse revokes the grant. error_kind::conflict if a new digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
@@ -4134,7 +4135,7 @@ struct request_record {
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
-/// What the server refused before there was a request to handle: malformed bytes, a time-out, overload. The context has an id,
+/// What the server refused before there was a request to handle: malformed bytes, a timeout, overload. The context has an id,
 /// a trace, the client and the time, and nothing else. Views: valid during the call.
 struct refusal_record {
     const request_context& context;
@@ -4419,7 +4420,7 @@ public:
     constexpr limit_windows(limit_window first, limit_window second, limit_window third, limit_window fourth) noexcept
         : all_{first, second, third, fourth}, count_{4} {}
 
-    /// Adds one. Precondition: there are less than `count_max`.
+    /// Adds one. Precondition: there are fewer than `count_max`.
     constexpr void add(const limit_window& one) noexcept {
         assert(count_ < count_max);
         all_[count_++] = one;
@@ -4874,8 +4875,8 @@ namespace tollgate::inline v0 {
 ///     };
 template <class R>
 concept target_rule = requires(const R& r, const http::url& target, const ip_address& address) {
-    // Checks a URL when a hook is created, by its text alone. A refusal is error_kind::invalid with a message that
-    // names `target_url`; pages show it in all languages.
+    // Checks a URL by its text alone, when a hook is created or changed and before each attempt. A refusal is
+    // error_kind::invalid with a message that names `target_url`; pages show it in all languages.
     { r.check(target) } -> std::same_as<result<void>>;
     // Checks an address before each connection, after the name was resolved: a name may resolve to a private address
     // later.
@@ -7771,6 +7772,8 @@ struct made_by {
     Make make;
     operator std::invoke_result_t<const Make&>() const noexcept(noexcept(make())) { return make(); }
 };
+template <class Make>
+made_by(Make) -> made_by<Make>;
 
 // ---- User-Agent
 
@@ -8527,7 +8530,7 @@ struct session_settings {
 
     // Each time is at most 36,500 days, and above zero except for `touch_interval`.
     seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
-    seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute time-out)
+    seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute timeout)
     /// How often a use is stored at most, so that most requests only read. 0: each use is stored.
     seconds touch_interval{std::chrono::minutes{5}};
 
@@ -9123,7 +9126,7 @@ struct delivery_texts {
         "No attempt has succeeded since {}. Retries continue at growing intervals. If none succeeds for too long, the "
         "webhook is disabled.";
     std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
-    std::string_view failed_about = "Disabled on {}: no attempt had succeeded for too long.";
+    std::string_view failed_about = "Disabled on {}: all attempts had failed for too long.";
     std::string_view disabled_about =
         "New events are not sent to a disabled webhook. Pending deliveries are held until you enable it.";
     std::string_view enable = "Enable webhook";
@@ -9388,7 +9391,7 @@ struct application_texts {
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
     std::string_view remove_button = "Delete this application";
-    std::string_view removed = "The application and all its access were deleted.";
+    std::string_view removed = "The application was deleted, and its access was revoked.";
 };
 
 /// The page of authorized applications.
@@ -9856,7 +9859,7 @@ namespace tollgate::inline v0 {
 /// once, possibly even after a dispatcher has stopped: it must own all that it uses.
 ///
 /// An exception counts as no addresses, with two exceptions. A std::system_error of `timed_out` or
-/// `resource_unavailable_try_again` means that no name server responded: the attempt is retried like a time-out. Any
+/// `resource_unavailable_try_again` means that no name server responded: the attempt is retried like a timeout. Any
 /// other std::system_error, and std::bad_alloc, mean that this machine could not send the query: no attempt is counted.
 using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
 
@@ -9983,7 +9986,7 @@ struct hook_client_settings {
 
 /// Settings of a dispatcher, each default with its reason. Bounds are per dispatcher unless they say otherwise.
 ///
-/// `hook_dispatcher::start` refuses settings out of bounds: time-outs, intervals and the margin are 1 ms to 24 hours, other
+/// `hook_dispatcher::start` refuses settings out of bounds: timeouts, intervals and the margin are 1 ms to 24 hours, other
 /// times at most 36,500 days, and counts 1 to 1,000,000. A comment says what 0 means where it is allowed.
 struct hook_dispatch_settings {
     retry_schedule retry = {};
@@ -16847,7 +16850,7 @@ public:
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
     [[nodiscard]] TOLLGATE_DECL std::vector<listen_address> endpoints() const;
-    /// What it has done so far. The numbers are read one by one: they need not fit together exactly.
+    /// What it has done so far. The numbers are read one after another, so they may not be consistent with each other.
     [[nodiscard]] TOLLGATE_DECL server_statistics statistics() const noexcept;
     /// The port of the first address; 0 before `start`.
     [[nodiscard]] TOLLGATE_DECL std::uint16_t port() const;
@@ -17426,7 +17429,7 @@ inline void chunked_body::start(std::size_t offset) noexcept {
 
 namespace tollgate::inline v0::http {
 
-/// Bounds of one request. Exceeding one is answered at once, not after a time-out.
+/// Bounds of one request. Exceeding one is answered at once, not after a timeout.
 struct parser_settings {
     /// Larger bounds are reduced to this one, so that sums of bounds and offsets cannot overflow.
     static constexpr std::size_t bytes_max = 1024 * 1024 * 1024;
@@ -18940,7 +18943,7 @@ namespace tollgate::inline v0::server_detail {
 
 class connection;
 
-/// What a connection waits for; each has its own time-out.
+/// What a connection waits for; each has its own timeout.
 enum class deadline : std::uint8_t { none, handshake, head, body, idle, write, linger, count_ };
 
 /// Why a wait was cancelled; a later enumerator overrides an earlier one.
@@ -20106,6 +20109,8 @@ struct schema_status {
     /// the version that this release needs; smaller than `version` if a later release changed them
     std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
+    /// false if a later release changed the tables so that this one cannot use them; on SQLite, every change does
+    bool is_supported = true;
 };
 
 namespace sql {
@@ -20145,7 +20150,8 @@ namespace sql {
 /// The status of tables at `version`; `script_of` gives the script of a step.
 template <class Steps, class ScriptOf>
 [[nodiscard]] constexpr schema_status status_at(std::int64_t version, const Steps& steps, ScriptOf&& script_of) {
-    schema_status status{version, static_cast<std::int64_t>(steps.size()), 0};
+    const auto newest = static_cast<std::int64_t>(steps.size());
+    schema_status status{version, newest, 0, version <= newest};
     for (auto i = static_cast<std::size_t>(version); i < steps.size(); ++i)
         status.pending_statements += count_statements(script_of(steps[i]));
     return status;
@@ -24748,7 +24754,7 @@ private:
     static void call(const on_result& done, const lookup_result& looked_up) noexcept {
         try {
             done(looked_up);
-        } catch (const std::exception&) {  // the caller has a time-out
+        } catch (const std::exception&) {  // the caller has a timeout
         }
     }
 
@@ -28124,7 +28130,7 @@ inline void write_failures(html_writer& html) {
         {"invalid_scope", "both", "An unknown scope or, on a refresh, a scope that was not granted."},
         {"access_denied", "redirect", "The user denied access."},
         {"unsupported_response_type", "redirect", "Only code is supported."},
-        {"invalid_client", "401", "No application has this client_id and client_secret."},
+        {"invalid_client", "401 or 429", "No application has this client_id and client_secret; 429 after too many attempts."},
         {"invalid_grant", "400", "The code or refresh token is unknown, expired, used, revoked or another application's, "
                                  "or redirect_uri or code_verifier is wrong. Send the user to the authorization page "
                                  "again."},
@@ -28133,7 +28139,7 @@ inline void write_failures(html_writer& html) {
         {"expired_token", "400", "The device code has expired. Request a new one."},
         {"unauthorized_client", "400", "The application may not use this grant_type."},
         {"unsupported_grant_type", "400", "grant_type is not one of those above."},
-        {"temporarily_unavailable", "both, 503", "Try again in a moment."},
+        {"temporarily_unavailable", "both, 429 or 503", "Try again later, after Retry-After if it is sent."},
         {"server_error", "both, 500", "A server error."},
     };
     begin_table(html, {"error", "Sent as", "Meaning"});
@@ -33072,7 +33078,7 @@ information. A request without a User-Agent, or with an empty one, gets a <stron
 )",
               settings_.base_url);
     html_.add(R"(<h2 id="bodies">Bodies</h2>
-<p>GET requests take parameters in the query. All others take one JSON object as the body, with
+<p>GET requests take parameters in the query. POST, PUT and PATCH requests take one JSON object as the body, with
 <code>Content-Type: application/json</code>.</p>
 <ul>
 <li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body above the server's limit,
@@ -33206,11 +33212,11 @@ TOLLGATE_DECL void page_writer::write_rate_limits() {
 )",
               describe(settings_.user_quota), describe(settings_.anonymous_quota));
     end_table(html_);
-    html_.add(R"(<p>The operator can raise the limit of a user; the change takes effect immediately.</p>
+    html_.add(R"(<p>The operator can set a different limit for a user; the change takes effect immediately.</p>
 <h2 id="windows">Windows</h2>
 <p>A window begins with the first request. When it ends, the full limit is available again. Requests that exceed the
-limit are not counted. All others are, including those that fail for another reason, except those refused as HTTP (malformed, too
-large a head, 417, 421).</p>
+limit are not counted. All others are, including those that fail for another reason. Exceptions: CORS preflight requests, and
+requests that are refused as invalid HTTP (malformed, headers too large, 417, 421).</p>
 <h2 id="fields">Fields</h2>
 )");
     begin_table(html_, {"Field", "Meaning"});
@@ -34886,7 +34892,7 @@ namespace tollgate::inline v0::webhooks {
 
 class attempt_run;
 
-/// Posts webhooks over HTTP/1.1, with or without TLS: many at once, each with its own time-out and independent of the
+/// Posts webhooks over HTTP/1.1, with or without TLS: many at once, each with its own timeout and independent of the
 /// others. Connections are reused. Redirects are treated as final responses, and proxies from the environment are
 /// ignored: both could lead requests into private networks.
 ///
@@ -35172,7 +35178,7 @@ TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
             own_context_->run();
             return;
         } catch (const std::exception& failed) {
-            // Out of memory: the attempt concerned ends by its time-out.
+            // Out of memory: the attempt concerned ends by its timeout.
             environment_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
         }
     }
@@ -35964,7 +35970,7 @@ namespace tollgate::inline v0::webhooks {
 
 class hook_client;
 
-/// One attempt: resolves the name, connects, performs the TLS handshake, sends and reads, each within its time-out and
+/// One attempt: resolves the name, connects, performs the TLS handshake, sends and reads, each within its timeout and
 /// all within the attempt's. Belongs to its client's strand. Pending operations hold a reference and do nothing after
 /// the end.
 class attempt_run : public std::enable_shared_from_this<attempt_run> {
@@ -36194,7 +36200,7 @@ TOLLGATE_DECL void attempt_run::begin(ended_attempts blank) noexcept {
 }
 
 TOLLGATE_DECL void attempt_run::start() {
-    // Less than half of the time is left: a time-out would blame the receiver for a delay on this side.
+    // Less than half of the time is left: a timeout would blame the receiver for a delay on this side.
     if (ends_at_ - started_at_ < client_->settings_.attempt_timeout / 2) return end_not_attempted({});
     while (auto idle = client_->idle_.take(origin_)) {
         if (!client_->owner_->allows(idle->peer)) {  // the target rule may have changed
@@ -36215,7 +36221,7 @@ TOLLGATE_DECL void attempt_run::cut_off() noexcept {
     end_as(attempt_end::broken_off, {});
 }
 
-/// Sets the time-out of the next step, bounded by the attempt's.
+/// Sets the timeout of the next step, bounded by the attempt's.
 TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
     const std::uint64_t round = ++timer_round_;
     timer_.expires_at((std::min)(clock::now() + time, ends_at_));
@@ -37013,7 +37019,7 @@ namespace tollgate::inline v0 {
 /// - A transaction is open; otherwise the call is an error (invalid). Start it with BEGIN IMMEDIATE: one that has read before
 ///   it writes may fail to write (SQLITE_BUSY_SNAPSHOT) and must be restarted.
 /// - No other connection can write to the file until it ends: keep it short, and do not wait in it. While the store writes, the
-///   connection waits for at most its own busy time-out.
+///   connection waits for at most its own busy timeout.
 /// - An error undoes what this call has written. On a full disk SQLite itself may have rolled back the whole transaction
 ///   (`sqlite3_get_autocommit` tells). Roll back after any error, unless your change is useful without the event.
 /// - The event is durable when your COMMIT returns, as far as your connection's `synchronous` setting says: FULL also
@@ -40219,7 +40225,7 @@ public:
     /// The time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
     /// The changes to users' rows that this store has received, for an adapter that caches rows of its own tables
-    /// (`row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without cached credentials
+    /// (`postgres_row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without cached credentials
     /// nothing can be trusted. May outlive its store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
@@ -40687,7 +40693,7 @@ struct run_failure {
     bool hung = false;  ///< lost because no response came in time
 };
 
-/// Converts an error result: unavailable for conditions that may pass (time-out, shutdown, full disk), not_found for a
+/// Converts an error result: unavailable for conditions that may pass (timeout, shutdown, full disk), not_found for a
 /// reference to a missing row, conflict for another violated constraint, invalid for text that PostgreSQL rejects,
 /// internal for the rest. `doing` is the statement. The cause contains the server's message without its detail, which
 /// may contain values.
@@ -40727,14 +40733,14 @@ struct connection_settings {
     /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for the results of one batch. The server cancels a statement after three quarters of it
-    /// (statement_timeout), so that it reports the time-out itself; a connection without any response is closed. Together
+    /// (statement_timeout), so that it reports the timeout itself; a connection without any response is closed. Together
     /// with the 2 s that a request may wait for a worker, it is the 5 s that most clients wait.
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout). Transactions take milliseconds, so a lock that is held for
     /// longer belongs to an operator who alters or locks a table.
     milliseconds lock_wait_max{1000};
     /// Counts connections to this server that timed out. After another one has, a batch that has been waiting for longer
-    /// than `hung_after` is given up as well. Null: each connection waits for its own time-out.
+    /// than `hung_after` is given up as well. Null: each connection waits for its own timeout.
     std::shared_ptr<std::atomic<unsigned>> hung_connections{};
     milliseconds hung_after{100};
 };
@@ -43698,7 +43704,7 @@ TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
 
 TOLLGATE_DECL void batch::take_up_to(milliseconds response_wait_max) {
     response_wait_max_ = response_wait_max;
-    // The server's time-out is shorter, so that it reports the time-out while the client still waits.
+    // The server's timeout is shorter, so that it reports the timeout while the client still waits.
     add("SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $1, true)",
         std::to_string(response_wait_max.count() * 3 / 4));
 }
@@ -43738,7 +43744,7 @@ namespace detail {
 /// The first two characters of a SQLSTATE (PostgreSQL's appendix A) are its class.
 inline error problem_of(std::string_view state, std::string cause) {
     const auto of_class = state.substr(0, 2);
-    // Connection, resources, operator intervention (time-out, shutdown), system error; transaction rollback.
+    // Connection, resources, operator intervention (timeout, shutdown), system error; transaction rollback.
     for (const std::string_view passing : {"08", "53", "57", "58", "40"})
         if (of_class == passing) return unavailable(std::move(cause));
     for (const std::string_view passing : {"55P03", "25006", "25P03", "55006"})
@@ -44281,7 +44287,9 @@ TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::stri
                                                        std::span<const schema_step> steps) {
     const auto found = detail::read_schema_state(on, component);
     if (!found) return found.error();
-    return sql::status_at(found->version, steps, [](const schema_step& step) { return step.script.text(); });
+    auto status = sql::status_at(found->version, steps, [](const schema_step& step) { return step.script.text(); });
+    status.is_supported = found->works_with <= status.newest;
+    return status;
 }
 
 }  // namespace tollgate::postgres
@@ -44528,7 +44536,7 @@ TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::
 }
 
 TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() const {
-    // Its time-outs may be much shorter than those of the pool: they say nothing about the other connections.
+    // Its timeouts may be much shorter than those of the pool: they say nothing about the other connections.
     postgres::connection_settings each = state_->settings.each;
     each.hung_connections.reset();
     return state_->connect(each);
@@ -45086,7 +45094,7 @@ private:
 };
 
 /// One connection to a Redis server over TCP, with TLS if the address asks for it. hiredis parses the replies. The
-/// socket, its deadlines and TLS are implemented here: hiredis restarts its time-out with each system call, and some
+/// socket, its deadlines and TLS are implemented here: hiredis restarts its timeout with each system call, and some
 /// versions in use have no TLS.
 ///
 /// No call exceeds its deadline, the lookup of the host name included.
@@ -45288,7 +45296,7 @@ struct pool_settings {
 
 /// The connections of one process to a server, opened on demand, and whether the server is available.
 ///
-/// After a failed connection, a time-out or an error such as READONLY, LOADING, OOM or NOAUTH, calls fail at once
+/// After a failed connection, a timeout or an error such as READONLY, LOADING, OOM or NOAUTH, calls fail at once
 /// without a lock or a wait. One call at a time is let through as a probe: after 100 ms at first, at most every 2 s
 /// later.
 ///
@@ -46377,7 +46385,7 @@ inline void pool::state::send(combiner::batch all) noexcept {
         } catch (...) {  // out of memory; the connection may have an unread reply
             reason = "out of memory";
         }
-        // A failure of the server affects every caller: a broken connection, a time-out, an error such as LOADING.
+        // A failure of the server affects every caller: a broken connection, a timeout, an error such as LOADING.
         if (!is_available) on->trip(reason);
     } catch (...) {  // out of memory: unavailable
     }

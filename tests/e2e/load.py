@@ -221,7 +221,7 @@ class Reporter:
             result = run_command("event", "emit", *self.flags, "--service", "sitesmaker", "--account", self.account,
                                  "--event", "site.published", "--data", json.dumps({"name": name}))
         except subprocess.TimeoutExpired:
-            load.violations.append(f"event {name}: time-out")
+            load.violations.append(f"event {name}: timeout")
             return
         with load.lock:
             load.counts["event", "acknowledged" if result.returncode == 0 else "refused"] += 1

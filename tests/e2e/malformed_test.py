@@ -120,7 +120,7 @@ class Malformed(Case):
             self.assert_error(response, response.status)
             self.assertEqual("close", response.get("Connection"))
             self.assertTrue(connection.ended(), "a second response, or an open connection")
-            self.assertLess(time.monotonic() - started, 10, "immediately, not after a time-out")
+            self.assertLess(time.monotonic() - started, 10, "immediately, not after a timeout")
 
     def test_refused_whole_byte_by_byte_and_with_a_second_request(self):
         for kind, samples in REFUSED.items():

@@ -85,7 +85,7 @@ class RedisLimits(Case):
                 before = time.monotonic()
                 self.assertEqual(200, connection.request("GET", "/v1/testservice/get").status)
                 times.append(time.monotonic() - before)
-        self.assertLess(max(times), 5, "including the time-out of Redis, 0.3 s")
+        self.assertLess(max(times), 5, "including the timeout of Redis, 0.3 s")
         self.assertLess(sorted(times)[150], 0.1)
         self.redis.send(signal.SIGCONT)
         self.eventually(lambda: self.remaining(server) and b"shared again" in server.errors)

@@ -9,7 +9,7 @@ import subprocess
 import node_packages
 from harness import DEADLINE_SECONDS, HIGH_LIMITS, Case, Server, main
 
-SCRIPT_SECONDS = 150  # a tenth of it if all steps pass; each step that fails waits for a time-out of the browser
+SCRIPT_SECONDS = 150  # a tenth of it if all steps pass; each step that fails waits for a timeout of the browser
 
 
 class ReturnToApp(Case):

@@ -24,7 +24,7 @@ import harness
 from harness import HIGH_LIMITS, Postgres, Server
 
 UNCACHED = ["--cache-seconds", "0"]  # each request queries PostgreSQL
-RESPONSE_SECONDS = 60  # the time-out of clients
+RESPONSE_SECONDS = 60  # the timeout of clients
 
 
 class ConcurrentRequests:

@@ -11,7 +11,7 @@ namespace tollgate_test {
 
 /// A socket that listens at a free port of 127.0.0.1, for a server that starts later.
 ///
-/// Data that a client sends before is available when the server's time-outs begin, so that a client that a busy machine
+/// Data that a client sends before is available when the server's timeouts begin, so that a client that a busy machine
 /// delays is not treated as a slow one.
 class server_socket {
 public:

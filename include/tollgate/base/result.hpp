@@ -321,8 +321,7 @@ public:
     using value_type = void;
     using error_type = tollgate::error;
 
-    // Not defaulted: `return {}` would first fill the error with zeros.
-    result() noexcept {}
+    result() noexcept;
     /// Holds an error.
     result(tollgate::error failure) noexcept : error_{std::move(failure)} {}
     explicit result(std::in_place_t) noexcept {}
@@ -377,6 +376,8 @@ public:
 private:
     std::optional<tollgate::error> error_;
 };
+// Not in the class: `return {}` would first fill the space of the error with zeros.
+inline result<void>::result() noexcept = default;
 
 /// Equal values or equal errors.
 template <class T, class U>

@@ -64,7 +64,7 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
     // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. With a `rotation`,
-    // the successor replaces it, with the same end, access tokens and code. For the time of grace, the replaced token
+    // the successor replaces it, with the same end, access tokens and code. During the grace period, the replaced token
     // returns the same successor, in parallel calls, too. After that, it is `reused`, as are all tokens of the family
     // that were replaced before; reuse revokes the grant. error_kind::conflict if a new digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;

@@ -46,7 +46,7 @@ struct request_record {
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
-/// What the server refused before there was a request to handle: malformed bytes, a time-out, overload. The context has an id,
+/// What the server refused before there was a request to handle: malformed bytes, a timeout, overload. The context has an id,
 /// a trace, the client and the time, and nothing else. Views: valid during the call.
 struct refusal_record {
     const request_context& context;

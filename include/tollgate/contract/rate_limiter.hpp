@@ -79,7 +79,7 @@ public:
     constexpr limit_windows(limit_window first, limit_window second, limit_window third, limit_window fourth) noexcept
         : all_{first, second, third, fourth}, count_{4} {}
 
-    /// Adds one. Precondition: there are less than `count_max`.
+    /// Adds one. Precondition: there are fewer than `count_max`.
     constexpr void add(const limit_window& one) noexcept {
         assert(count_ < count_max);
         all_[count_++] = one;

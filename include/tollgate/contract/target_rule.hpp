@@ -24,8 +24,8 @@ namespace tollgate::inline v0 {
 ///     };
 template <class R>
 concept target_rule = requires(const R& r, const http::url& target, const ip_address& address) {
-    // Checks a URL when a hook is created, by its text alone. A refusal is error_kind::invalid with a message that
-    // names `target_url`; pages show it in all languages.
+    // Checks a URL by its text alone, when a hook is created or changed and before each attempt. A refusal is
+    // error_kind::invalid with a message that names `target_url`; pages show it in all languages.
     { r.check(target) } -> std::same_as<result<void>>;
     // Checks an address before each connection, after the name was resolved: a name may resolve to a private address
     // later.

@@ -18,7 +18,7 @@
 
 namespace tollgate::inline v0::http {
 
-/// A request that the server refused before a handler was called: malformed bytes (400), time-out (408), target too
+/// A request that the server refused before a handler was called: malformed bytes (400), timeout (408), target too
 /// long (414), too many fields (431), overload (503). A handler only writes the response; the server closes the
 /// connection.
 struct refusal {

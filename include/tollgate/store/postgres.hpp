@@ -138,7 +138,7 @@ public:
     /// The time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
     /// The changes to users' rows that this store has received, for an adapter that caches rows of its own tables
-    /// (`row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without cached credentials
+    /// (`postgres_row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without cached credentials
     /// nothing can be trusted. May outlive its store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 

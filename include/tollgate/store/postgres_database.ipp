@@ -161,7 +161,7 @@ TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::
 }
 
 TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() const {
-    // Its time-outs may be much shorter than those of the pool: they say nothing about the other connections.
+    // Its timeouts may be much shorter than those of the pool: they say nothing about the other connections.
     postgres::connection_settings each = state_->settings.each;
     each.hung_connections.reset();
     return state_->connect(each);

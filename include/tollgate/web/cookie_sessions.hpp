@@ -43,7 +43,7 @@ struct session_settings {
 
     // Each time is at most 36,500 days, and above zero except for `touch_interval`.
     seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
-    seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute time-out)
+    seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute timeout)
     /// How often a use is stored at most, so that most requests only read. 0: each use is stored.
     seconds touch_interval{std::chrono::minutes{5}};
 

@@ -41,7 +41,7 @@ struct hook_client_settings {
 
 /// Settings of a dispatcher, each default with its reason. Bounds are per dispatcher unless they say otherwise.
 ///
-/// `hook_dispatcher::start` refuses settings out of bounds: time-outs, intervals and the margin are 1 ms to 24 hours, other
+/// `hook_dispatcher::start` refuses settings out of bounds: timeouts, intervals and the margin are 1 ms to 24 hours, other
 /// times at most 36,500 days, and counts 1 to 1,000,000. A comment says what 0 means where it is allowed.
 struct hook_dispatch_settings {
     retry_schedule retry = {};

@@ -31,7 +31,7 @@ constexpr instant some_time = from_unix_seconds(1'700'000'000);
 
 limit_key user(std::int64_t number) { return limit_key::of(user_id{number}); }
 
-/// Settings with a unique prefix, and time-outs for slow machines.
+/// Settings with a unique prefix, and timeouts for slow machines.
 redis_limiter_settings test_settings() {
     static std::atomic<int> count{0};
     redis_limiter_settings settings;

@@ -211,7 +211,7 @@ TEST_CASE("a failing webhook shows since when, and later why it was disabled") {
     shop.now += seconds{86400};
     shop.worker.send(ended(attempt_end::timed_out), delivery_outcome::retry, since);
     const auto page = shop.get(shop.place());
-    CHECK(has(page, "Disabled on 15 Nov 2023, 22:13:20 UTC: no attempt had succeeded for too long."));
+    CHECK(has(page, "Disabled on 15 Nov 2023, 22:13:20 UTC: all attempts had failed for too long."));
     // The message of an action that was undone since is not shown.
     CHECK_FALSE(has(shop.get(shop.place() + "&done=enabled"), "The webhook was enabled."));
 }

@@ -153,7 +153,7 @@ TEST_CASE("a deadline counts from the time it is set, even if the loop handles i
     client.reset();
 }
 
-TEST_CASE("a client has the whole write time-out for each batch of responses", "[event_loop]") {
+TEST_CASE("a client has the whole write timeout for each batch of responses", "[event_loop]") {
     const std::string get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n", get_slow = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
     struct variant {
         const char* name;

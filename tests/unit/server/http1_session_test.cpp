@@ -343,7 +343,7 @@ TEST_CASE("a request rejected by its head gets its response before its body arri
         receive(get);
         CHECK(one.session.responses() == 1);
     }
-    SECTION("after a body time-out the connection is closed without a second response") {
+    SECTION("after a body timeout the connection is closed without a second response") {
         receive("POST " + path + five + "hel");
         one.output.clear();
         one.session.refuse(http::status::request_timeout, "Too slow.", one.context);

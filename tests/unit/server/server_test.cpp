@@ -543,7 +543,7 @@ TEST_CASE("start() reports why it failed and leaves no socket open", "[server]")
         CHECK_FALSE(instance.start());
         CHECK(port_is_free(port));
     }
-    SECTION("a time-out of zero") {
+    SECTION("a timeout of zero") {
         server_settings settings = one_thread();
         settings.idle_timeout = 0ms;
         server instance{handler, settings};
@@ -640,7 +640,7 @@ TEST_CASE("stop() releases everything, at any time and repeatedly", "[server][st
         client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
         CHECK(client.silent_for(20ms));
         instance.stop(100ms);
-        CHECK(client.ends_silently());  // the body's own time-out would send a response
+        CHECK(client.ends_silently());  // the body's own timeout would send a response
     }
     SECTION("the earliest of several deadlines applies") {  // a later one would take an hour
         server_settings settings = one_thread();

@@ -340,11 +340,11 @@ TEST_CASE("on an executor without memory a client gets a response or a close, an
         client.read_response();  // or none
         CHECK_FALSE(client.timed_out());
         set_memory(unlimited);
-        client.read_to_end();  // its header time-out, at the latest
+        client.read_to_end();  // its header timeout, at the latest
         CHECK_FALSE(client.timed_out());
-        CHECK(eventually([&] {  // a client that a busy machine delays beyond the header time-out gets no response
+        CHECK(eventually([&] {  // a client that a busy machine delays beyond the header timeout gets no response
             socket_client next{running.port()};
-            return status_of(next) == 200 && next.ends_silently();  // its idle time-out
+            return status_of(next) == 200 && next.ends_silently();  // its idle timeout
         }));
     }
     ended = true;

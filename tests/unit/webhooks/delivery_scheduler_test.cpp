@@ -296,7 +296,7 @@ TEST_CASE("a failure is retried after the planned wait, and not before") {
     sim.run_until(std::chrono::minutes{6});
     REQUIRE(sim.started[hook].size() == 3);
     const auto& at = sim.started[hook];
-    CHECK(at[1] - at[0] - seconds{20} < milliseconds{50});  // 15 s until the time-out, 5 s planned wait
+    CHECK(at[1] - at[0] - seconds{20} < milliseconds{50});  // 15 s until the timeout, 5 s planned wait
     CHECK(at[1] - at[0] >= seconds{20});
     CHECK(at[2] - at[1] >= seconds{315});
 }

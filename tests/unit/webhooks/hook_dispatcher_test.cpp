@@ -419,7 +419,7 @@ TEST_CASE("a stop lets running attempts end, or cuts them off at its deadline") 
     const auto id = setup.hook(endpoint.url());
     endpoint.hangs = true;
     auto settings = quick();
-    SECTION("it ends by its own time-out") {
+    SECTION("it ends by its own timeout") {
         settings.client.attempt_timeout = milliseconds{400};
         hook_dispatcher dispatcher{setup.store, settings, setup.policies()};
         REQUIRE(dispatcher.start());

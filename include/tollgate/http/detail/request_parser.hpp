@@ -16,7 +16,7 @@
 
 namespace tollgate::inline v0::http {
 
-/// Bounds of one request. Exceeding one is answered at once, not after a time-out.
+/// Bounds of one request. Exceeding one is answered at once, not after a timeout.
 struct parser_settings {
     /// Larger bounds are reduced to this one, so that sums of bounds and offsets cannot overflow.
     static constexpr std::size_t bytes_max = 1024 * 1024 * 1024;

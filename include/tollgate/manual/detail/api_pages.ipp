@@ -125,7 +125,7 @@ information. A request without a User-Agent, or with an empty one, gets a <stron
 )",
               settings_.base_url);
     html_.add(R"(<h2 id="bodies">Bodies</h2>
-<p>GET requests take parameters in the query. All others take one JSON object as the body, with
+<p>GET requests take parameters in the query. POST, PUT and PATCH requests take one JSON object as the body, with
 <code>Content-Type: application/json</code>.</p>
 <ul>
 <li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body above the server's limit,
@@ -259,11 +259,11 @@ TOLLGATE_DECL void page_writer::write_rate_limits() {
 )",
               describe(settings_.user_quota), describe(settings_.anonymous_quota));
     end_table(html_);
-    html_.add(R"(<p>The operator can raise the limit of a user; the change takes effect immediately.</p>
+    html_.add(R"(<p>The operator can set a different limit for a user; the change takes effect immediately.</p>
 <h2 id="windows">Windows</h2>
 <p>A window begins with the first request. When it ends, the full limit is available again. Requests that exceed the
-limit are not counted. All others are, including those that fail for another reason, except those refused as HTTP (malformed, too
-large a head, 417, 421).</p>
+limit are not counted. All others are, including those that fail for another reason. Exceptions: CORS preflight requests, and
+requests that are refused as invalid HTTP (malformed, headers too large, 417, 421).</p>
 <h2 id="fields">Fields</h2>
 )");
     begin_table(html_, {"Field", "Meaning"});

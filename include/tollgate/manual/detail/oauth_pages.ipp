@@ -152,7 +152,7 @@ inline void write_failures(html_writer& html) {
         {"invalid_scope", "both", "An unknown scope or, on a refresh, a scope that was not granted."},
         {"access_denied", "redirect", "The user denied access."},
         {"unsupported_response_type", "redirect", "Only code is supported."},
-        {"invalid_client", "401", "No application has this client_id and client_secret."},
+        {"invalid_client", "401 or 429", "No application has this client_id and client_secret; 429 after too many attempts."},
         {"invalid_grant", "400", "The code or refresh token is unknown, expired, used, revoked or another application's, "
                                  "or redirect_uri or code_verifier is wrong. Send the user to the authorization page "
                                  "again."},
@@ -161,7 +161,7 @@ inline void write_failures(html_writer& html) {
         {"expired_token", "400", "The device code has expired. Request a new one."},
         {"unauthorized_client", "400", "The application may not use this grant_type."},
         {"unsupported_grant_type", "400", "grant_type is not one of those above."},
-        {"temporarily_unavailable", "both, 503", "Try again in a moment."},
+        {"temporarily_unavailable", "both, 429 or 503", "Try again later, after Retry-After if it is sent."},
         {"server_error", "both, 500", "A server error."},
     };
     begin_table(html, {"error", "Sent as", "Meaning"});

@@ -63,6 +63,8 @@ struct made_by {
     Make make;
     operator std::invoke_result_t<const Make&>() const noexcept(noexcept(make())) { return make(); }
 };
+template <class Make>
+made_by(Make) -> made_by<Make>;
 
 // ---- User-Agent
 

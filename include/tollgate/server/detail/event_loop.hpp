@@ -21,7 +21,7 @@ namespace tollgate::inline v0::server_detail {
 
 class connection;
 
-/// What a connection waits for; each has its own time-out.
+/// What a connection waits for; each has its own timeout.
 enum class deadline : std::uint8_t { none, handshake, head, body, idle, write, linger, count_ };
 
 /// Why a wait was cancelled; a later enumerator overrides an earlier one.

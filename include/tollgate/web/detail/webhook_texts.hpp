@@ -32,7 +32,7 @@ struct delivery_texts {
         "No attempt has succeeded since {}. Retries continue at growing intervals. If none succeeds for too long, the "
         "webhook is disabled.";
     std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
-    std::string_view failed_about = "Disabled on {}: no attempt had succeeded for too long.";
+    std::string_view failed_about = "Disabled on {}: all attempts had failed for too long.";
     std::string_view disabled_about =
         "New events are not sent to a disabled webhook. Pending deliveries are held until you enable it.";
     std::string_view enable = "Enable webhook";

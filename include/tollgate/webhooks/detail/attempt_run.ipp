@@ -59,7 +59,7 @@ TOLLGATE_DECL void attempt_run::begin(ended_attempts blank) noexcept {
 }
 
 TOLLGATE_DECL void attempt_run::start() {
-    // Less than half of the time is left: a time-out would blame the receiver for a delay on this side.
+    // Less than half of the time is left: a timeout would blame the receiver for a delay on this side.
     if (ends_at_ - started_at_ < client_->settings_.attempt_timeout / 2) return end_not_attempted({});
     while (auto idle = client_->idle_.take(origin_)) {
         if (!client_->owner_->allows(idle->peer)) {  // the target rule may have changed
@@ -80,7 +80,7 @@ TOLLGATE_DECL void attempt_run::cut_off() noexcept {
     end_as(attempt_end::broken_off, {});
 }
 
-/// Sets the time-out of the next step, bounded by the attempt's.
+/// Sets the timeout of the next step, bounded by the attempt's.
 TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
     const std::uint64_t round = ++timer_round_;
     timer_.expires_at((std::min)(clock::now() + time, ends_at_));

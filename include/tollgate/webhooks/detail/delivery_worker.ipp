@@ -251,7 +251,7 @@ TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
             own_context_->run();
             return;
         } catch (const std::exception& failed) {
-            // Out of memory: the attempt concerned ends by its time-out.
+            // Out of memory: the attempt concerned ends by its timeout.
             environment_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
         }
     }

@@ -22,7 +22,7 @@ namespace tollgate::inline v0::webhooks {
 
 class attempt_run;
 
-/// Posts webhooks over HTTP/1.1, with or without TLS: many at once, each with its own time-out and independent of the
+/// Posts webhooks over HTTP/1.1, with or without TLS: many at once, each with its own timeout and independent of the
 /// others. Connections are reused. Redirects are treated as final responses, and proxies from the environment are
 /// ignored: both could lead requests into private networks.
 ///

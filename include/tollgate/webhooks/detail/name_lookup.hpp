@@ -17,7 +17,7 @@ namespace tollgate::inline v0 {
 /// once, possibly even after a dispatcher has stopped: it must own all that it uses.
 ///
 /// An exception counts as no addresses, with two exceptions. A std::system_error of `timed_out` or
-/// `resource_unavailable_try_again` means that no name server responded: the attempt is retried like a time-out. Any
+/// `resource_unavailable_try_again` means that no name server responded: the attempt is retried like a timeout. Any
 /// other std::system_error, and std::bad_alloc, mean that this machine could not send the query: no attempt is counted.
 using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
 

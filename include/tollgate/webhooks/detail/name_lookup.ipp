@@ -276,7 +276,7 @@ private:
     static void call(const on_result& done, const lookup_result& looked_up) noexcept {
         try {
             done(looked_up);
-        } catch (const std::exception&) {  // the caller has a time-out
+        } catch (const std::exception&) {  // the caller has a timeout
         }
     }
 

@@ -64,7 +64,7 @@ private:
 };
 
 /// One connection to a Redis server over TCP, with TLS if the address asks for it. hiredis parses the replies. The
-/// socket, its deadlines and TLS are implemented here: hiredis restarts its time-out with each system call, and some
+/// socket, its deadlines and TLS are implemented here: hiredis restarts its timeout with each system call, and some
 /// versions in use have no TLS.
 ///
 /// No call exceeds its deadline, the lookup of the host name included.

@@ -31,7 +31,7 @@ struct pool_settings {
 
 /// The connections of one process to a server, opened on demand, and whether the server is available.
 ///
-/// After a failed connection, a time-out or an error such as READONLY, LOADING, OOM or NOAUTH, calls fail at once
+/// After a failed connection, a timeout or an error such as READONLY, LOADING, OOM or NOAUTH, calls fail at once
 /// without a lock or a wait. One call at a time is let through as a probe: after 100 ms at first, at most every 2 s
 /// later.
 ///

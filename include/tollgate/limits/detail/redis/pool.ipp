@@ -90,7 +90,7 @@ inline void pool::state::send(combiner::batch all) noexcept {
         } catch (...) {  // out of memory; the connection may have an unread reply
             reason = "out of memory";
         }
-        // A failure of the server affects every caller: a broken connection, a time-out, an error such as LOADING.
+        // A failure of the server affects every caller: a broken connection, a timeout, an error such as LOADING.
         if (!is_available) on->trip(reason);
     } catch (...) {  // out of memory: unavailable
     }

@@ -15,7 +15,7 @@ TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
 
 TOLLGATE_DECL void batch::take_up_to(milliseconds response_wait_max) {
     response_wait_max_ = response_wait_max;
-    // The server's time-out is shorter, so that it reports the time-out while the client still waits.
+    // The server's timeout is shorter, so that it reports the timeout while the client still waits.
     add("SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $1, true)",
         std::to_string(response_wait_max.count() * 3 / 4));
 }

@@ -25,14 +25,14 @@ struct connection_settings {
     /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for the results of one batch. The server cancels a statement after three quarters of it
-    /// (statement_timeout), so that it reports the time-out itself; a connection without any response is closed. Together
+    /// (statement_timeout), so that it reports the timeout itself; a connection without any response is closed. Together
     /// with the 2 s that a request may wait for a worker, it is the 5 s that most clients wait.
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout). Transactions take milliseconds, so a lock that is held for
     /// longer belongs to an operator who alters or locks a table.
     milliseconds lock_wait_max{1000};
     /// Counts connections to this server that timed out. After another one has, a batch that has been waiting for longer
-    /// than `hung_after` is given up as well. Null: each connection waits for its own time-out.
+    /// than `hung_after` is given up as well. Null: each connection waits for its own timeout.
     std::shared_ptr<std::atomic<unsigned>> hung_connections{};
     milliseconds hung_after{100};
 };

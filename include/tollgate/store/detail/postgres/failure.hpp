@@ -24,7 +24,7 @@ struct run_failure {
     bool hung = false;  ///< lost because no response came in time
 };
 
-/// Converts an error result: unavailable for conditions that may pass (time-out, shutdown, full disk), not_found for a
+/// Converts an error result: unavailable for conditions that may pass (timeout, shutdown, full disk), not_found for a
 /// reference to a missing row, conflict for another violated constraint, invalid for text that PostgreSQL rejects,
 /// internal for the rest. `doing` is the statement. The cause contains the server's message without its detail, which
 /// may contain values.

@@ -14,7 +14,7 @@ namespace detail {
 /// The first two characters of a SQLSTATE (PostgreSQL's appendix A) are its class.
 inline error problem_of(std::string_view state, std::string cause) {
     const auto of_class = state.substr(0, 2);
-    // Connection, resources, operator intervention (time-out, shutdown), system error; transaction rollback.
+    // Connection, resources, operator intervention (timeout, shutdown), system error; transaction rollback.
     for (const std::string_view passing : {"08", "53", "57", "58", "40"})
         if (of_class == passing) return unavailable(std::move(cause));
     for (const std::string_view passing : {"55P03", "25006", "25P03", "55006"})

@@ -26,7 +26,7 @@ namespace tollgate::inline v0 {
 /// - A transaction is open; otherwise the call is an error (invalid). Start it with BEGIN IMMEDIATE: one that has read before
 ///   it writes may fail to write (SQLITE_BUSY_SNAPSHOT) and must be restarted.
 /// - No other connection can write to the file until it ends: keep it short, and do not wait in it. While the store writes, the
-///   connection waits for at most its own busy time-out.
+///   connection waits for at most its own busy timeout.
 /// - An error undoes what this call has written. On a full disk SQLite itself may have rolled back the whole transaction
 ///   (`sqlite3_get_autocommit` tells). Roll back after any error, unless your change is useful without the event.
 /// - The event is durable when your COMMIT returns, as far as your connection's `synchronous` setting says: FULL also
