@@ -255,11 +255,13 @@ result<std::optional<oauth_token>> table_store::find_oauth_token(const digest& t
     if (const auto found = access_tokens_.find(token.bytes()); found != access_tokens_.end()) {
         const auto& row = found->second.token;
         found_token = oauth_token{false, row.user, row.application, {}, row.scopes, row.created_at, row.expires_at};
-    } else if (const auto refresh = refresh_tokens_.find(token.bytes()); refresh != refresh_tokens_.end()) {
+    } else {
+        auto refresh = refresh_tokens_.find(token.bytes());
+        if (refresh == refresh_tokens_.end()) refresh = find_family(token);
+        if (refresh == refresh_tokens_.end()) return found_token;
         const auto& row = refresh->second;
         found_token = oauth_token{true, row.user, row.application, {}, row.scopes, {}, row.expires_at};
     }
-    if (!found_token) return found_token;
     const auto client = applications_.find(found_token->application);
     if (client != applications_.end()) found_token->client_id = client->second.client_id;
     return found_token;

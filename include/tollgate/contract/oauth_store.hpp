@@ -71,7 +71,7 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // Revokes an access or refresh token of this application (RFC 7009), the latter by its own digest or its family's. With a
     // refresh token, the access tokens made with it are revoked, too. The result does not tell whether the token existed.
     { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
-    // The access or refresh token of this digest, expired or not.
+    // The access or refresh token of this digest, the latter by its own or its family's, expired or not.
     { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
     // Creates an access token for the accounts of an application's owner. Whether it was created: only if the application
     // is confidential and may act for its owner, and the owner is the user. error_kind::conflict if the digest exists.

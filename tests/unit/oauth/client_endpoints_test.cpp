@@ -230,6 +230,22 @@ TEST_CASE("an inactive user gets no tokens", "[oauth][token]") {
     CHECK(shop.post(token, shop.exchange_of(shop.make_code())).status() == status::ok);
 }
 
+TEST_CASE("an inactive user gets no tokens for a refresh token that was replaced", "[oauth][token][refresh]") {
+    auto settings = test_oauth_settings();
+    settings.rotates_all_refresh_tokens = true;
+    settings.refreshes = {4, seconds{60}};
+    oauth_shop<sessions_of_active_users> shop{std::move(settings)};
+    const auto replaced = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
+    const auto status = [&] { return shop.post(token, shop.refresh_of(replaced)).status(); };
+    CHECK(status() == http::status::ok);
+    CHECK(status() == http::status::ok);  // its grace period
+    shop.sessions.active = false;
+    CHECK(status() == http::status::bad_request);
+    shop.sessions.active = true;
+    CHECK(status() == http::status::ok);
+    CHECK(status() == http::status::too_many_requests);  // all of them are counted
+}
+
 TEST_CASE("introspection describes a client's own tokens, and to a resource server every access token", "[oauth][introspection]") {
     oauth_shop<> shop;
     const auto tokens = shop.post(token, shop.exchange_of(shop.make_code()));

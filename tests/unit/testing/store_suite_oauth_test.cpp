@@ -45,6 +45,7 @@ enum class defect {
     keeps_owner_tokens,
     keeps_one_secret,
     does_not_find_refresh_tokens,
+    does_not_find_tokens_by_family,
     creates_owner_tokens_for_any_user,
     finds_devices_by_device_code_only,
     answers_device_codes_twice,
@@ -127,6 +128,7 @@ public:
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) {
         auto found = inner_.find_oauth_token(token);
         if (found && *found && is(defect::does_not_find_refresh_tokens) && (*found)->is_refresh_token) found->reset();
+        if (found && *found && is(defect::does_not_find_tokens_by_family) && token == testing::sample_digest(20)) found->reset();
         return found;
     }
     result<bool> create_owner_token(new_access_token token) {
@@ -348,6 +350,7 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::creates_owner_tokens_for_any_user,
             "owner token: is created for the owner only, and works only while the owner allows it"},
         row{defect::keeps_one_secret, "application: only its owner can add a second secret"},
+        row{defect::does_not_find_tokens_by_family, "rotation: a token can be found and revoked by its digest and by that of its family"},
         row{defect::does_not_find_refresh_tokens, "oauth token: tokens of both kinds are found, with user, application and scopes"},
         row{defect::finds_devices_by_device_code_only, "device code: is found by either code and can be answered once"},
         row{defect::answers_device_codes_twice, "device code: is found by either code and can be answered once"},

@@ -106,7 +106,10 @@ struct client_endpoints {
         if (!read) return;
         if (is_refresh(read->sent)) {
             // By the grant: neither a rotated token nor another authorization begins a new window.
-            const auto token = store.find_oauth_token(digest_of(read->sent.find("refresh_token").value_or("")));
+            const auto sent = read->sent.find("refresh_token").value_or("");
+            auto token = store.find_oauth_token(digest_of(sent));
+            // A token that was replaced still gets access tokens during its grace period.
+            if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
             if (!token) return answer_error(token.error(), response);
             // Another application's attempt, which fails below, is not counted against this grant.
             if (*token && (*token)->application == read->client.id) {

@@ -286,7 +286,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect(good == 1, "exactly one successor is good");
     });
 
-    add("rotation: a token can be revoked by its digest and by that of its family", [](auto& store) {
+    add("rotation: a token can be found and revoked by its digest and by that of its family", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         for (const bool by_family : {false, true}) {
@@ -296,10 +296,13 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             shown.rotation->family_digest = sample_digest(seed);
             expect_refresh(store, shown, refreshed);
             const digest known_by = by_family ? sample_digest(seed) : sample_refresh_digest(seed + 1);
+            const auto found = value_of(store.find_oauth_token(known_by));
+            expect(found && found->is_refresh_token && found->application == application, "the token is found");
             value_of(store.revoke_oauth_token(other, known_by));
             expect(is_refreshable(store, seed + 1, application), "a token is revoked by its application");
             value_of(store.revoke_oauth_token(application, known_by));
             expect(!is_refreshable(store, seed + 1, application), "the token is gone");
+            expect(!value_of(store.find_oauth_token(known_by)), "the token is not found any more");
             expect_no_access(store, seed + 5);
             expect_refresh(store, shown, unknown);
         }

@@ -43,7 +43,7 @@ public:
     TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
     TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
     TOLLGATE_DECL void revoke_token(application_id application, const digest& token) noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token) const;
+    [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token);
     [[nodiscard]] TOLLGATE_DECL std::int64_t users_of(application_id application) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;
     TOLLGATE_DECL bool revoke(const grant_parties& parties) noexcept;

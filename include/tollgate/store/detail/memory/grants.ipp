@@ -205,9 +205,9 @@ TOLLGATE_DECL void grants::revoke_token(application_id application, const digest
     if (parties && parties->application == application) access_.revoke(token);
 }
 
-TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) const {
+TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) {
     auto described = access_.describe(token);
-    if (const auto found = refresh_tokens_.find(token); !described && found != refresh_tokens_.end()) {
+    if (const auto found = find_refresh_token(token, token); !described && found != refresh_tokens_.end()) {
         const refresh_row& stored = found->second;
         described = oauth_token{true, stored.parties.user, stored.parties.application, {}, stored.scopes, {}, stored.expires_at};
     }

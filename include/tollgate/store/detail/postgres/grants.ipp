@@ -207,7 +207,8 @@ TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_toke
             "ON applications.id = application_id WHERE token_digest = $1 "
             "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
             "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-            "JOIN tollgate_applications AS applications ON applications.id = application_id WHERE token_digest = $1",
+            "JOIN tollgate_applications AS applications ON applications.id = application_id "
+            "WHERE token_digest = $1 OR family_digest = $1",
             token);
         if (!found) return std::move(found).error();
         return sql::read_oauth_token(*found);

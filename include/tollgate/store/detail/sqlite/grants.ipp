@@ -247,7 +247,8 @@ TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(
         return sql::read_oauth_token(
             on.prepare("SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "JOIN tollgate_applications ON tollgate_applications.id = application WHERE token_digest = ?",
+                       "JOIN tollgate_applications ON tollgate_applications.id = application "
+                       "WHERE token_digest = ?1 OR family_digest = ?1",
                        token));
     });
 }
