@@ -78,16 +78,34 @@ private:
 
     [[nodiscard]] bool acquire(std::uint64_t range, const client& requester) {
         std::unique_lock hold{mutex_};
-        if (running_ < bounds_.running_max && queue_.empty()) {
-            admit(range, requester.is_known_browser);
-            return true;
+        // Allocates what `release` needs: it must not throw.
+        by_range_.try_emplace(range);
+        bool admitted = false;
+        try {
+            admitted = running_ < bounds_.running_max && queue_.empty();
+            if (admitted) admit(range, requester.is_known_browser);
+            else admitted = make_queue_slot(range, requester.is_known_browser) && wait_for_turn(hold, range, requester);
+        } catch (...) {
+            forget_unused(range);
+            throw;
         }
-        if (!make_queue_slot(range, requester.is_known_browser)) return false;
+        forget_unused(range);
+        return admitted;
+    }
+
+    [[nodiscard]] bool wait_for_turn(std::unique_lock<std::mutex>& hold, std::uint64_t range, const client& requester) {
         const auto self = queue_.emplace(queue_.end(), range, requester.is_known_browser);
+        ++by_range_.find(range)->second.waiting;
         self->changed.wait_for(hold, bounds_.queue_wait_max, [&] { return self->now != state::waiting; });
         const bool admitted = self->now == state::admitted;
+        --by_range_.find(range)->second.waiting;
         queue_.erase(self);
         return admitted;
+    }
+
+    void forget_unused(std::uint64_t range) noexcept {
+        const auto found = by_range_.find(range);
+        if (found != by_range_.end() && found->second.running + found->second.waiting == 0) by_range_.erase(found);
     }
 
     /// Whether one more may wait. If necessary, the newest client of the range with the most waiting is refused for it.
@@ -112,22 +130,22 @@ private:
         return true;
     }
 
-    void admit(std::uint64_t range, bool is_known_browser) {
+    void admit(std::uint64_t range, bool is_known_browser) noexcept {
         ++running_;
         known_was_last_ = is_known_browser;
-        ++running_by_range_[range];
+        ++by_range_.find(range)->second.running;
     }
 
     /// Admits the next client: the first of the range with the fewest hashes running; of known browsers, if the last one was not.
-    void release(std::uint64_t range) {
+    void release(std::uint64_t range) noexcept {
         const std::lock_guard hold{mutex_};
         --running_;
-        if (--running_by_range_[range] == 0) running_by_range_.erase(range);
+        --by_range_.find(range)->second.running;
+        forget_unused(range);
         last_served_ = range;
         waiter* next = nullptr;
         const auto rank = [&](const waiter& each) {
-            const auto found = running_by_range_.find(each.range);
-            const std::size_t running = found == running_by_range_.end() ? 0 : found->second;
+            const std::size_t running = by_range_.find(each.range)->second.running;
             return std::pair{known_was_last_ || !each.is_known_browser, 2 * running + (each.range == last_served_ ? 1 : 0)};
         };
         for (waiter& each : queue_)
@@ -141,7 +159,11 @@ private:
     const hash_bounds bounds_;
     std::mutex mutex_;
     std::list<waiter> queue_;
-    std::map<std::uint64_t, std::size_t> running_by_range_;
+    struct range_use {
+        std::size_t running = 0;
+        std::size_t waiting = 0;
+    };
+    std::map<std::uint64_t, range_use> by_range_;  // of each range with a client that runs or waits
     std::uint64_t last_served_ = 0;
     bool known_was_last_ = false;
     std::size_t running_ = 0;

@@ -63,12 +63,12 @@ void log_writer::run() {
             changed_.wait_for(lock, gathering, [this] { return stopping_; });
         lines.clear();
         std::swap(lines, waiting_);
-        if (const auto count = std::exchange(left_out_, 0); count > 0)
-            lines += "tollgate-server: " + std::to_string(count) + " log lines were dropped\n";
+        const auto count = std::exchange(left_out_, 0);
         const bool last = stopping_;
         lock.unlock();
         using clock = std::chrono::steady_clock;
         try {
+            if (count > 0) lines += "tollgate-server: " + std::to_string(count) + " log lines were dropped\n";
             periodic_(lines, last ? clock::time_point::max() : clock::now());
         } catch (const std::exception&) {  // out of memory: these lines are lost
         }

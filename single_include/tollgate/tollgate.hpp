@@ -903,6 +903,15 @@ struct error {
     return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
+/// The internal error for an exception that `what` describes, after `where` and a colon. Without memory for the texts, its kind alone.
+[[nodiscard, gnu::noinline]] inline error exception_error(std::string_view where, std::string_view what) noexcept {
+    try {
+        return internal_error(std::string{where}.append(": ").append(what));
+    } catch (...) {
+        return {error_kind::internal, {}, "an exception"};  // short enough to be stored without allocating
+    }
+}
+
 /// An error of the client's request; the message is part of the response.
 [[nodiscard, gnu::noinline]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
 [[nodiscard, gnu::noinline]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }
@@ -4002,7 +4011,7 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // Revokes an access or refresh token of this application (RFC 7009), the latter by its own digest or its family's. With a
     // refresh token, the access tokens made with it are revoked, too. The result does not tell whether the token existed.
     { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
-    // The access or refresh token of this digest, expired or not.
+    // The access or refresh token of this digest, the latter by its own or its family's, expired or not.
     { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
     // Creates an access token for the accounts of an application's owner. Whether it was created: only if the application
     // is confidential and may act for its owner, and the owner is the user. error_kind::conflict if the digest exists.
@@ -4513,9 +4522,9 @@ struct route_match {
     /// Whether the path and the method are known.
     kind result = kind::unknown_path;
     std::uint16_t route = 0;      ///< found: the row of the table; other_method: one of the rows that match the path
-    std::uint8_t captured = 0;    ///< the number of the route's parameters
+    std::uint8_t captured = 0;    ///< found, other_method: the number of the route's parameters
     method_set allowed;           ///< other_method: the methods that the path supports
-    std::array<path_capture, limits::path_parameters_max> captures;  ///< left to right; only the first `captured` have a value
+    std::array<path_capture, limits::path_parameters_max> captures;  ///< left to right; the first `captured` have a value
 };
 
 /// Finds the route for a method and a path.
@@ -7934,6 +7943,7 @@ template <router Router>
     state.route_path = request.target.path.data();
     if (found.result == route_match::kind::unknown_path) return no_such_resource;
     if (const auto capture = routes[found.route].service_capture; capture != tollgate::route::no_capture) {
+        if (capture >= found.captured) return no_such_resource;  // the router did not say which service
         state.route_service = services.find(found.captures[capture]);
         if (state.route_service == nullptr) return no_such_resource;
     }
@@ -11846,7 +11856,10 @@ struct client_endpoints {
         if (!read) return;
         if (is_refresh(read->sent)) {
             // By the grant: neither a rotated token nor another authorization begins a new window.
-            const auto token = store.find_oauth_token(digest_of(read->sent.find("refresh_token").value_or("")));
+            const auto sent = read->sent.find("refresh_token").value_or("");
+            auto token = store.find_oauth_token(digest_of(sent));
+            // A token that was replaced still gets access tokens during its grace period.
+            if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
             if (!token) return answer_error(token.error(), response);
             // Another application's attempt, which fails below, is not counted against this grant.
             if (*token && (*token)->application == read->client.id) {
@@ -15848,7 +15861,7 @@ public:
     TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
     TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
     TOLLGATE_DECL void revoke_token(application_id application, const digest& token) noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token) const;
+    [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token);
     [[nodiscard]] TOLLGATE_DECL std::int64_t users_of(application_id application) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;
     TOLLGATE_DECL bool revoke(const grant_parties& parties) noexcept;
@@ -24624,7 +24637,8 @@ public:
         try {
             std::thread{[self = shared_from_this()] { self->run(); }}.detach();
             ++threads_;
-        } catch (const std::exception&) {  // the existing threads will serve it
+        } catch (const std::exception&) {
+            changed_.notify_one();  // the existing threads will serve it
         }
         return number;
     }
@@ -29243,9 +29257,9 @@ TOLLGATE_DECL void grants::revoke_token(application_id application, const digest
     if (parties && parties->application == application) access_.revoke(token);
 }
 
-TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) const {
+TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) {
     auto described = access_.describe(token);
-    if (const auto found = refresh_tokens_.find(token); !described && found != refresh_tokens_.end()) {
+    if (const auto found = find_refresh_token(token, token); !described && found != refresh_tokens_.end()) {
         const refresh_row& stored = found->second;
         described = oauth_token{true, stored.parties.user, stored.parties.application, {}, stored.scopes, {}, stored.expires_at};
     }
@@ -32812,8 +32826,8 @@ TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle
 
 TOLLGATE_DECL void epoll_connection::on_event(std::uint32_t events) noexcept {
     if ((events & (EPOLLRDHUP | EPOLLHUP)) != 0) ended_ = true;
-    if (cancelled_) return;  // the loop ends the wait anyway, from its list of cancelled ones
     if (!awaited_ || (events & EPOLLPRI) != 0) reported_ = true;  // a read ends before urgent data, whatever follows it
+    if (cancelled_) return;  // the loop ends the wait anyway, from its list of cancelled ones
     if (awaited_) end_wait();
 }
 
@@ -34481,9 +34495,9 @@ private:
             try {
                 return call();
             } catch (const std::exception& thrown) {
-                return internal_error(std::string{"the store or a policy threw: "} + thrown.what());
+                return exception_error("the store or a policy threw", thrown.what());
             } catch (...) {
-                return internal_error("the store or a policy threw an unknown exception");
+                return exception_error("the store or a policy threw", "an unknown exception");
             }
         }
 
@@ -35179,7 +35193,7 @@ TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
             return;
         } catch (const std::exception& failed) {
             // Out of memory: the attempt concerned ends by its timeout.
-            environment_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
+            environment_.on_problem(exception_error("the dispatcher's sockets", failed.what()));
         }
     }
 }
@@ -35203,7 +35217,7 @@ TOLLGATE_DECL void delivery_worker::impl::run() noexcept {
         } catch (const std::exception& failed) {
             // Out of memory. Ended attempts are judged later; leased deliveries that were not sent are due again after
             // their lease.
-            environment_.on_problem(internal_error(failed.what()));
+            environment_.on_problem(exception_error("the dispatcher", failed.what()));
             scheduler_.pause_after_failure(now());
             next_step_at_ = clock::now() + milliseconds{100};
         }
@@ -35404,15 +35418,14 @@ TOLLGATE_DECL void delivery_scheduler::pause_unreadable(const due_delivery& one,
 /// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.
 TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& host, scheduler_time now, scheduler_actions& into) {
     if (minutes_.empty()) return;
-    const auto new_end = std::remove_if(host.due.begin(), host.due.end(), [&](const remembered_hook& each) {
-        if (attempts_left(each.hook, now.steady) != 0) return false;
+    const auto is_limited = [&](const remembered_hook& each) { return attempts_left(each.hook, now.steady) == 0; };
+    for (const remembered_hook& each : host.due) {
+        if (!is_limited(each)) continue;
         const auto wait = std::chrono::ceil<milliseconds>(minutes_.find(each.hook)->second.over - now.steady);
         into.lease.push_back({each.hook, 0, 0, now.wall + wait});
         if (!next_minute_at_ || now.wall + wait < *next_minute_at_) next_minute_at_ = now.wall + wait;
-        --remembered_;
-        return true;
-    });
-    host.due.erase(new_end, host.due.end());
+    }
+    remembered_ -= std::erase_if(host.due, is_limited);  // after the allocations, which may throw
 }
 
 /// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
@@ -36808,8 +36821,8 @@ public:
     /// Creates the file, readable and writable by its owner only, if it does not exist. In-memory databases are
     /// refused: each connection would have its own.
     static TOLLGATE_DECL result<database> open(const std::string& path, const database_settings& settings = {});
-    /// Wraps an open connection, which stays its owner's and must outlive this object.
-    [[nodiscard]] static TOLLGATE_DECL database borrow(sqlite3* open) noexcept;
+    /// Wraps an open connection, which stays its owner's and must outlive this object. Throws std::bad_alloc.
+    [[nodiscard]] static TOLLGATE_DECL database borrow(sqlite3* open);
 
     /// Binds `values` to the `?`s from left to right.
     template <class... Values>
@@ -38113,7 +38126,8 @@ TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(
         return sql::read_oauth_token(
             on.prepare("SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "JOIN tollgate_applications ON tollgate_applications.id = application WHERE token_digest = ?",
+                       "JOIN tollgate_applications ON tollgate_applications.id = application "
+                       "WHERE token_digest = ?1 OR family_digest = ?1",
                        token));
     });
 }
@@ -38138,7 +38152,7 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
     // Without the write lock first: often there is nothing to delete.
-    const auto any = impl_->database.read([&](sqlite::database& on) {
+    auto any = impl_->database.read([&](sqlite::database& on) {
         return sql::read_value<bool>(
             on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
                        "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
@@ -38146,7 +38160,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
                        "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
                        now));
     });
-    if (!any) return any.error();
+    if (!any) return std::move(any).error();
     if (!any->value_or(true)) return std::size_t{0};
     return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
         std::size_t swept = 0;
@@ -38765,13 +38779,13 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
                                                                std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
     // Without the write lock first: often there is nothing to delete.
-    const auto any = impl_->database.read([&](sqlite::database& on) {
+    auto any = impl_->database.read([&](sqlite::database& on) {
         return sql::read_value<bool>(
             on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
                        "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
                        created_before, seen_before));
     });
-    if (!any) return any.error();
+    if (!any) return std::move(any).error();
     if (!any->value_or(true)) return std::size_t{0};
     return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
         if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
@@ -39317,7 +39331,7 @@ TOLLGATE_DECL result<database> database::open(const std::string& path, const dat
     return opened;
 }
 
-TOLLGATE_DECL database database::borrow(sqlite3* open) noexcept {
+TOLLGATE_DECL database database::borrow(sqlite3* open) {
     database opened;
     opened.handle_ = {open, closer{false}};
     return opened;
@@ -41088,7 +41102,8 @@ private:
 /// much as the lookup; its planner does not evaluate the sub-select.
 ///
 /// Without a row, the result is empty. If the statement fails, all calls of the batch return its error; an error of one row
-/// is returned for its key only. All calls pass the same statement and reader. Thread rule: any thread. Blocking.
+/// is returned for its key only, or, if the reader cannot tell its key, for all keys of the batch without a row. All calls pass
+/// the same statement and reader. Thread rule: any thread. Blocking.
 template <class Key, class Row>
 class postgres_lookup {
 public:
@@ -41122,10 +41137,13 @@ private:
         query.add(text, keys);
         auto found = failure ? result<postgres::rows>{*failure} : on.look_up(query);
         if (!found) failure = found.error();
-        while (!failure) {
+        for (std::size_t left = failure ? 0 : found->count(); left > 0; --left) {
             auto row = read(*found);
-            if (!row) failure = row.error();
-            if (!row || !*row) break;
+            if (!row) {
+                failure = std::move(row).error();
+                continue;
+            }
+            if (!*row) break;
             const auto& [key, value] = **row;
             for (auto* const each : all)
                 if (!each->result && each->request == key) set(each->result, value);
@@ -42225,7 +42243,8 @@ TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_toke
             "ON applications.id = application_id WHERE token_digest = $1 "
             "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
             "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-            "JOIN tollgate_applications AS applications ON applications.id = application_id WHERE token_digest = $1",
+            "JOIN tollgate_applications AS applications ON applications.id = application_id "
+            "WHERE token_digest = $1 OR family_digest = $1",
             token);
         if (!found) return std::move(found).error();
         return sql::read_oauth_token(*found);
@@ -44565,12 +44584,15 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
     using enum postgres::failure_kind;
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
-        auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
-        if (!on) return std::move(on).error();
-        auto done = (*on)->run(batch);
+        postgres::run_result done;
+        {
+            auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
+            if (!on) return std::move(on).error();
+            done = (*on)->run(batch);
+            if (done.failed && done.failed->kind == lost) state::end(*on, *done.failed);
+        }
         if (!done.failed) return std::move(done.results);
         const postgres::failure_kind kind = done.failed->kind;
-        if (kind == lost) state::end(*on, *done.failed);
         // No second try after a connection that hung: it has used all the time of a call.
         const bool again = tries < tries_max &&
                            (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed &&

@@ -54,6 +54,15 @@ struct error {
     return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
+/// The internal error for an exception that `what` describes, after `where` and a colon. Without memory for the texts, its kind alone.
+[[nodiscard, gnu::noinline]] inline error exception_error(std::string_view where, std::string_view what) noexcept {
+    try {
+        return internal_error(std::string{where}.append(": ").append(what));
+    } catch (...) {
+        return {error_kind::internal, {}, "an exception"};  // short enough to be stored without allocating
+    }
+}
+
 /// An error of the client's request; the message is part of the response.
 [[nodiscard, gnu::noinline]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
 [[nodiscard, gnu::noinline]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }

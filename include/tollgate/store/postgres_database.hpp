@@ -192,7 +192,8 @@ private:
 /// much as the lookup; its planner does not evaluate the sub-select.
 ///
 /// Without a row, the result is empty. If the statement fails, all calls of the batch return its error; an error of one row
-/// is returned for its key only. All calls pass the same statement and reader. Thread rule: any thread. Blocking.
+/// is returned for its key only, or, if the reader cannot tell its key, for all keys of the batch without a row. All calls pass
+/// the same statement and reader. Thread rule: any thread. Blocking.
 template <class Key, class Row>
 class postgres_lookup {
 public:
@@ -226,10 +227,13 @@ private:
         query.add(text, keys);
         auto found = failure ? result<postgres::rows>{*failure} : on.look_up(query);
         if (!found) failure = found.error();
-        while (!failure) {
+        for (std::size_t left = failure ? 0 : found->count(); left > 0; --left) {
             auto row = read(*found);
-            if (!row) failure = row.error();
-            if (!row || !*row) break;
+            if (!row) {
+                failure = std::move(row).error();
+                continue;
+            }
+            if (!*row) break;
             const auto& [key, value] = **row;
             for (auto* const each : all)
                 if (!each->result && each->request == key) set(each->result, value);

@@ -190,12 +190,15 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
     using enum postgres::failure_kind;
     constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
-        auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
-        if (!on) return std::move(on).error();
-        auto done = (*on)->run(batch);
+        postgres::run_result done;
+        {
+            auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
+            if (!on) return std::move(on).error();
+            done = (*on)->run(batch);
+            if (done.failed && done.failed->kind == lost) state::end(*on, *done.failed);
+        }
         if (!done.failed) return std::move(done.results);
         const postgres::failure_kind kind = done.failed->kind;
-        if (kind == lost) state::end(*on, *done.failed);
         // No second try after a connection that hung: it has used all the time of a call.
         const bool again = tries < tries_max &&
                            (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed &&

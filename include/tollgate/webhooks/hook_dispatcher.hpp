@@ -153,9 +153,9 @@ private:
             try {
                 return call();
             } catch (const std::exception& thrown) {
-                return internal_error(std::string{"the store or a policy threw: "} + thrown.what());
+                return exception_error("the store or a policy threw", thrown.what());
             } catch (...) {
-                return internal_error("the store or a policy threw an unknown exception");
+                return exception_error("the store or a policy threw", "an unknown exception");
             }
         }
 

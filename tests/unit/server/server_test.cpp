@@ -351,6 +351,32 @@ TEST_CASE("a request may arrive together with the end of its client's sending si
     CHECK(first.read_response().status == 200);
 }
 
+TEST_CASE("urgent data that arrives behind full reads does not hold up what follows it", "[server]") {
+    gate held;
+    tollgate_test::plain_handler handler{[&](const tollgate::http::request& request, tollgate::http::response&) {
+        if (request.target.path == "/held") held.wait();
+    }};
+    server_settings settings = one_thread();
+    const server_socket listening;
+    settings.listening_sockets = {listening.copy()};
+    server running{handler, settings};
+    socket_client client{listening.port()};
+    constexpr std::size_t read_bytes = 8 * 1024;
+    const auto filled = [](std::string begin) {
+        begin.append(" HTTP/1.1\r\nHost: x\r\nContent-Length: 7000\r\nX: ");
+        begin.append(read_bytes - 7000 - begin.size() - 4, 'x').append("\r\n\r\n").append(7000, 'b');
+        return begin;
+    };
+    client.write(filled("POST /a") + filled("POST /held"));
+    REQUIRE(running.start());
+    held.wait_for_calls(1);  // in the second full read, and so the loop ends its next wait at once
+    client.write(get.substr(0, 8));
+    client.write_urgent('!');
+    client.write(get.substr(8));
+    held.open();
+    for (int i = 0; i < 3; ++i) CHECK(client.read_response().status == 200);
+}
+
 TEST_CASE("slow clients are disconnected, with a response if they had begun a request", "[server]") {
     tollgate_test::echo_handler handler;
     server_settings settings = one_thread();

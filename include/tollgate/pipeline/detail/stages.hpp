@@ -225,6 +225,7 @@ template <router Router>
     state.route_path = request.target.path.data();
     if (found.result == route_match::kind::unknown_path) return no_such_resource;
     if (const auto capture = routes[found.route].service_capture; capture != tollgate::route::no_capture) {
+        if (capture >= found.captured) return no_such_resource;  // the router did not say which service
         state.route_service = services.find(found.captures[capture]);
         if (state.route_service == nullptr) return no_such_resource;
     }

@@ -68,15 +68,14 @@ TOLLGATE_DECL void delivery_scheduler::pause_unreadable(const due_delivery& one,
 /// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.
 TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& host, scheduler_time now, scheduler_actions& into) {
     if (minutes_.empty()) return;
-    const auto new_end = std::remove_if(host.due.begin(), host.due.end(), [&](const remembered_hook& each) {
-        if (attempts_left(each.hook, now.steady) != 0) return false;
+    const auto is_limited = [&](const remembered_hook& each) { return attempts_left(each.hook, now.steady) == 0; };
+    for (const remembered_hook& each : host.due) {
+        if (!is_limited(each)) continue;
         const auto wait = std::chrono::ceil<milliseconds>(minutes_.find(each.hook)->second.over - now.steady);
         into.lease.push_back({each.hook, 0, 0, now.wall + wait});
         if (!next_minute_at_ || now.wall + wait < *next_minute_at_) next_minute_at_ = now.wall + wait;
-        --remembered_;
-        return true;
-    });
-    host.due.erase(new_end, host.due.end());
+    }
+    remembered_ -= std::erase_if(host.due, is_limited);  // after the allocations, which may throw
 }
 
 /// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.

@@ -252,7 +252,7 @@ TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
             return;
         } catch (const std::exception& failed) {
             // Out of memory: the attempt concerned ends by its timeout.
-            environment_.on_problem(internal_error(std::string{"the dispatcher's sockets: "} + failed.what()));
+            environment_.on_problem(exception_error("the dispatcher's sockets", failed.what()));
         }
     }
 }
@@ -276,7 +276,7 @@ TOLLGATE_DECL void delivery_worker::impl::run() noexcept {
         } catch (const std::exception& failed) {
             // Out of memory. Ended attempts are judged later; leased deliveries that were not sent are due again after
             // their lease.
-            environment_.on_problem(internal_error(failed.what()));
+            environment_.on_problem(exception_error("the dispatcher", failed.what()));
             scheduler_.pause_after_failure(now());
             next_step_at_ = clock::now() + milliseconds{100};
         }

@@ -146,7 +146,8 @@ public:
         try {
             std::thread{[self = shared_from_this()] { self->run(); }}.detach();
             ++threads_;
-        } catch (const std::exception&) {  // the existing threads will serve it
+        } catch (const std::exception&) {
+            changed_.notify_one();  // the existing threads will serve it
         }
         return number;
     }

@@ -36,8 +36,8 @@ public:
     /// Creates the file, readable and writable by its owner only, if it does not exist. In-memory databases are
     /// refused: each connection would have its own.
     static TOLLGATE_DECL result<database> open(const std::string& path, const database_settings& settings = {});
-    /// Wraps an open connection, which stays its owner's and must outlive this object.
-    [[nodiscard]] static TOLLGATE_DECL database borrow(sqlite3* open) noexcept;
+    /// Wraps an open connection, which stays its owner's and must outlive this object. Throws std::bad_alloc.
+    [[nodiscard]] static TOLLGATE_DECL database borrow(sqlite3* open);
 
     /// Binds `values` to the `?`s from left to right.
     template <class... Values>

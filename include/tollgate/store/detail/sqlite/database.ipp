@@ -66,7 +66,7 @@ TOLLGATE_DECL result<database> database::open(const std::string& path, const dat
     return opened;
 }
 
-TOLLGATE_DECL database database::borrow(sqlite3* open) noexcept {
+TOLLGATE_DECL database database::borrow(sqlite3* open) {
     database opened;
     opened.handle_ = {open, closer{false}};
     return opened;

@@ -61,13 +61,13 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
                                                                std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
     // Without the write lock first: often there is nothing to delete.
-    const auto any = impl_->database.read([&](sqlite::database& on) {
+    auto any = impl_->database.read([&](sqlite::database& on) {
         return sql::read_value<bool>(
             on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
                        "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
                        created_before, seen_before));
     });
-    if (!any) return any.error();
+    if (!any) return std::move(any).error();
     if (!any->value_or(true)) return std::size_t{0};
     return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
         if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
