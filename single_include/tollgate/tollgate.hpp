@@ -9401,7 +9401,7 @@ struct application_texts {
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
     std::string_view remove_button = "Delete this application";
-    std::string_view removed = "The application was deleted, and its access was revoked.";
+    std::string_view removed = "The application and all its access were deleted.";
 };
 
 /// The page of authorized applications.
@@ -20122,8 +20122,6 @@ struct schema_status {
     /// the version that this release needs; smaller than `version` if a later release changed them
     std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
-    /// false if a later release changed the tables so that this one cannot use them; on SQLite, every change does
-    bool is_supported = true;
 };
 
 namespace sql {
@@ -20163,8 +20161,7 @@ namespace sql {
 /// The status of tables at `version`; `script_of` gives the script of a step.
 template <class Steps, class ScriptOf>
 [[nodiscard]] constexpr schema_status status_at(std::int64_t version, const Steps& steps, ScriptOf&& script_of) {
-    const auto newest = static_cast<std::int64_t>(steps.size());
-    schema_status status{version, newest, 0, version <= newest};
+    schema_status status{version, static_cast<std::int64_t>(steps.size()), 0};
     for (auto i = static_cast<std::size_t>(version); i < steps.size(); ++i)
         status.pending_statements += count_statements(script_of(steps[i]));
     return status;
@@ -44306,9 +44303,7 @@ TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::stri
                                                        std::span<const schema_step> steps) {
     const auto found = detail::read_schema_state(on, component);
     if (!found) return found.error();
-    auto status = sql::status_at(found->version, steps, [](const schema_step& step) { return step.script.text(); });
-    status.is_supported = found->works_with <= status.newest;
-    return status;
+    return sql::status_at(found->version, steps, [](const schema_step& step) { return step.script.text(); });
 }
 
 }  // namespace tollgate::postgres

@@ -135,11 +135,6 @@ class Upgrading(Nodes):
             self.assert_json(self.balance(node, running.demo_token))
             token, _ = node.add_token(1)
             self.assert_json(self.balance(node, token))
-        with temporary_directory() as data:
-            result = run_command("check", "--data", data, "--store", store)
-            self.assertEqual(0, result.returncode, result)
-            found = json.loads(result.stdout)["store"]
-            self.assertEqual(found["newest"] + 1, found["version"])
 
     def test_incompatible_tables_are_reported(self):
         store = self.store()
@@ -150,7 +145,7 @@ class Upgrading(Nodes):
                                                           f"works_with = 1000 WHERE component = '{component}' "
                                                           "RETURNING 1) SELECT count(*) FROM changed"))
                 for command in (["serve", "--listen", "127.0.0.1:0"],
-                                ["token", "create", "--user", "1", "--description", "x", "--scopes", "user:balance"], ["check"]):
+                                ["token", "create", "--user", "1", "--description", "x", "--scopes", "user:balance"]):
                     result = run_command(*command, "--data", data, "--store", store)
                     self.assertEqual((1, ""), (result.returncode, result.stdout), result)
                     self.assertIn("later release", result.stderr)

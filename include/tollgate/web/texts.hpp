@@ -165,7 +165,7 @@ struct application_texts {
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
     std::string_view remove_button = "Delete this application";
-    std::string_view removed = "The application was deleted, and its access was revoked.";
+    std::string_view removed = "The application and all its access were deleted.";
 };
 
 /// The page of authorized applications.

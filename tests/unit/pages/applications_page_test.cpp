@@ -263,7 +263,7 @@ TEST_CASE("an application is deleted by its owner only") {
 
     const auto done = shop.post(path, "action=delete&application=" + id);
     CHECK(done.find("Location") == path + "?done=1");
-    CHECK(has(shop.get(path + "?done=1"), "The application was deleted, and its access was revoked"));
+    CHECK(has(shop.get(path + "?done=1"), "The application and all its access were deleted"));
     CHECK(applications_of(shop, ann).empty());
     CHECK(to_number(shop.post(path, "action=delete&application=" + id).status()) == 404);
 }

@@ -43,7 +43,4 @@ TEST_CASE("the pending statements are those of the steps to come", "[schema_stat
     CHECK(at(3).pending_statements == 0);
     CHECK(at(4).pending_statements == 0);  // of a later release
     CHECK(at(4).version == 4);
-    CHECK(at(0).is_supported);
-    CHECK(at(3).is_supported);
-    CHECK_FALSE(at(4).is_supported);
 }

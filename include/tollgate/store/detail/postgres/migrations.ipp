@@ -99,9 +99,7 @@ TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::stri
                                                        std::span<const schema_step> steps) {
     const auto found = detail::read_schema_state(on, component);
     if (!found) return found.error();
-    auto status = sql::status_at(found->version, steps, [](const schema_step& step) { return step.script.text(); });
-    status.is_supported = found->works_with <= status.newest;
-    return status;
+    return sql::status_at(found->version, steps, [](const schema_step& step) { return step.script.text(); });
 }
 
 }  // namespace tollgate::postgres

@@ -12,8 +12,6 @@ struct schema_status {
     /// the version that this release needs; smaller than `version` if a later release changed them
     std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
-    /// false if a later release changed the tables so that this one cannot use them; on SQLite, every change does
-    bool is_supported = true;
 };
 
 namespace sql {
@@ -53,8 +51,7 @@ namespace sql {
 /// The status of tables at `version`; `script_of` gives the script of a step.
 template <class Steps, class ScriptOf>
 [[nodiscard]] constexpr schema_status status_at(std::int64_t version, const Steps& steps, ScriptOf&& script_of) {
-    const auto newest = static_cast<std::int64_t>(steps.size());
-    schema_status status{version, newest, 0, version <= newest};
+    schema_status status{version, static_cast<std::int64_t>(steps.size()), 0};
     for (auto i = static_cast<std::size_t>(version); i < steps.size(); ++i)
         status.pending_statements += count_statements(script_of(steps[i]));
     return status;
