@@ -10004,9 +10004,11 @@ struct hook_dispatch_settings {
 
     /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
     std::size_t attempts_max = 2048;
-    std::size_t slow_attempts_max = 1024;  ///< how many of these may go to hosts whose last attempt was slow
+    std::size_t slow_attempts_max = 1024;  ///< of these, to hosts where the account's last attempt took a second or longer
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
-    std::size_t per_slow_host_max = 2;     ///< the same for a slow or unknown host
+    /// Of these, by one account whose last attempt at the host took a second or longer. An account without an attempt there
+    /// gets what the host's last attempt allows, and this many at a host without any.
+    std::size_t per_slow_host_max = 2;
     /// Attempts that one hook gets in a minute, which begins with the first of them; further attempts wait for the next
     /// minute. 0: no bound, the default, because a bound also delays receivers that keep up. `per_host_max` already
     /// limits how much a receiver gets at once, and a receiver that wants less responds with 429 or 503 and
@@ -34624,12 +34626,13 @@ struct scheduler_actions {
 /// is called. Pure: `step` reads no clock, does no I/O, and uses only the randomness in its inputs.
 ///
 /// Rules:
-/// - At most `attempts_max` deliveries are in flight, their data within `data_bytes_max`; at most `slow_attempts_max` go to
-///   hosts whose last attempt was slow.
-/// - A host has at most `per_host_max` leases, or `per_slow_host_max` while it is slow or unknown, counted by the store over
-///   all workers.
+/// - At most `attempts_max` deliveries are in flight, their data within `data_bytes_max`; at most `slow_attempts_max` are
+///   slow, judged by the last attempt of the same account at the same host.
+/// - A host has at most `per_host_max` leases, counted by the store over all workers. One account has at most
+///   `per_slow_host_max` of them while its last attempt there was slow, or while the host is unknown.
 /// - Hooks take turns in the order in which they became due. A free slot of a host goes to the account with the fewest
-/// deliveries in flight there, so accounts that share a host do not wait for each other's hooks.
+/// deliveries in flight there. The last slot of a host that several accounts use is kept for an account without a delivery
+/// in flight there. So accounts that share a host do not wait for each other's hooks.
 /// - A hook's deliveries start in the order in which they became due, several at once; retries come later. A receiver
 /// must not depend on the order.
 /// - A hook gets at most `per_hook_minute_max` attempts in a minute; from then on it is listed again when the minute is over.
@@ -34666,21 +34669,23 @@ private:
     struct remembered_hook {
         hook_id hook;
         account_ref account;
-        std::size_t requested = 0;       // by the current claim
-        std::uint64_t listed_by = 0;     // the last claim that listed it
+        std::size_t requested = 0;    // by the current claim
+        std::uint64_t listed_by = 0;  // the last claim that listed it
     };
+    enum class pace : std::uint8_t { unknown, quick, slow };  // of the last attempt
     struct account_load {
         account_ref account;
+        pace last = pace::unknown;
         std::size_t in_flight = 0;
         std::size_t requested = 0;  // by the current claim
     };
     struct host_state {
-        bool answered = false;
-        bool slow = false;
+        pace last = pace::unknown;
         bool is_queued = false;  // in due_hosts_
         std::size_t in_flight = 0;
-        std::vector<account_load> accounts{};
-        std::vector<remembered_hook> due{};  // the next to be served first
+        std::size_t requested = 0;             // by the current claim
+        std::vector<account_load> accounts{};  // those of `due`, those with deliveries in flight, and the last others
+        std::vector<remembered_hook> due{};    // the next to be served first
     };
     using hosts = std::unordered_map<std::string, host_state>;
     /// The attempts of a hook in the current minute.
@@ -34715,8 +34720,14 @@ private:
     TOLLGATE_DECL void forget_overdue(scheduler_time now) noexcept;
     TOLLGATE_DECL void release(const in_flight_delivery& over, scheduler_time now) noexcept;
     TOLLGATE_DECL void forget_idle_hosts() noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::size_t leases_max(const host_state& at) const noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::size_t free_slots(const host_state& at) const noexcept;
+    TOLLGATE_DECL static account_load& load_of(host_state& host, const account_ref& account);
+    TOLLGATE_DECL static void forget_idle_accounts(host_state& host) noexcept;
+    [[nodiscard]] static pace pace_of(const host_state& host, const account_load& account) noexcept {
+        return account.last == pace::unknown ? host.last : account.last;
+    }
+    [[nodiscard]] TOLLGATE_DECL std::size_t leases_max(const host_state& host, const account_load& account) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL bool has_free_slot(const host_state& host, const account_load& account) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL bool has_servable_hook(const host_state& host) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
 
     hook_dispatch_settings settings_;
@@ -34756,7 +34767,9 @@ private:
     static constexpr milliseconds empty_claim_pause{10};  // a store that lists deliveries but leases none may be locked
     static constexpr std::size_t sweep_rows_max = 1000;   // a few milliseconds in a database
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
-    static constexpr std::size_t remembered_per_host_max = 64, remembered_per_account_max = 8, remembered_max = 16'384;
+    static constexpr std::size_t remembered_per_host_max = 128, remembered_max = 16'384;
+    static constexpr std::size_t remembered_per_account_max = limits::hooks_per_event_max;  // at one host
+    static constexpr std::size_t known_accounts_max = 16;  // at one host, of those that have nothing to send
     static constexpr std::size_t known_hosts_max = 16'384;
     static constexpr milliseconds minute = seconds{60};
     static constexpr std::size_t known_minutes_max = 65'536;  // hooks beyond have no bound; 4 MB
@@ -35425,55 +35438,91 @@ TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& host, scheduler_
     remembered_ -= std::erase_if(host.due, is_limited);  // after the allocations, which may throw
 }
 
+TOLLGATE_DECL auto delivery_scheduler::load_of(host_state& host, const account_ref& account) -> account_load& {
+    for (account_load& each : host.accounts)
+        if (each.account == account) return each;
+    return host.accounts.emplace_back(account_load{account});
+}
+
+/// Keeps the last accounts that had an attempt there, because their next one depends on how long it took.
+TOLLGATE_DECL void delivery_scheduler::forget_idle_accounts(host_state& host) noexcept {
+    const auto is_idle = [](const account_load& each) { return each.in_flight == 0; };
+    std::erase_if(host.accounts, [&](const account_load& each) { return is_idle(each) && each.last == pace::unknown; });
+    while (host.accounts.size() > known_accounts_max) {
+        const auto first = std::find_if(host.accounts.begin(), host.accounts.end(), is_idle);
+        if (first == host.accounts.end()) return;
+        host.accounts.erase(first);
+    }
+}
+
+/// How many leases the host may have in total when the account gets another one.
+TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& host, const account_load& account) const noexcept {
+    if (pace_of(host, account) == pace::quick) return settings_.per_host_max;
+    const std::size_t of_others = host.in_flight + host.requested - account.in_flight - account.requested;
+    return (std::min)(of_others + settings_.per_slow_host_max, settings_.per_host_max);
+}
+
+TOLLGATE_DECL bool delivery_scheduler::has_free_slot(const host_state& host, const account_load& account) const noexcept {
+    const std::size_t used = host.in_flight + host.requested;
+    const bool has_none = account.in_flight + account.requested == 0;
+    const bool leaves_one = has_none || host.accounts.size() < 2 || used + 1 != settings_.per_host_max;
+    const bool is_slow = pace_of(host, account) == pace::slow;
+    return used < leases_max(host, account) && leaves_one &&
+           !(is_slow && slow_in_flight_ + slow_requested_ >= settings_.slow_attempts_max);
+}
+
+TOLLGATE_DECL bool delivery_scheduler::has_servable_hook(const host_state& host) const noexcept {
+    return std::any_of(host.due.begin(), host.due.end(), [&](const remembered_hook& hook) {
+        const auto known = std::find_if(host.accounts.begin(), host.accounts.end(),
+                                        [&](const account_load& each) { return each.account == hook.account; });
+        return has_free_slot(host, known == host.accounts.end() ? account_load{hook.account} : *known);
+    });
+}
+
 /// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
 TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now,
                                                  scheduler_actions& into) {
     host_state& host = at.second;
     park_limited(host, now, into);
-    const instant retry_at = now.wall + full_host_retry_time();
-    const auto load_of = [&](const account_ref& account) -> account_load& {
-        for (account_load& each : host.accounts)
-            if (each.account == account) return each;
-        return host.accounts.emplace_back(account_load{account});
-    };
+    host.accounts.reserve(host.accounts.size() + host.due.size());
+    std::vector<account_load*> loads;  // of each due hook
+    loads.reserve(host.due.size());
     for (remembered_hook& each : host.due) {
         each.requested = 0;
-        load_of(each.account);
+        loads.push_back(&load_of(host, each.account));
     }
-    for (account_load& each : host.accounts) each.requested = 0;
-    const std::size_t free = free_slots(host);
-    const std::size_t slots = (std::min)(free, rows_left);
-    std::size_t used = 0;
-    for (; used < slots; ++used) {
-        remembered_hook* best = nullptr;
-        account_load* best_load = nullptr;
-        for (remembered_hook& each : host.due) {
-            account_load& load = load_of(each.account);
-            const auto rank = [](const account_load& account, const remembered_hook& hook) {
-                return std::pair{account.in_flight + account.requested, hook.requested};
-            };
-            if (each.requested >= attempts_left(each.hook, now.steady)) continue;
-            if (best != nullptr && rank(load, each) >= rank(*best_load, *best)) continue;
-            best = &each;
-            best_load = &load;
-        }
-        if (best == nullptr) break;
-        ++best->requested;
-        ++best_load->requested;
+    bool is_full = false;
+    for (;; --rows_left) {
+        std::optional<std::size_t> best;
+        const auto rank = [&](std::size_t i) {
+            return std::pair{loads[i]->in_flight + loads[i]->requested, host.due[i].requested};
+        };
+        for (std::size_t i = 0; i < host.due.size(); ++i)
+            if (host.due[i].requested < attempts_left(host.due[i].hook, now.steady) && has_free_slot(host, *loads[i]) &&
+                (!best || rank(i) < rank(*best)))
+                best = i;
+        is_full = !best;
+        if (is_full || rows_left == 0) break;
+        if (pace_of(host, *loads[*best]) == pace::slow) ++slow_requested_;
+        ++host.due[*best].requested;
+        ++loads[*best]->requested;
+        ++host.requested;
     }
-    for (const remembered_hook& each : host.due) {
+    const instant retry_at = now.wall + full_host_retry_time();
+    for (std::size_t i = 0; i < host.due.size(); ++i) {
+        const remembered_hook& each = host.due[i];
         if (each.requested != 0) {
-            into.lease.push_back({each.hook, each.requested, leases_max(host), retry_at});
+            into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i]), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
-        } else if (each.listed_by == last_claim_ && slots == free) {
+        } else if (each.listed_by == last_claim_ && is_full) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
             into.lease.push_back({each.hook, 0, 0, retry_at});
             postponed_some_ = true;
         }
     }
-    std::erase_if(host.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
-    rows_left -= used;
-    if (host.slow) slow_requested_ += used;
+    host.requested = 0;
+    for (account_load& each : host.accounts) each.requested = 0;
+    forget_idle_accounts(host);
 }
 
 }  // namespace tollgate::webhooks
@@ -35548,21 +35597,9 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
     host_state& at = hosts_.find(over.host)->second;
     --at.in_flight;
     frees_capacity = !at.due.empty() || frees_capacity;
-    const auto load = std::find_if(at.accounts.begin(), at.accounts.end(),
-                                   [&](const account_load& each) { return each.account == over.sent.event->account; });
-    if (--load->in_flight == 0) at.accounts.erase(load);
+    --load_of(at, over.sent.event->account).in_flight;
+    forget_idle_accounts(at);
     if (frees_capacity) next_claim_ = (std::min)(next_claim_, now.steady);
-}
-
-TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& at) const noexcept {
-    return at.answered && !at.slow ? settings_.per_host_max : settings_.per_slow_host_max;
-}
-
-TOLLGATE_DECL std::size_t delivery_scheduler::free_slots(const host_state& at) const noexcept {
-    const std::size_t free = leases_max(at) - (std::min)(at.in_flight, leases_max(at));
-    if (!at.slow) return free;
-    const std::size_t slow = slow_in_flight_ + slow_requested_;
-    return (std::min)(free, settings_.slow_attempts_max - (std::min)(slow, settings_.slow_attempts_max));
 }
 
 /// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible;
@@ -35675,8 +35712,8 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     }
     if (judged.outcome != delivery_outcome::not_attempted) {
         host_state& at = hosts_.find(one.host)->second;
-        at.answered = true;
-        at.slow = each.duration >= slow_attempt;
+        at.last = each.duration >= slow_attempt ? pace::slow : pace::quick;
+        load_of(at, one.sent.event->account).last = at.last;
     }
     results_.push_back(std::move(judged));
     ended_.emplace_back(std::move(one), std::move(each.reason));
@@ -35774,16 +35811,10 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
 TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_type& at, scheduler_actions& into) {
     const std::uint64_t number = ++last_number_;
     const std::int64_t id = next.lease.delivery.value();
-    const account_ref account = next.event->account;
     const std::size_t bytes = next.event->data.size();
-    auto& accounts = at.second.accounts;
-    auto load = std::find_if(accounts.begin(), accounts.end(), [&](const account_load& each) { return each.account == account; });
-    if (load == accounts.end()) {
-        accounts.push_back({account});
-        load = std::prev(accounts.end());
-    }
+    account_load& load = load_of(at.second, next.event->account);
     const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
-    const bool slow = at.second.slow;
+    const bool slow = pace_of(at.second, load) == pace::slow;
     count_attempt(next.hook);
     const auto named = numbers_.emplace(id, number).first;
     try {
@@ -35797,7 +35828,7 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
         throw;
     }
     ++at.second.in_flight;
-    ++load->in_flight;
+    ++load.in_flight;
     if (slow) ++slow_in_flight_;
     data_bytes_in_flight_ += bytes;
 }
@@ -35824,9 +35855,8 @@ TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool so
                                                        scheduler_time now) noexcept {
     if (shortage_pause_ > milliseconds{0}) no_claim_before_ = (std::max)(no_claim_before_, now.steady + first_pause);
     const bool more_is_listed = page_was_full_ || (listed_next_at_ && *listed_next_at_ <= now.wall);
-    const bool has_servable_host = std::any_of(due_hosts_.begin(), due_hosts_.end(), [&](const hosts::value_type* each) {
-        return !each->second.due.empty() && free_slots(each->second) != 0;
-    });
+    const bool has_servable_host = std::any_of(due_hosts_.begin(), due_hosts_.end(),
+                                               [&](const auto* each) { return has_servable_hook(each->second); });
     if (more_is_listed || has_servable_host) {
         next_claim_ = now.steady + (leased_some || postponed_some_ ? milliseconds{0} : empty_claim_pause);
         return;

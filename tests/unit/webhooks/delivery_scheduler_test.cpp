@@ -43,6 +43,7 @@ public:
         return listen_at(store, sample_account("sitesmaker", account), url);
     }
     void hang(const std::string& host) { durations[host] = settings.client.attempt_timeout; }
+    void hang_hook(hook_id hook) { hanging_.insert(hook); }
     void publish(std::int64_t account, std::size_t count = 1) {
         report(store, sample_account("sitesmaker", account), count, wall());
         inputs_.wakeup = inputs_.store_changed = true;
@@ -104,7 +105,9 @@ private:
         const std::string host = delivery_host(each.delivery->target_url);
         started[each.delivery->hook].push_back(now());
         const auto found = durations.find(host);
-        const milliseconds takes = found == durations.end() ? milliseconds{10} : found->second;
+        const milliseconds takes = hanging_.contains(each.delivery->hook) ? settings.client.attempt_timeout
+                                   : found == durations.end()             ? milliseconds{10}
+                                                                          : found->second;
         ended_attempt ended{.number = each.number, .duration = takes};
         if (takes >= settings.client.attempt_timeout) ended.end = attempt_end::timed_out;
         else ended.status = 200;
@@ -127,6 +130,7 @@ private:
 
     delivery_scheduler scheduler_;
     scheduler_inputs inputs_;
+    std::set<hook_id> hanging_;
     delivery_scheduler::clock::time_point now_{};
     std::multimap<delivery_scheduler::clock::time_point, std::pair<std::string, ended_attempt>> running_;
 };
@@ -163,9 +167,46 @@ TEST_CASE("fifty hanging hooks of one account delay another account's hook on th
         sim.run_until(seconds{40});
         REQUIRE(sim.started.contains(other));
         CHECK(sim.started[other][0] <= seconds{4} + sim.settings.client.attempt_timeout + milliseconds{2});
-        CHECK(sim.at_once_max[shared_host] == (host_was_quick ? sim.settings.per_host_max : sim.settings.per_slow_host_max));
+        // The other account adds its own attempt to those of the first.
+        CHECK(sim.at_once_max[shared_host] ==
+              (host_was_quick ? sim.settings.per_host_max : sim.settings.per_slow_host_max + 1));
         CHECK(sim.started[probe].size() == (host_was_quick ? 1 : 0));
     }
+}
+
+TEST_CASE("an account whose hooks hang delays no other account's hook on the same host once both are known") {
+    const bool has_quick_hook = GENERATE(false, true);
+    CAPTURE(has_quick_hook);
+    simulation sim;
+    const auto other = sim.hook(2, shared_host + "/other");
+    std::vector<hook_id> hanging;
+    for (int i = 0; i < 20; ++i) hanging.push_back(sim.hook(1, shared_host + "/" + std::to_string(i)));
+    if (has_quick_hook) sim.hook(1, shared_host + "/quick");
+    sim.publish(2);
+    for (const hook_id each : hanging) sim.hang_hook(each);
+    sim.run_until(seconds{1});
+    for (int i = 0; i < 120; ++i) {  // two minutes, so that attempts end at many different times
+        sim.publish(1);
+        sim.publish(2);
+        const auto before = sim.now();
+        sim.run_until(sim.now() + seconds{1});
+        CAPTURE(i);
+        REQUIRE(sim.started[other].size() == 2U + static_cast<unsigned>(i));
+        CHECK(sim.started[other].back() - before <= milliseconds{20});
+    }
+    CHECK(sim.at_once_max[shared_host] <= sim.settings.per_host_max);
+    CHECK(sim.started[hanging[0]].size() >= 1);
+}
+
+TEST_CASE("as many hooks of one account as may listen to an event are sent to a quick host one after the other") {
+    simulation sim;
+    std::vector<hook_id> hooks;
+    for (std::size_t i = 0; i < limits::hooks_per_event_max; ++i)
+        hooks.push_back(sim.hook(1, shared_host + "/" + std::to_string(i)));
+    sim.publish(1);
+    sim.run_until(milliseconds{500});
+    for (const hook_id each : hooks) CHECK(sim.started[each].size() == 1);
+    CHECK(sim.at_once_max[shared_host] <= sim.settings.per_host_max);
 }
 
 TEST_CASE("accounts that share a host share its slots, whatever the backlog of each") {

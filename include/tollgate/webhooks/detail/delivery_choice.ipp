@@ -78,55 +78,91 @@ TOLLGATE_DECL void delivery_scheduler::park_limited(host_state& host, scheduler_
     remembered_ -= std::erase_if(host.due, is_limited);  // after the allocations, which may throw
 }
 
+TOLLGATE_DECL auto delivery_scheduler::load_of(host_state& host, const account_ref& account) -> account_load& {
+    for (account_load& each : host.accounts)
+        if (each.account == account) return each;
+    return host.accounts.emplace_back(account_load{account});
+}
+
+/// Keeps the last accounts that had an attempt there, because their next one depends on how long it took.
+TOLLGATE_DECL void delivery_scheduler::forget_idle_accounts(host_state& host) noexcept {
+    const auto is_idle = [](const account_load& each) { return each.in_flight == 0; };
+    std::erase_if(host.accounts, [&](const account_load& each) { return is_idle(each) && each.last == pace::unknown; });
+    while (host.accounts.size() > known_accounts_max) {
+        const auto first = std::find_if(host.accounts.begin(), host.accounts.end(), is_idle);
+        if (first == host.accounts.end()) return;
+        host.accounts.erase(first);
+    }
+}
+
+/// How many leases the host may have in total when the account gets another one.
+TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& host, const account_load& account) const noexcept {
+    if (pace_of(host, account) == pace::quick) return settings_.per_host_max;
+    const std::size_t of_others = host.in_flight + host.requested - account.in_flight - account.requested;
+    return (std::min)(of_others + settings_.per_slow_host_max, settings_.per_host_max);
+}
+
+TOLLGATE_DECL bool delivery_scheduler::has_free_slot(const host_state& host, const account_load& account) const noexcept {
+    const std::size_t used = host.in_flight + host.requested;
+    const bool has_none = account.in_flight + account.requested == 0;
+    const bool leaves_one = has_none || host.accounts.size() < 2 || used + 1 != settings_.per_host_max;
+    const bool is_slow = pace_of(host, account) == pace::slow;
+    return used < leases_max(host, account) && leaves_one &&
+           !(is_slow && slow_in_flight_ + slow_requested_ >= settings_.slow_attempts_max);
+}
+
+TOLLGATE_DECL bool delivery_scheduler::has_servable_hook(const host_state& host) const noexcept {
+    return std::any_of(host.due.begin(), host.due.end(), [&](const remembered_hook& hook) {
+        const auto known = std::find_if(host.accounts.begin(), host.accounts.end(),
+                                        [&](const account_load& each) { return each.account == hook.account; });
+        return has_free_slot(host, known == host.accounts.end() ? account_load{hook.account} : *known);
+    });
+}
+
 /// Assigns the host's free slots to its due hooks, each to the account with the fewest deliveries there.
 TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::size_t& rows_left, scheduler_time now,
                                                  scheduler_actions& into) {
     host_state& host = at.second;
     park_limited(host, now, into);
-    const instant retry_at = now.wall + full_host_retry_time();
-    const auto load_of = [&](const account_ref& account) -> account_load& {
-        for (account_load& each : host.accounts)
-            if (each.account == account) return each;
-        return host.accounts.emplace_back(account_load{account});
-    };
+    host.accounts.reserve(host.accounts.size() + host.due.size());
+    std::vector<account_load*> loads;  // of each due hook
+    loads.reserve(host.due.size());
     for (remembered_hook& each : host.due) {
         each.requested = 0;
-        load_of(each.account);
+        loads.push_back(&load_of(host, each.account));
     }
-    for (account_load& each : host.accounts) each.requested = 0;
-    const std::size_t free = free_slots(host);
-    const std::size_t slots = (std::min)(free, rows_left);
-    std::size_t used = 0;
-    for (; used < slots; ++used) {
-        remembered_hook* best = nullptr;
-        account_load* best_load = nullptr;
-        for (remembered_hook& each : host.due) {
-            account_load& load = load_of(each.account);
-            const auto rank = [](const account_load& account, const remembered_hook& hook) {
-                return std::pair{account.in_flight + account.requested, hook.requested};
-            };
-            if (each.requested >= attempts_left(each.hook, now.steady)) continue;
-            if (best != nullptr && rank(load, each) >= rank(*best_load, *best)) continue;
-            best = &each;
-            best_load = &load;
-        }
-        if (best == nullptr) break;
-        ++best->requested;
-        ++best_load->requested;
+    bool is_full = false;
+    for (;; --rows_left) {
+        std::optional<std::size_t> best;
+        const auto rank = [&](std::size_t i) {
+            return std::pair{loads[i]->in_flight + loads[i]->requested, host.due[i].requested};
+        };
+        for (std::size_t i = 0; i < host.due.size(); ++i)
+            if (host.due[i].requested < attempts_left(host.due[i].hook, now.steady) && has_free_slot(host, *loads[i]) &&
+                (!best || rank(i) < rank(*best)))
+                best = i;
+        is_full = !best;
+        if (is_full || rows_left == 0) break;
+        if (pace_of(host, *loads[*best]) == pace::slow) ++slow_requested_;
+        ++host.due[*best].requested;
+        ++loads[*best]->requested;
+        ++host.requested;
     }
-    for (const remembered_hook& each : host.due) {
+    const instant retry_at = now.wall + full_host_retry_time();
+    for (std::size_t i = 0; i < host.due.size(); ++i) {
+        const remembered_hook& each = host.due[i];
         if (each.requested != 0) {
-            into.lease.push_back({each.hook, each.requested, leases_max(host), retry_at});
+            into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i]), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
-        } else if (each.listed_by == last_claim_ && slots == free) {
+        } else if (each.listed_by == last_claim_ && is_full) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
             into.lease.push_back({each.hook, 0, 0, retry_at});
             postponed_some_ = true;
         }
     }
-    std::erase_if(host.accounts, [](const account_load& each) { return each.in_flight == 0 && each.requested == 0; });
-    rows_left -= used;
-    if (host.slow) slow_requested_ += used;
+    host.requested = 0;
+    for (account_load& each : host.accounts) each.requested = 0;
+    forget_idle_accounts(host);
 }
 
 }  // namespace tollgate::webhooks

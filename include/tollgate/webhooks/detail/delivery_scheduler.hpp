@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/delivery.hpp>
@@ -108,12 +109,13 @@ struct scheduler_actions {
 /// is called. Pure: `step` reads no clock, does no I/O, and uses only the randomness in its inputs.
 ///
 /// Rules:
-/// - At most `attempts_max` deliveries are in flight, their data within `data_bytes_max`; at most `slow_attempts_max` go to
-///   hosts whose last attempt was slow.
-/// - A host has at most `per_host_max` leases, or `per_slow_host_max` while it is slow or unknown, counted by the store over
-///   all workers.
+/// - At most `attempts_max` deliveries are in flight, their data within `data_bytes_max`; at most `slow_attempts_max` are
+///   slow, judged by the last attempt of the same account at the same host.
+/// - A host has at most `per_host_max` leases, counted by the store over all workers. One account has at most
+///   `per_slow_host_max` of them while its last attempt there was slow, or while the host is unknown.
 /// - Hooks take turns in the order in which they became due. A free slot of a host goes to the account with the fewest
-/// deliveries in flight there, so accounts that share a host do not wait for each other's hooks.
+/// deliveries in flight there. The last slot of a host that several accounts use is kept for an account without a delivery
+/// in flight there. So accounts that share a host do not wait for each other's hooks.
 /// - A hook's deliveries start in the order in which they became due, several at once; retries come later. A receiver
 /// must not depend on the order.
 /// - A hook gets at most `per_hook_minute_max` attempts in a minute; from then on it is listed again when the minute is over.
@@ -150,21 +152,23 @@ private:
     struct remembered_hook {
         hook_id hook;
         account_ref account;
-        std::size_t requested = 0;       // by the current claim
-        std::uint64_t listed_by = 0;     // the last claim that listed it
+        std::size_t requested = 0;    // by the current claim
+        std::uint64_t listed_by = 0;  // the last claim that listed it
     };
+    enum class pace : std::uint8_t { unknown, quick, slow };  // of the last attempt
     struct account_load {
         account_ref account;
+        pace last = pace::unknown;
         std::size_t in_flight = 0;
         std::size_t requested = 0;  // by the current claim
     };
     struct host_state {
-        bool answered = false;
-        bool slow = false;
+        pace last = pace::unknown;
         bool is_queued = false;  // in due_hosts_
         std::size_t in_flight = 0;
-        std::vector<account_load> accounts{};
-        std::vector<remembered_hook> due{};  // the next to be served first
+        std::size_t requested = 0;             // by the current claim
+        std::vector<account_load> accounts{};  // those of `due`, those with deliveries in flight, and the last others
+        std::vector<remembered_hook> due{};    // the next to be served first
     };
     using hosts = std::unordered_map<std::string, host_state>;
     /// The attempts of a hook in the current minute.
@@ -199,8 +203,14 @@ private:
     TOLLGATE_DECL void forget_overdue(scheduler_time now) noexcept;
     TOLLGATE_DECL void release(const in_flight_delivery& over, scheduler_time now) noexcept;
     TOLLGATE_DECL void forget_idle_hosts() noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::size_t leases_max(const host_state& at) const noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::size_t free_slots(const host_state& at) const noexcept;
+    TOLLGATE_DECL static account_load& load_of(host_state& host, const account_ref& account);
+    TOLLGATE_DECL static void forget_idle_accounts(host_state& host) noexcept;
+    [[nodiscard]] static pace pace_of(const host_state& host, const account_load& account) noexcept {
+        return account.last == pace::unknown ? host.last : account.last;
+    }
+    [[nodiscard]] TOLLGATE_DECL std::size_t leases_max(const host_state& host, const account_load& account) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL bool has_free_slot(const host_state& host, const account_load& account) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL bool has_servable_hook(const host_state& host) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
 
     hook_dispatch_settings settings_;
@@ -240,7 +250,9 @@ private:
     static constexpr milliseconds empty_claim_pause{10};  // a store that lists deliveries but leases none may be locked
     static constexpr std::size_t sweep_rows_max = 1000;   // a few milliseconds in a database
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
-    static constexpr std::size_t remembered_per_host_max = 64, remembered_per_account_max = 8, remembered_max = 16'384;
+    static constexpr std::size_t remembered_per_host_max = 128, remembered_max = 16'384;
+    static constexpr std::size_t remembered_per_account_max = limits::hooks_per_event_max;  // at one host
+    static constexpr std::size_t known_accounts_max = 16;  // at one host, of those that have nothing to send
     static constexpr std::size_t known_hosts_max = 16'384;
     static constexpr milliseconds minute = seconds{60};
     static constexpr std::size_t known_minutes_max = 65'536;  // hooks beyond have no bound; 4 MB

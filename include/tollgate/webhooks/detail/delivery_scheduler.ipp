@@ -76,21 +76,9 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
     host_state& at = hosts_.find(over.host)->second;
     --at.in_flight;
     frees_capacity = !at.due.empty() || frees_capacity;
-    const auto load = std::find_if(at.accounts.begin(), at.accounts.end(),
-                                   [&](const account_load& each) { return each.account == over.sent.event->account; });
-    if (--load->in_flight == 0) at.accounts.erase(load);
+    --load_of(at, over.sent.event->account).in_flight;
+    forget_idle_accounts(at);
     if (frees_capacity) next_claim_ = (std::min)(next_claim_, now.steady);
-}
-
-TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& at) const noexcept {
-    return at.answered && !at.slow ? settings_.per_host_max : settings_.per_slow_host_max;
-}
-
-TOLLGATE_DECL std::size_t delivery_scheduler::free_slots(const host_state& at) const noexcept {
-    const std::size_t free = leases_max(at) - (std::min)(at.in_flight, leases_max(at));
-    if (!at.slow) return free;
-    const std::size_t slow = slow_in_flight_ + slow_requested_;
-    return (std::min)(free, settings_.slow_attempts_max - (std::min)(slow, settings_.slow_attempts_max));
 }
 
 /// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible;
@@ -203,8 +191,8 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     }
     if (judged.outcome != delivery_outcome::not_attempted) {
         host_state& at = hosts_.find(one.host)->second;
-        at.answered = true;
-        at.slow = each.duration >= slow_attempt;
+        at.last = each.duration >= slow_attempt ? pace::slow : pace::quick;
+        load_of(at, one.sent.event->account).last = at.last;
     }
     results_.push_back(std::move(judged));
     ended_.emplace_back(std::move(one), std::move(each.reason));
@@ -302,16 +290,10 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
 TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_type& at, scheduler_actions& into) {
     const std::uint64_t number = ++last_number_;
     const std::int64_t id = next.lease.delivery.value();
-    const account_ref account = next.event->account;
     const std::size_t bytes = next.event->data.size();
-    auto& accounts = at.second.accounts;
-    auto load = std::find_if(accounts.begin(), accounts.end(), [&](const account_load& each) { return each.account == account; });
-    if (load == accounts.end()) {
-        accounts.push_back({account});
-        load = std::prev(accounts.end());
-    }
+    account_load& load = load_of(at.second, next.event->account);
     const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
-    const bool slow = at.second.slow;
+    const bool slow = pace_of(at.second, load) == pace::slow;
     count_attempt(next.hook);
     const auto named = numbers_.emplace(id, number).first;
     try {
@@ -325,7 +307,7 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
         throw;
     }
     ++at.second.in_flight;
-    ++load->in_flight;
+    ++load.in_flight;
     if (slow) ++slow_in_flight_;
     data_bytes_in_flight_ += bytes;
 }
@@ -352,9 +334,8 @@ TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool so
                                                        scheduler_time now) noexcept {
     if (shortage_pause_ > milliseconds{0}) no_claim_before_ = (std::max)(no_claim_before_, now.steady + first_pause);
     const bool more_is_listed = page_was_full_ || (listed_next_at_ && *listed_next_at_ <= now.wall);
-    const bool has_servable_host = std::any_of(due_hosts_.begin(), due_hosts_.end(), [&](const hosts::value_type* each) {
-        return !each->second.due.empty() && free_slots(each->second) != 0;
-    });
+    const bool has_servable_host = std::any_of(due_hosts_.begin(), due_hosts_.end(),
+                                               [&](const auto* each) { return has_servable_hook(each->second); });
     if (more_is_listed || has_servable_host) {
         next_claim_ = now.steady + (leased_some || postponed_some_ ? milliseconds{0} : empty_claim_pause);
         return;
