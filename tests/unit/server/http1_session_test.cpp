@@ -133,6 +133,54 @@ TEST_CASE("a session ends when the request, its bytes or the server require it",
     CHECK(one.serve() == http1_session::state::closing);
 }
 
+TEST_CASE("the response to a HEAD request that is refused has no body", "[http1_session]") {
+    const std::string head = "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct row {
+        std::string bytes;
+        bool has_body;
+    };
+    for (const auto& [bytes, has_body] :
+         {row{"HEAD / HTTP/1.1\r\n\r\n", false}, row{"HEAD  / HTTP/1.1\r\nHost: x\r\n\r\n", false},
+          row{"HEAD / HTTP/1.1\r\nHost: x\r\na b: c\r\n\r\n", false}, row{get + "HEAD / HTTP/3.0\r\n\r\n", false},
+          row{"GET / HTTP/1.1\r\n\r\n", true}, row{head + "GET / HTTP/1.1\r\n\r\n", true}, row{head + "\rX", true},
+          row{"HEADS / HTTP/1.1\r\n\r\n", true}}) {
+        for (const bool whole : {true, false}) {
+            CAPTURE(bytes, whole);
+            session_fixture one;
+            for (std::size_t at = 0; at < bytes.size();) {
+                const std::size_t step = whole ? bytes.size() : 1;
+                one.receive(bytes.substr(at, step));
+                at += step;
+                (void)one.serve();
+            }
+            CHECK(one.session.closing());
+            CHECK(one.handler.refusals == 1);
+            const auto last = one.output.rfind("\r\nConnection: close\r\n");
+            REQUIRE(last != std::string::npos);
+            CHECK(one.output.find("\r\nContent-Length: 7\r\n", one.output.rfind("HTTP/1.1 ")) != std::string::npos);
+            CHECK(one.output.ends_with("\r\n\r\nrefused") == has_body);
+            CHECK(one.output.ends_with("\r\n\r\n") == !has_body);
+        }
+    }
+    SECTION("but not because of the request before, or of the last connection") {
+        session_fixture one;
+        one.receive(head.substr(0, head.size() - 2));
+        CHECK(one.serve() == http1_session::state::in_head);
+        one.session.begin(ip_address::v4(192, 0, 2, 1), false);
+        one.session.refuse(http::status::service_unavailable, "Busy.", one.context);
+        CHECK(one.session.output().size() > 7);
+        CHECK(std::string{one.session.output()}.ends_with("refused"));
+    }
+    SECTION("a request that the host refuses") {
+        session_fixture one;
+        one.receive(head.substr(0, 10));
+        CHECK(one.serve() == http1_session::state::in_head);
+        one.session.refuse(http::status::request_timeout, "Too slow.", one.context);
+        CHECK(one.serve() == http1_session::state::closing);
+        CHECK(one.output.ends_with("\r\n\r\n"));
+    }
+}
+
 TEST_CASE("a session stops handling requests while its output is not sent", "[http1_session]") {
     session_fixture one;
     one.receive("GET /large HTTP/1.1\r\nHost: x\r\n\r\n" + get);

@@ -10,6 +10,7 @@ namespace tollgate::inline v0::server_detail {
 TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure) noexcept {
     if (closing_ || end_ != 0 || !empty()) reset();  // otherwise everything was prepared after the last response
     responses_ = 0;
+    request_.clear();
     request_.peer = peer;
     request_.secure = secure;
 }
@@ -151,7 +152,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
     response_.set_status(status);
     context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
     if (response_.find("Retry-After").empty()) http::add_retry_after(response_, status);
-    append({.date = context.date, .keep_alive = false});
+    append({.date = context.date, .keep_alive = false, .head_only = request_.method == http::method::head});
 }
 
 TOLLGATE_DECL void http1_session::sent(std::size_t bytes) noexcept {
