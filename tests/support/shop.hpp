@@ -106,6 +106,11 @@ public:
         request_.body_state = http::body_state::pending;
         return *this;
     }
+    test_request& pending_chunked() {
+        field("Transfer-Encoding", "chunked");
+        request_.body_state = http::body_state::pending;
+        return *this;
+    }
     test_request& arrived(std::string bytes) {
         body_ = std::move(bytes);
         request_.body_state = http::body_state::complete;

@@ -86,6 +86,12 @@ struct request {
         return target.authority.empty() ? fields.find(field_id::host) : target.authority;
     }
 
+    /// Whether a body is known to be sent. False for a chunked one that has not arrived: it may turn out to be empty.
+    [[nodiscard]] bool has_body() const noexcept {
+        if (body_state == http::body_state::pending) return fields.count(field_id::content_length) != 0;
+        return !body.empty();
+    }
+
     /// Updates all views after the bytes moved from address `from` to `to`.
     void relocate(std::uintptr_t from, const char* to) noexcept {
         for (std::string_view* view : {&method_name, &target.path, &target.query, &target.authority, &body})

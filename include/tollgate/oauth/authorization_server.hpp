@@ -159,11 +159,12 @@ private:
     }
 
     /// Whether a request is refused regardless of its body. A form for a page is refused if it is from another site, of
-    /// another type, or one too many; a client's request, if its Authorization field cannot be valid.
+    /// another type, or one too many; a client's request, if its Authorization field cannot be valid or its body is of
+    /// another type.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint endpoint) const {
         const bool is_form = endpoint == oauth::endpoint::authorization || endpoint == oauth::endpoint::one_page ||
                              endpoint == oauth::endpoint::device_page;
-        if (!is_form) return oauth::has_unusable_authorization(request);
+        if (!is_form) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
         if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
         const auto address =
             limit_key::of(http::client_address(request, settings_.trusted_proxies, settings_.client_named_by));

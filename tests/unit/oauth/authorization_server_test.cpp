@@ -469,6 +469,40 @@ TEST_CASE("a client whose Authorization field is malformed is refused before its
     }
 }
 
+TEST_CASE("a client's body of another type or with a coding is refused before it arrives", "[oauth][token]") {
+    entering_shop shop;
+    struct row {
+        const char* type;
+        const char* coding;
+        bool chunked;
+        std::optional<status> refused;
+    };
+    for (const row& each : {row{"text/plain", "", false, status::bad_request},
+                            row{"text/plain", "", true, status::bad_request},
+                            row{nullptr, "", false, status::bad_request},
+                            row{"application/json", "gzip", false, status::unsupported_media_type},
+                            row{"application/x-www-form-urlencoded", "br", false, status::unsupported_media_type},
+                            row{"application/json", "", false, {}},
+                            row{"application/json", "identity", false, {}},
+                            row{"application/json; charset=utf-8", "", true, {}},
+                            row{"Application/x-www-form-urlencoded;a=b", "", false, {}},
+                            row{nullptr, "", true, {}}}) {  // it may turn out to be empty
+        for (const char* path : {"/user/oauth_token/", "/user/oauth_revoke/", "/user/oauth_introspect/", "/user/oauth_device/"}) {
+            CAPTURE(path, each.type, each.coding, each.chunked);
+            test_request request{method::post, path};
+            each.chunked ? request.pending_chunked() : request.pending();
+            if (each.type != nullptr) request.field("Content-Type", each.type);
+            request.field("Content-Encoding", each.coding);
+            http::response response;
+            http::handler_state state;
+            const auto step = http::advance(shop.oauth, request.view(), response, state, http::thread_kind::worker);
+            CHECK(step == (each.refused ? http::handle_step::done : http::handle_step::needs_body));
+            if (each.refused) CHECK(response.status() == *each.refused);
+            CHECK((response.find("Accept-Encoding") == "identity") == (each.refused == status::unsupported_media_type));
+        }
+    }
+}
+
 TEST_CASE("another site cannot sign a user in", "[oauth][one_page]") {
     entering_shop shop;
     const auto fields = sign_in_with(shop.open(shop.parameters(), "", one_page), "open sesame");

@@ -272,7 +272,7 @@ private:
         }
         auto read = read_client_request(request);
         if (const auto* error = std::get_if<failure>(&read)) {
-            const bool encoded = !request.body.empty() && http::detail::has_content_coding(request.fields);
+            const bool encoded = request.has_body() && http::detail::has_content_coding(request.fields);
             const auto status = request.body_state == http::body_state::too_large ? http::status::content_too_large
                                 : encoded                                         ? http::status::unsupported_media_type
                                                                                   : http::status::bad_request;

@@ -28,6 +28,9 @@ public:
     /// parameters. Anything else is an invalid_request.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_body(const http::request& request);
 
+    /// The error of `from_body` that the head of a request causes, if any. The body may not have arrived.
+    [[nodiscard]] static TOLLGATE_DECL std::optional<failure> check_head(const http::request& request);
+
     /// Empty if it was not sent. The first of repeated ones: check `repeated` before.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string> find(std::string_view name) const;
 

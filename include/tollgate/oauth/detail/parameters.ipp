@@ -8,6 +8,15 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
+inline constexpr std::string_view form_type = "application/x-www-form-urlencoded";
+inline constexpr std::string_view json_type = "application/json";
+
+/// Without its parameters; empty if there is none.
+inline std::string_view media_type_of(const http::request& request) noexcept {
+    const auto content_type = request.fields.find(http::field_id::content_type);
+    return trim_ows(content_type.substr(0, content_type.find(';')));
+}
+
 /// Whether a parameter's name can be in an error_description, whose characters are restricted.
 inline bool is_plain_name(std::string_view name) noexcept {
     constexpr std::size_t bytes_max = 32;  // the longest defined one has 21
@@ -38,17 +47,21 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::strin
     return parameters{std::move(sent)};
 }
 
-TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
+TOLLGATE_DECL std::optional<failure> parameters::check_head(const http::request& request) {
     const auto lines = request.fields.count(http::field_id::content_type);
-    if (lines == 0 && request.body.empty()) return parameters{std::vector<http::form_member>{}};
-    if (http::detail::has_content_coding(request.fields))
+    if (lines == 0 && !request.has_body()) return std::nullopt;
+    if (request.has_body() && http::detail::has_content_coding(request.fields))
         return failure{error_code::invalid_request, std::string{http::detail::content_coding_reason}};
-    const auto content_type = request.fields.find(http::field_id::content_type);
-    const auto media_type = trim_ows(content_type.substr(0, content_type.find(';')));
-    if (lines == 1 && ascii_iequals(media_type, "application/x-www-form-urlencoded")) return from_form(request.body);
-    if (lines == 1 && ascii_iequals(media_type, "application/json")) return from_json(request.body);
+    const auto type = detail::media_type_of(request);
+    if (lines == 1 && (ascii_iequals(type, detail::form_type) || ascii_iequals(type, detail::json_type))) return std::nullopt;
     return failure{error_code::invalid_request,
                    "Send the parameters as application/x-www-form-urlencoded or as application/json."};
+}
+
+TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
+    if (auto refused = check_head(request)) return std::move(*refused);
+    if (ascii_iequals(detail::media_type_of(request), detail::json_type)) return from_json(request.body);
+    return from_form(request.body);
 }
 
 TOLLGATE_DECL std::optional<std::string> parameters::find(std::string_view name) const {

@@ -22,11 +22,7 @@ TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, 
     if (request.body_state == http::body_state::too_large ||
         (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
         return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
-    // A pending body of declared length is not empty; a chunked one may turn out to be.
-    const bool has_body = request.body_state == http::body_state::pending
-                              ? request.fields.count(http::field_id::content_length) != 0
-                              : !request.body.empty();
-    if (!reads_body || !has_body) return std::nullopt;
+    if (!reads_body || !request.has_body()) return std::nullopt;
     if (http::detail::has_content_coding(request.fields))
         return rejection{http::status::unsupported_media_type, http::detail::content_coding_reason, about_requests};
     if (request.fields.count(http::field_id::content_type) != 1 ||

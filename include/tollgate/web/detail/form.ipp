@@ -214,10 +214,7 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 
 TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
-    // A pending body of declared length is not empty; a chunked one may turn out to be.
-    const bool has_body = request.body_state == http::body_state::pending
-                              ? request.fields.count(http::field_id::content_length) != 0
-                              : !request.body.empty();
+    const bool has_body = request.has_body();
     const auto type = request.fields.find(http::field_id::content_type);
     const bool named = request.fields.count(http::field_id::content_type) != 0;
     if ((named || has_body) &&
