@@ -2174,6 +2174,12 @@ struct request {
         return target.authority.empty() ? fields.find(field_id::host) : target.authority;
     }
 
+    /// Whether a body is known to be sent. False for a chunked one that has not arrived: it may turn out to be empty.
+    [[nodiscard]] bool has_body() const noexcept {
+        if (body_state == http::body_state::pending) return fields.count(field_id::content_length) != 0;
+        return !body.empty();
+    }
+
     /// Updates all views after the bytes moved from address `from` to `to`.
     void relocate(std::uintptr_t from, const char* to) noexcept {
         for (std::string_view* view : {&method_name, &target.path, &target.query, &target.authority, &body})
@@ -9572,6 +9578,9 @@ struct error_texts {
                            "This form was already submitted, and its change was made. A new secret is shown only once: "
                            "if you did not see it, create another one."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
+    message_texts too_long{"Address too long",
+                           "The request of the application is too long to keep while you sign in. Sign in first, then start "
+                           "again from the application."};
     message_texts media_type{"Unsupported media type",
                              "This page accepts only HTML form data without a content encoding. Nothing was changed."};
     message_texts too_many{"Too many requests", "Wait a moment, then try again."};
@@ -10230,6 +10239,9 @@ public:
     /// From a form or JSON object, by Content-Type; JSON values are strings or integers. An empty body has no
     /// parameters. Anything else is an invalid_request.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_body(const http::request& request);
+
+    /// The error of `from_body` that the head of a request causes, if any. The body may not have arrived.
+    [[nodiscard]] static TOLLGATE_DECL std::optional<failure> check_head(const http::request& request);
 
     /// Empty if it was not sent. The first of repeated ones: check `repeated` before.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string> find(std::string_view name) const;
@@ -11407,7 +11419,7 @@ private:
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
         const auto back = std::string{request.target.path}.append("?").append(request.target.query);
-        redirect_to(sessions.sign_in_url(pages.translate(back)), response);
+        redirect_to_page(sessions.sign_in_url(pages.translate(back)), response);
     }
 
     /// A request with a valid redirect URL.
@@ -11488,7 +11500,7 @@ private:
     void request_sign_in(const authorization_call& call) const {
         if constexpr (signs_in)
             if (call.on_one_page()) return show_sign_in(call, {}, {}, http::status::ok);
-        redirect_to(sessions.sign_in_url(return_to(call)), call.response);
+        redirect_to_page(sessions.sign_in_url(return_to(call)), call.response);
     }
 
     void handle_form(const authorization_call& call) const {
@@ -11498,7 +11510,7 @@ private:
         bool answered = false;
         const auto session = find_session(call, answered);
         if (answered) return;
-        if (!session) return redirect_to(sign_in_url(call), call.response);
+        if (!session) return redirect_to_page(sign_in_url(call), call.response);
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
@@ -11520,7 +11532,7 @@ private:
         if constexpr (signs_in) {
             const auto ended = sessions.sign_out(call.request, call.context.now, call.response);
             if (!ended) return answer_error_page(ended.error(), call.response);
-            redirect_to(sign_in_url(call), call.response);
+            redirect_to_page(sign_in_url(call), call.response);
         } else {
             pages.answer_status(call.response, http::status::bad_request);
         }
@@ -11684,6 +11696,12 @@ private:
         const auto status = status_of_server_error(error);
         http::add_retry_after(response, status);
         pages.answer_status(response, status);
+    }
+
+    /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.
+    void redirect_to_page(std::string_view url, http::response& response) const {
+        if (url.size() > limits::target_bytes_max) return pages.answer_status(response, http::status::uri_too_long);
+        redirect_to(url, response);
     }
 
     void redirect_to(std::string_view url, http::response& response) const {
@@ -12024,7 +12042,7 @@ private:
         }
         auto read = read_client_request(request);
         if (const auto* error = std::get_if<failure>(&read)) {
-            const bool encoded = !request.body.empty() && http::detail::has_content_coding(request.fields);
+            const bool encoded = request.has_body() && http::detail::has_content_coding(request.fields);
             const auto status = request.body_state == http::body_state::too_large ? http::status::content_too_large
                                 : encoded                                         ? http::status::unsupported_media_type
                                                                                   : http::status::bad_request;
@@ -12433,11 +12451,12 @@ private:
     }
 
     /// Whether a request is refused regardless of its body. A form for a page is refused if it is from another site, of
-    /// another type, or one too many; a client's request, if its Authorization field cannot be valid.
+    /// another type, or one too many; a client's request, if its Authorization field cannot be valid or its body is of
+    /// another type.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint endpoint) const {
         const bool is_form = endpoint == oauth::endpoint::authorization || endpoint == oauth::endpoint::one_page ||
                              endpoint == oauth::endpoint::device_page;
-        if (!is_form) return oauth::has_unusable_authorization(request);
+        if (!is_form) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
         if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
         const auto address =
             limit_key::of(http::client_address(request, settings_.trusted_proxies, settings_.client_named_by));
@@ -22467,11 +22486,7 @@ TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, 
     if (request.body_state == http::body_state::too_large ||
         (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
         return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
-    // A pending body of declared length is not empty; a chunked one may turn out to be.
-    const bool has_body = request.body_state == http::body_state::pending
-                              ? request.fields.count(http::field_id::content_length) != 0
-                              : !request.body.empty();
-    if (!reads_body || !has_body) return std::nullopt;
+    if (!reads_body || !request.has_body()) return std::nullopt;
     if (http::detail::has_content_coding(request.fields))
         return rejection{http::status::unsupported_media_type, http::detail::content_coding_reason, about_requests};
     if (request.fields.count(http::field_id::content_type) != 1 ||
@@ -23436,6 +23451,9 @@ TOLLGATE_DECL page_texts german_texts() {
                           "Dieses Formular wurde bereits gesendet, und die Änderung wurde vorgenommen. Ein neues "
                           "Secret wird nur einmal angezeigt: Wenn Sie es nicht gesehen haben, erstellen Sie ein weiteres."},
              .too_large = {"Anfrage zu groß", "Das gesendete Formular ist zu groß. Es wurde nichts geändert."},
+             .too_long = {"Adresse zu lang",
+                          "Die Anfrage der Anwendung ist zu lang, um sie während der Anmeldung aufzubewahren. Melden Sie "
+                          "sich zuerst an und beginnen Sie dann in der Anwendung von vorn."},
              .media_type = {"Medientyp nicht unterstützt",
                             "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts "
                             "geändert."},
@@ -25042,6 +25060,15 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
+inline constexpr std::string_view form_type = "application/x-www-form-urlencoded";
+inline constexpr std::string_view json_type = "application/json";
+
+/// Without its parameters; empty if there is none.
+inline std::string_view media_type_of(const http::request& request) noexcept {
+    const auto content_type = request.fields.find(http::field_id::content_type);
+    return trim_ows(content_type.substr(0, content_type.find(';')));
+}
+
 /// Whether a parameter's name can be in an error_description, whose characters are restricted.
 inline bool is_plain_name(std::string_view name) noexcept {
     constexpr std::size_t bytes_max = 32;  // the longest defined one has 21
@@ -25072,17 +25099,21 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::strin
     return parameters{std::move(sent)};
 }
 
-TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
+TOLLGATE_DECL std::optional<failure> parameters::check_head(const http::request& request) {
     const auto lines = request.fields.count(http::field_id::content_type);
-    if (lines == 0 && request.body.empty()) return parameters{std::vector<http::form_member>{}};
-    if (http::detail::has_content_coding(request.fields))
+    if (lines == 0 && !request.has_body()) return std::nullopt;
+    if (request.has_body() && http::detail::has_content_coding(request.fields))
         return failure{error_code::invalid_request, std::string{http::detail::content_coding_reason}};
-    const auto content_type = request.fields.find(http::field_id::content_type);
-    const auto media_type = trim_ows(content_type.substr(0, content_type.find(';')));
-    if (lines == 1 && ascii_iequals(media_type, "application/x-www-form-urlencoded")) return from_form(request.body);
-    if (lines == 1 && ascii_iequals(media_type, "application/json")) return from_json(request.body);
+    const auto type = detail::media_type_of(request);
+    if (lines == 1 && (ascii_iequals(type, detail::form_type) || ascii_iequals(type, detail::json_type))) return std::nullopt;
     return failure{error_code::invalid_request,
                    "Send the parameters as application/x-www-form-urlencoded or as application/json."};
+}
+
+TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
+    if (auto refused = check_head(request)) return std::move(*refused);
+    if (ascii_iequals(detail::media_type_of(request), detail::json_type)) return from_json(request.body);
+    return from_form(request.body);
 }
 
 TOLLGATE_DECL std::optional<std::string> parameters::find(std::string_view name) const {
@@ -25452,10 +25483,7 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 
 TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
-    // A pending body of declared length is not empty; a chunked one may turn out to be.
-    const bool has_body = request.body_state == http::body_state::pending
-                              ? request.fields.count(http::field_id::content_length) != 0
-                              : !request.body.empty();
+    const bool has_body = request.has_body();
     const auto type = request.fields.find(http::field_id::content_type);
     const bool named = request.fields.count(http::field_id::content_type) != 0;
     if ((named || has_body) &&
@@ -25626,6 +25654,7 @@ TOLLGATE_DECL const message_texts& message_for(http::status status, const error_
         case http::status::method_not_allowed:
         case http::status::not_implemented: return texts.method;
         case http::status::content_too_large: return texts.too_large;
+        case http::status::uri_too_long: return texts.too_long;
         case http::status::unsupported_media_type: return texts.media_type;
         case http::status::too_many_requests: return texts.too_many;
         case http::status::service_unavailable: return texts.unavailable;
@@ -31959,6 +31988,7 @@ namespace tollgate::inline v0::server_detail {
 TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure) noexcept {
     if (closing_ || end_ != 0 || !empty()) reset();  // otherwise everything was prepared after the last response
     responses_ = 0;
+    request_.clear();
     request_.peer = peer;
     request_.secure = secure;
 }
@@ -32100,7 +32130,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
     response_.set_status(status);
     context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
     if (response_.find("Retry-After").empty()) http::add_retry_after(response_, status);
-    append({.date = context.date, .keep_alive = false});
+    append({.date = context.date, .keep_alive = false, .head_only = request_.method == http::method::head});
 }
 
 TOLLGATE_DECL void http1_session::sent(std::size_t bytes) noexcept {

@@ -336,6 +336,9 @@ struct error_texts {
                            "This form was already submitted, and its change was made. A new secret is shown only once: "
                            "if you did not see it, create another one."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
+    message_texts too_long{"Address too long",
+                           "The request of the application is too long to keep while you sign in. Sign in first, then start "
+                           "again from the application."};
     message_texts media_type{"Unsupported media type",
                              "This page accepts only HTML form data without a content encoding. Nothing was changed."};
     message_texts too_many{"Too many requests", "Wait a moment, then try again."};

@@ -31,6 +31,9 @@ TOLLGATE_DECL page_texts german_texts() {
                           "Dieses Formular wurde bereits gesendet, und die Änderung wurde vorgenommen. Ein neues "
                           "Secret wird nur einmal angezeigt: Wenn Sie es nicht gesehen haben, erstellen Sie ein weiteres."},
              .too_large = {"Anfrage zu groß", "Das gesendete Formular ist zu groß. Es wurde nichts geändert."},
+             .too_long = {"Adresse zu lang",
+                          "Die Anfrage der Anwendung ist zu lang, um sie während der Anmeldung aufzubewahren. Melden Sie "
+                          "sich zuerst an und beginnen Sie dann in der Anwendung von vorn."},
              .media_type = {"Medientyp nicht unterstützt",
                             "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts "
                             "geändert."},

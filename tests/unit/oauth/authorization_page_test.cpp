@@ -117,6 +117,35 @@ TEST_CASE("a user who is not signed in is redirected to sign-in and back", "[oau
     CHECK(posted.find("Location") == response.find("Location"));
 }
 
+TEST_CASE("a request that does not fit in the URL of the sign-in page gets a page", "[oauth][page]") {
+    oauth_shop shop;
+    const std::string_view sign_in_url = "/login?next=";
+    const auto response_to = [&](std::size_t bytes, const std::string& cookie, const char* type = "code") {
+        auto parameters = with(shop.parameters(), {{"response_type", type}, {"state", std::string(bytes, '"')}});
+        return shop.open(parameters, cookie);
+    };
+    // The longest state that fits: each `"` becomes %2522.
+    const auto state_max = [&](const char* type) {
+        return (limits::target_bytes_max - (response_to(1, "", type).find("Location").size() - 5)) / 5;
+    };
+    for (const char* type : {"code", "token"}) {
+        CAPTURE(type);
+        const auto redirected = response_to(state_max(type), "", type);
+        CHECK(redirected.status() == status::see_other);
+        CHECK(redirected.find("Location").starts_with(sign_in_url));
+        CHECK(redirected.find("Location").size() <= limits::target_bytes_max);
+        const auto page = response_to(state_max(type) + 1, "", type);
+        check_page(page, status::uri_too_long);
+        CHECK(page.body().find("<h1>Address too long</h1>") != std::string::npos);
+        CHECK(page.find("Location").empty());
+    }
+    const auto consent = response_to(state_max("code") + 1, "site=ann");
+    check_page(consent, status::ok);
+    const auto fields = with(hidden_fields(consent), {{"decision", "allow"}});
+    check_page(shop.submit(fields, ""), status::uri_too_long);
+    check_code(shop.submit(fields));
+}
+
 TEST_CASE("without a valid redirect URL an error page is shown", "[oauth][page]") {
     oauth_shop shop;
     const auto plain = shop.register_client("Bare", std::nullopt, "https://bare.example/about");

@@ -75,7 +75,7 @@ private:
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
         const auto back = std::string{request.target.path}.append("?").append(request.target.query);
-        redirect_to(sessions.sign_in_url(pages.translate(back)), response);
+        redirect_to_page(sessions.sign_in_url(pages.translate(back)), response);
     }
 
     /// A request with a valid redirect URL.
@@ -156,7 +156,7 @@ private:
     void request_sign_in(const authorization_call& call) const {
         if constexpr (signs_in)
             if (call.on_one_page()) return show_sign_in(call, {}, {}, http::status::ok);
-        redirect_to(sessions.sign_in_url(return_to(call)), call.response);
+        redirect_to_page(sessions.sign_in_url(return_to(call)), call.response);
     }
 
     void handle_form(const authorization_call& call) const {
@@ -166,7 +166,7 @@ private:
         bool answered = false;
         const auto session = find_session(call, answered);
         if (answered) return;
-        if (!session) return redirect_to(sign_in_url(call), call.response);
+        if (!session) return redirect_to_page(sign_in_url(call), call.response);
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
@@ -188,7 +188,7 @@ private:
         if constexpr (signs_in) {
             const auto ended = sessions.sign_out(call.request, call.context.now, call.response);
             if (!ended) return answer_error_page(ended.error(), call.response);
-            redirect_to(sign_in_url(call), call.response);
+            redirect_to_page(sign_in_url(call), call.response);
         } else {
             pages.answer_status(call.response, http::status::bad_request);
         }
@@ -352,6 +352,12 @@ private:
         const auto status = status_of_server_error(error);
         http::add_retry_after(response, status);
         pages.answer_status(response, status);
+    }
+
+    /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.
+    void redirect_to_page(std::string_view url, http::response& response) const {
+        if (url.size() > limits::target_bytes_max) return pages.answer_status(response, http::status::uri_too_long);
+        redirect_to(url, response);
     }
 
     void redirect_to(std::string_view url, http::response& response) const {
