@@ -148,6 +148,10 @@ certificate_files self_signed_files(const std::filesystem::path& directory) {
 }
 
 std::string expiry_of(const certificate_files& files) {
+    for (const auto& file : {files.certificate, files.key}) {
+        std::error_code error;
+        if (!std::filesystem::exists(file, error) && !error) throw run_error{"there is no file '" + file.string() + "'."};
+    }
     const auto read = read_pair(files);
     if (!read.certificate) throw run_error{"'" + files.certificate.string() + "' is not a certificate in PEM."};
     if (!read.key) throw run_error{"'" + files.key.string() + "' is not a private key in PEM without a password."};

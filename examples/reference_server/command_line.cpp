@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
-#include <iterator>
 #include <iostream>
 #include <span>
 
@@ -66,7 +65,7 @@ add_user read_add_user(const std::string& login, const std::string& currency, co
         !std::all_of(currency.begin(), currency.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
         throw misfit("--currency", currency, "a currency code of three capital letters such as EUR");
     const auto amount = tollgate::decimal::parse(balance);
-    if (!amount) throw misfit("--balance", balance, "an amount such as 1234.56 or -3.5");
+    if (!amount) throw misfit("--balance", balance, "an amount of at most 40 characters such as 1234.56 or -3.5");
     require_password_stdin(password_stdin);
     return {login, *code, *amount};
 }
@@ -120,9 +119,7 @@ register_app read_register_app(const register_app_flags& flags) {
     if (flags.is_public && flags.is_resource_server)
         throw usage_error{"--resource-server: a public client cannot keep the secret that a resource server needs."};
     tollgate::application_request request{
-        read_id<tollgate::user_id>("--user", flags.user), flags.name, flags.website, flags.description, {}};
-    std::copy_if(flags.redirect_urls.begin(), flags.redirect_urls.end(), std::back_inserter(request.redirect_urls),
-                 [](const std::string& each) { return !each.empty(); });
+        read_id<tollgate::user_id>("--user", flags.user), flags.name, flags.website, flags.description, flags.redirect_urls};
     if (flags.is_public) request.type = tollgate::client_type::public_client;
     if (flags.is_resource_server) request.type = tollgate::client_type::resource_server;
     const auto faults = tollgate::faults_of(request);
@@ -387,7 +384,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
         .makes([] { return check{}; }, true);
     declare_migrate(add(app, "migrate", "Bring the store's tables up to date, as `serve` does when it starts."));
 
-    if (count > 0) expect_flag_values(app, std::span{texts, static_cast<std::size_t>(count)}.subspan(1));
+    if (count > 0) expect_flags(app, std::span{texts, static_cast<std::size_t>(count)}.subspan(1));
     if (!parse(app, count, texts)) return std::nullopt;
     const auto chosen = std::find_if(commands.begin(), commands.end(), [](const auto& each) { return each.chosen(); });
     auto invoked = chosen->read();

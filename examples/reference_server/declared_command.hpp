@@ -142,9 +142,8 @@ private:
         return text;
     }
 
-    /// The first text that is JSON, and all others. A single text is taken as JSON.
+    /// The first text that is JSON, and all others.
     static std::pair<std::optional<std::string>, std::vector<std::string>> split(std::vector<std::string> texts) {
-        if (texts.size() == 1) return {std::move(texts.front()), {}};
         const auto json = std::find_if(texts.begin(), texts.end(),
                                        [](const auto& each) { return tollgate::http::check_json(each).has_value(); });
         if (json == texts.end()) return {std::nullopt, std::move(texts)};

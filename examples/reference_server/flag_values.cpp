@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,7 @@ using std::string_view;
 bool begins_like_a_flag(string_view word) { return word.starts_with("--"); }
 
 void expect_value(const std::string& flag, string_view value) {
+    if (value.empty() && flag != "--description") throw usage_error{flag + ": a value is missing."};
     if (begins_like_a_flag(value))
         throw usage_error{flag + ": a value is missing: '" + escape_controls(value) +
                           "' begins with two dashes."};
@@ -29,24 +31,36 @@ const CLI::App* find_command(const CLI::App& group, string_view name) {
 
 }  // namespace
 
-void expect_flag_values(const CLI::App& app, std::span<const char* const> texts) {
+void expect_flags(const CLI::App& app, std::span<const char* const> texts) {
     const CLI::App* current = &app;
+    std::string command;
+    std::set<const CLI::Option*> given;
     for (std::size_t at = 0; at < texts.size(); ++at) {
         const string_view word = texts[at];
-        if (!begins_like_a_flag(word)) {
-            if (const auto* deeper = find_command(*current, word)) current = deeper;
-            continue;
-        }
-        const auto equals = word.find('=');
+        const auto equals = begins_like_a_flag(word) ? word.find('=') : string_view::npos;
         const std::string flag{word.substr(0, equals)};
         const CLI::Option* known = current->get_option_no_throw(flag);
-        if (known == nullptr) continue;
+        if (known == nullptr) {
+            const bool is_group = !current->get_subcommands({}).empty();
+            if (is_group && !begins_like_a_flag(word)) {
+                current = find_command(*current, word);
+                if (current == nullptr) return;  // CLI11 reports it
+                command.append(command.empty() ? "" : " ").append(word);
+                continue;
+            }
+            if (is_group) throw usage_error{escape_controls(flag) + ": flags follow the command."};
+            if (begins_like_a_flag(word)) throw usage_error{escape_controls(flag) + " is not a flag of '" + command + "'."};
+            throw usage_error{"'" + escape_controls(word) + "' is not a flag of '" + command + "'."};
+        }
+        if (!given.insert(known).second && known->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw)
+            throw usage_error{flag + " is given more than once."};
         if (equals != string_view::npos) {
             const auto value = word.substr(equals + 1);
             if (value.empty()) throw usage_error{flag + ": a value is missing after the '='."};
             expect_value(flag, value);
-        } else if (known->get_items_expected_max() > 0 && at + 1 < texts.size()) {
-            expect_value(flag, texts[++at]);
+        } else if (known->get_items_expected_max() > 0) {
+            if (++at == texts.size()) throw usage_error{flag + ": a value is missing."};
+            expect_value(flag, texts[at]);
         }
     }
 }

@@ -5854,6 +5854,8 @@ template <target_rule Rule>
     if (target_url.size() > limits::target_url_bytes_max)
         return invalid("target_url is longer than " + std::to_string(limits::target_url_bytes_max) + " bytes.");
     const auto url = http::url::parse(target_url);
+    if (!url && std::any_of(target_url.begin(), target_url.end(), [](char c) { return c <= ' ' || c >= '\x7f'; }))
+        return invalid("target_url has a space, a control character or one outside ASCII: percent-encode it.");
     if (!url) return invalid("target_url is not an absolute http or https URL.");
     return rule.check(*url);
 }
@@ -6168,7 +6170,10 @@ template <application_store Store>
 
 inline std::vector<field_fault> faults_of(const application_request& request) {
     std::vector<field_fault> faults;
+    constexpr std::string_view private_use = ", or one with a private-use scheme such as com.example.app:/callback,";
+    const bool is_public = request.type == client_type::public_client;
     const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
+        const bool allows_private_use = is_public && field == "redirect_url";
         const auto add = [&](std::string_view message, field_error kind = field_error::malformed) {
             faults.push_back({field, std::string{field}.append(message), kind, index});
         };
@@ -6178,7 +6183,8 @@ inline std::vector<field_fault> faults_of(const application_request& request) {
         if (fault == field_error::not_ascii)
             return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *fault);
         if (fault)
-            return add(" must be an absolute http or https URL of at most " + std::to_string(limits::target_url_bytes_max) + " bytes.");
+            return add(" must be an absolute http or https URL" + std::string{allows_private_use ? private_use : ""} + " of at most " +
+                       std::to_string(limits::target_url_bytes_max) + " bytes.");
         const auto url = http::url::parse(text);
         if (url->has_user_info) add(" must not contain a user name or password.");
         else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
@@ -6196,8 +6202,7 @@ inline std::vector<field_fault> faults_of(const application_request& request) {
                           field_error::too_many});
     for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
         const std::string& each = request.redirect_urls[i];
-        if (request.type != client_type::public_client || !detail::is_private_use_url(each))
-            check_url("redirect_url", each, false, i);
+        if (!is_public || !detail::is_private_use_url(each)) check_url("redirect_url", each, false, i);
     }
     return faults;
 }
@@ -9068,8 +9073,8 @@ struct consent_texts {
 
     std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
 
-    message_texts missing_client{"Missing client_id",
-                                 "The link that you followed does not name an application. Go back to the "
+    message_texts missing_client{"Missing or invalid client_id",
+                                 "The link that you followed does not name one application. Go back to the "
                                  "application, and contact its developer if this happens again."};
     message_texts unknown_client{
         "Unknown application",
@@ -9094,7 +9099,7 @@ struct device_texts {
     std::string_view code = "Code";
     std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
     std::string_view next = "Continue";
-    std::string_view malformed = "A code has 8 letters, such as BCDF-GHJK.";
+    std::string_view malformed = "A code has 8 letters and no vowels, such as BCDF-GHJK.";
     std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current one.";
     std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
     std::string_view asks = "A device with {} requests access to your account at {}.";  ///< and the operator
@@ -16250,11 +16255,11 @@ template <class Verb>
 }
 
 [[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
-    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
+    return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
 }
 
 [[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
-    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
+    return invalid("The user has " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
 }
 
 [[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
@@ -23527,8 +23532,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .leads_to = "In beiden Fällen kehren Sie zu {} zurück.",
              .revocable = "Sie können den Zugriff jederzeit in Ihren Kontoeinstellungen widerrufen.",
              .sign_in = "Melden Sie sich an, um fortzufahren",
-             .missing_client = {"client_id fehlt",
-                                "Der Link, der hierher geführt hat, nennt keine Anwendung. Kehren Sie zur Anwendung zurück "
+             .missing_client = {"client_id fehlt oder ist ungültig",
+                                "Der Link, der hierher geführt hat, nennt nicht genau eine Anwendung. Kehren Sie zur Anwendung zurück "
                                 "und wenden Sie sich an deren Entwickler, falls das erneut geschieht."},
              .unknown_client = {"Unbekannte Anwendung",
                                 "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
@@ -23549,7 +23554,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .code = "Code",
              .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
              .next = "Weiter",
-             .malformed = "Ein Code besteht aus 8 Buchstaben, zum Beispiel BCDF-GHJK.",
+             .malformed = "Ein Code besteht aus 8 Buchstaben ohne Vokale, zum Beispiel BCDF-GHJK.",
              .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf "
                         "Ihrem Gerät.",
              .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",

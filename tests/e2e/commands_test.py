@@ -90,7 +90,7 @@ class Usage(Case):
                 "--tls-cert": ["/nowhere"],
                 "--tls-key": ["/nowhere"],
                 "--tls-ticket-keys": [""],
-                "--config": ["/nowhere"],
+                "--config": ["", "/nowhere"],
                 "--nonsense": ["x"],
             }.items():
                 for value in values:
@@ -152,6 +152,53 @@ class Usage(Case):
         self.assert_refused(run_command("user"), 2, "add", "quota")
         self.assert_refused(run_command("nonsense\n"), 2, "'nonsense\\x0a'", "serve")
         self.assert_refused(run_command("nonsense", "--help-me"), 2, "'nonsense'")
+
+    def test_messages(self):
+        """The whole line says what is wrong, in words of this program."""
+        with temporary_directory() as data:
+            (data / "empty.pem").touch()
+            add = ["user", "add", "--login", "ann", "--password-stdin"]
+            app = ["app", "register", "--user", "1", "--name", "x", "--website", "https://x.example"]
+            emit = ["event", "emit", "--service", "sitesmaker", "--account", "1", "--event", "site.published"]
+            for words, message in (
+                (["serve", "--nonsense"], "--nonsense is not a flag of 'serve'."),
+                (["user", "add", "--nonsense=1"], "--nonsense is not a flag of 'user add'."),
+                (["serve", "extra"], "'extra' is not a flag of 'serve'."),
+                (["serve", "-x"], "'-x' is not a flag of 'serve'."),
+                (["--data", data, "serve"], "--data: flags follow the command."),
+                (["user", "--login", "ann", "add"], "--login: flags follow the command."),
+                ([*add, "--login", "bob"], "--login is given more than once."),
+                ([*add, "--currency", "EUR", "--currency", "EUR"], "--currency is given more than once."),
+                (["user", "add", "--login"], "--login: a value is missing."),
+                ([*add, "--config", ""], "--config: a value is missing."),
+                ([*add, "--config="], "--config: a value is missing after the '='."),
+                ([*app, "--redirect-url", ""], "--redirect-url: a value is missing."),
+                (["app", "list", "--user", ""], "--user: a value is missing."),
+                ([*app, "--public", "--redirect-url", "x:/cb"],
+                 "--redirect-url: redirect_url must be an absolute http or https URL, or one with a private-use scheme such as "
+                 "com.example.app:/callback, of at most 2048 bytes."),
+                ([*add, "--balance", "9" * 41], f"--balance: '{'9' * 41}' is not an amount of at most 40 characters such as 1234.56 or -3.5."),
+                ([*emit, "--data", data], "--payload is required (or JSON as --data, which is deprecated)."),
+            ):
+                with self.subTest(words=words):
+                    result = run_command(*words, stdin="a password\n", cwd=data)
+                    self.assert_refused(result, 2)
+                    self.assertEqual(f"tollgate-server: {message}\n", result.stderr)
+            self.assertEqual(["empty.pem"], [each.name for each in data.iterdir()], "nothing was created")
+
+            store = flags_for(data / "d")
+            self.assertEqual(0, run_command(*add, *store, stdin="a password\n").returncode)
+            self.assertEqual(0, run_command(*app, "--description", "", *store).returncode)
+            for files, message in ((("none.pem", "none.key"), "there is no file 'none.pem'."),
+                                   (("empty.pem", "none.key"), "there is no file 'none.key'."),
+                                   (("empty.pem", "empty.pem"), "'empty.pem' is not a certificate in PEM.")):
+                result = run_command("check", "--tls-cert", files[0], "--tls-key", files[1], *store, cwd=data)
+                self.assertEqual((1, f"tollgate-server: certificate: {message}\n"), (result.returncode, result.stderr))
+            for number in range(100):
+                create = ["token", "create", "--user", "1", "--description", str(number), "--scopes", "user:balance", *store]
+                self.assertEqual(0, run_command(*create).returncode)
+            self.assertEqual("tollgate-server: cannot create the token: The user has 100 personal tokens, which is the maximum.\n",
+                             run_command(*create).stderr)
 
     def test_flags_without_a_value(self):
         """Neither another flag nor an empty text after `=` is a value: the error names the flag without a value."""

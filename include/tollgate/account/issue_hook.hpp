@@ -10,6 +10,7 @@
 #include <tollgate/model/hook.hpp>
 #include <tollgate/model/service_catalog.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -53,6 +54,8 @@ template <target_rule Rule>
     if (target_url.size() > limits::target_url_bytes_max)
         return invalid("target_url is longer than " + std::to_string(limits::target_url_bytes_max) + " bytes.");
     const auto url = http::url::parse(target_url);
+    if (!url && std::any_of(target_url.begin(), target_url.end(), [](char c) { return c <= ' ' || c >= '\x7f'; }))
+        return invalid("target_url has a space, a control character or one outside ASCII: percent-encode it.");
     if (!url) return invalid("target_url is not an absolute http or https URL.");
     return rule.check(*url);
 }

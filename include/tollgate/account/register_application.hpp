@@ -186,7 +186,10 @@ template <application_store Store>
 
 inline std::vector<field_fault> faults_of(const application_request& request) {
     std::vector<field_fault> faults;
+    constexpr std::string_view private_use = ", or one with a private-use scheme such as com.example.app:/callback,";
+    const bool is_public = request.type == client_type::public_client;
     const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
+        const bool allows_private_use = is_public && field == "redirect_url";
         const auto add = [&](std::string_view message, field_error kind = field_error::malformed) {
             faults.push_back({field, std::string{field}.append(message), kind, index});
         };
@@ -196,7 +199,8 @@ inline std::vector<field_fault> faults_of(const application_request& request) {
         if (fault == field_error::not_ascii)
             return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *fault);
         if (fault)
-            return add(" must be an absolute http or https URL of at most " + std::to_string(limits::target_url_bytes_max) + " bytes.");
+            return add(" must be an absolute http or https URL" + std::string{allows_private_use ? private_use : ""} + " of at most " +
+                       std::to_string(limits::target_url_bytes_max) + " bytes.");
         const auto url = http::url::parse(text);
         if (url->has_user_info) add(" must not contain a user name or password.");
         else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
@@ -214,8 +218,7 @@ inline std::vector<field_fault> faults_of(const application_request& request) {
                           field_error::too_many});
     for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
         const std::string& each = request.redirect_urls[i];
-        if (request.type != client_type::public_client || !detail::is_private_use_url(each))
-            check_url("redirect_url", each, false, i);
+        if (!is_public || !detail::is_private_use_url(each)) check_url("redirect_url", each, false, i);
     }
     return faults;
 }

@@ -107,8 +107,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .leads_to = "In beiden Fällen kehren Sie zu {} zurück.",
              .revocable = "Sie können den Zugriff jederzeit in Ihren Kontoeinstellungen widerrufen.",
              .sign_in = "Melden Sie sich an, um fortzufahren",
-             .missing_client = {"client_id fehlt",
-                                "Der Link, der hierher geführt hat, nennt keine Anwendung. Kehren Sie zur Anwendung zurück "
+             .missing_client = {"client_id fehlt oder ist ungültig",
+                                "Der Link, der hierher geführt hat, nennt nicht genau eine Anwendung. Kehren Sie zur Anwendung zurück "
                                 "und wenden Sie sich an deren Entwickler, falls das erneut geschieht."},
              .unknown_client = {"Unbekannte Anwendung",
                                 "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
@@ -129,7 +129,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .code = "Code",
              .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
              .next = "Weiter",
-             .malformed = "Ein Code besteht aus 8 Buchstaben, zum Beispiel BCDF-GHJK.",
+             .malformed = "Ein Code besteht aus 8 Buchstaben ohne Vokale, zum Beispiel BCDF-GHJK.",
              .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf "
                         "Ihrem Gerät.",
              .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",

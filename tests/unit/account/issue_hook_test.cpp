@@ -95,4 +95,8 @@ TEST_CASE("the members of a hook are checked") {
         CHECK(refused.error().kind == error_kind::invalid);
         CHECK(refused.error().message.starts_with("target_url "));
     }
+    for (const char* bad : {"https://a.example/a b", "https://a.example/\xc3\xbc", "https://a.example/\n", "https://a.example/\x7f"})
+        CHECK(check_hook_target(rule, bad).error().message ==
+              "target_url has a space, a control character or one outside ASCII: percent-encode it.");
+    CHECK(check_hook_target(rule, "https:/a.example").error().message == "target_url is not an absolute http or https URL.");
 }

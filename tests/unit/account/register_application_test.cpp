@@ -105,6 +105,13 @@ TEST_CASE("a public client has no secret, and may come back to an application of
         request.redirect_urls = {url};
         CHECK(faulty_field(request) == "redirect_url");
     }
+    request.redirect_urls = {"myapp:/back"};
+    CHECK(faults_of(request).front().message ==
+          "redirect_url must be an absolute http or https URL, or one with a private-use scheme such as com.example.app:/callback, of "
+          "at most 2048 bytes.");
+    request.type = client_type::confidential;
+    CHECK(faults_of(request).front().message == "redirect_url must be an absolute http or https URL of at most 2048 bytes.");
+    request.type = client_type::public_client;
     request.redirect_urls = {"com.example.app:/" + std::string(2048, 'a')};
     CHECK(faulty_field(request) == "redirect_url");
 }

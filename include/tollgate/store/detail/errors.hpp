@@ -62,11 +62,11 @@ template <class Verb>
 }
 
 [[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
-    return invalid("You have " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
+    return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
 }
 
 [[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
-    return invalid("You have " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
+    return invalid("The user has " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
 }
 
 [[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {

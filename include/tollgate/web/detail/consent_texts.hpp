@@ -42,8 +42,8 @@ struct consent_texts {
 
     std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
 
-    message_texts missing_client{"Missing client_id",
-                                 "The link that you followed does not name an application. Go back to the "
+    message_texts missing_client{"Missing or invalid client_id",
+                                 "The link that you followed does not name one application. Go back to the "
                                  "application, and contact its developer if this happens again."};
     message_texts unknown_client{
         "Unknown application",
@@ -68,7 +68,7 @@ struct device_texts {
     std::string_view code = "Code";
     std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
     std::string_view next = "Continue";
-    std::string_view malformed = "A code has 8 letters, such as BCDF-GHJK.";
+    std::string_view malformed = "A code has 8 letters and no vowels, such as BCDF-GHJK.";
     std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current one.";
     std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
     std::string_view asks = "A device with {} requests access to your account at {}.";  ///< and the operator
