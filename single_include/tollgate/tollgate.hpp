@@ -7004,6 +7004,32 @@ inline void add_accepted_coding(const http::request& request, http::response& re
 /// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1).
 TOLLGATE_DECL void add_insufficient_scope(http::response& response, std::string_view scope);
 
+/// Calls `write`. If it throws, which only a failed allocation does there, the response is `status` without a body.
+template <class Write>
+void write_or_status(http::response& response, http::status status, Write write) noexcept {
+    try {
+        write();
+    } catch (...) {
+        response.clear();
+        response.set_status(status);
+    }
+}
+
+/// Calls `answer`. If it throws, calls `answer_error` with the internal error that names the exception.
+template <class Answer, class AnswerError>
+void answer_or_error(http::response& response, Answer answer, AnswerError answer_error) noexcept {
+    const auto answer_thrown = [&](std::string_view what) noexcept {
+        write_or_status(response, http::status::internal_server_error, [&] { answer_error(exception_error("thrown", what)); });
+    };
+    try {
+        answer();
+    } catch (const std::exception& thrown) {
+        answer_thrown(thrown.what());
+    } catch (...) {
+        answer_thrown("an exception that is not a std::exception");
+    }
+}
+
 }  // namespace tollgate::pipeline
 
 // <tollgate/pipeline/detail/observed_request.hpp>
@@ -8046,7 +8072,7 @@ struct judge {
     std::string_view docs_url;
 
     /// Judges one request until its response is complete or it must wait. Throws what policies and endpoints throw, and
-    /// std::bad_alloc; call `respond_thrown` then. The server itself refuses malformed HTTP.
+    /// std::bad_alloc; call `respond_error` then. The server itself refuses malformed HTTP.
     http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
         using http::work_kind;
         const auto thread_for = [&](work_kind kind) {
@@ -8105,8 +8131,8 @@ struct judge {
     }
 
     /// The response after an exception. Never waits.
-    void respond_thrown(std::string_view message, const http::request& request, http::response& response, judgement& state) const {
-        write_failure(internal_error(std::string{"thrown: "}.append(message)), request, response, state);
+    void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
+        write_failure(failure, request, response, state);
         if (!state.limit) {
             state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(quotas(), state), state.now);
         }
@@ -12431,8 +12457,8 @@ private:
                               const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const;
     [[nodiscard]] const web::page_language& language_of(const http::request& request) const;
     void answer_not_found(const http::request& request, http::response& response) const;
-    void answer_exception(std::string_view message, const http::request& request, oauth::request_context& context,
-                          http::response& response) noexcept;
+    void answer_internal_error(const error& failure, const http::request& request, oauth::request_context& context,
+                               http::response& response);
     void finish(const http::request& request, const oauth::request_context& context, http::response& response);
 
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request,
@@ -12618,23 +12644,16 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(std::string_view message,
-                                                                              const http::request& request,
-                                                                              oauth::request_context& context,
-                                                                              http::response& response) noexcept {
-    try {
-        const auto failure = internal_error(std::string{"thrown: "}.append(message));
-        observed(request, context).report(policies_, failure);
-        response.clear();
-        if (is_page(request, context))
-            pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
-        else oauth::write_server_error(response, failure, docs_url_);
-        finish(request, context, response);
-    } catch (...) {
-        // Only a failed allocation throws here: respond with the status alone.
-        response.clear();
-        response.set_status(http::status::internal_server_error);
-    }
+void authorization_server<Sessions, Store, Policies, Theme>::answer_internal_error(const error& failure,
+                                                                                   const http::request& request,
+                                                                                   oauth::request_context& context,
+                                                                                   http::response& response) {
+    observed(request, context).report(policies_, failure);
+    response.clear();
+    if (is_page(request, context))
+        pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
+    else oauth::write_server_error(response, failure, docs_url_);
+    finish(request, context, response);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
@@ -12649,13 +12668,9 @@ void authorization_server<Sessions, Store, Policies, Theme>::respond(const http:
     if constexpr (fits) {
         oauth::request_context context;
         context.start = start;
-        try {
-            answer(request, context, response);
-        } catch (const std::exception& thrown) {
-            answer_exception(thrown.what(), request, context, response);
-        } catch (...) {
-            answer_exception("an exception that is not a std::exception", request, context, response);
-        }
+        pipeline::answer_or_error(
+            response, [&] { answer(request, context, response); },
+            [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
     }
 }
 
@@ -12663,7 +12678,7 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
-        try {
+        pipeline::write_or_status(response, refused.status, [&] {
             // The server provides the reason.
             const auto window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(refused.peer),
                                                  settings_.anonymous_quota, policy(policies_.clock).now());
@@ -12672,10 +12687,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
                                   pipeline::to_topic(refused.status));
             pipeline::add_rate_limit_fields(response, window);
             pipeline::finish_refusal(policies_, refused, response);
-        } catch (...) {
-            response.clear();
-            response.set_status(refused.status);
-        }
+        });
     }
 }
 
@@ -14444,8 +14456,6 @@ private:
                                                                 http::response& response, pages::request_state& state);
     [[nodiscard]] result<void> answer_form(page which, const http::request& request, http::response& response,
                                            const pages::request_state& state);
-    void answer_exception(std::string_view message, const http::request& request, http::response& response,
-                          const pages::request_state& state) noexcept;
     void answer_error(const http::request& request, http::response& response, const pages::request_state& state,
                       const error& failure) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
@@ -14519,49 +14529,34 @@ template <class Users, class Sessions, class Store, class Policies, class Theme>
 http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::respond(const http::request& request,
                                                                                   http::response& response,
                                                                                   pages::request_state& state) noexcept {
-    if constexpr (fits) {
-        try {
-            if (answer(request, response, state) == http::handle_step::needs_body) return http::handle_step::needs_body;
-            observed(request, state).finish(policies_, response, state.user ? &*state.user : nullptr);
-        } catch (const std::exception& thrown) {
-            answer_exception(thrown.what(), request, response, state);
-        } catch (...) {
-            answer_exception("an exception that is not a std::exception", request, response, state);
-        }
-    }
-    return http::handle_step::done;
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_exception(std::string_view message,
-                                                                              const http::request& request,
-                                                                              http::response& response,
-                                                                              const pages::request_state& state) noexcept {
-    try {
-        answer_error(request, response, state, internal_error(std::string{"thrown: "}.append(message)));
-        observed(request, state).finish(policies_, response, nullptr);
-    } catch (...) {
-        // Only a failed allocation throws here: respond with the status alone.
-        response.clear();
-        response.set_status(http::status::internal_server_error);
-    }
+    auto step = http::handle_step::done;
+    if constexpr (fits)
+        pipeline::answer_or_error(
+            response,
+            [&] {
+                step = answer(request, response, state);
+                if (step != http::handle_step::needs_body)
+                    observed(request, state).finish(policies_, response, state.user ? &*state.user : nullptr);
+            },
+            [&](const error& thrown) {
+                answer_error(request, response, state, thrown);
+                observed(request, state).finish(policies_, response, nullptr);
+            });
+    return step;
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
-        try {
+        pipeline::write_or_status(response, refused.status, [&] {
             http::add_retry_after(response, refused.status);
             // There is no request, so the language is unknown.
             const auto pages = renderer_.in(renderer_.languages().front());
             pages.answer_message(response, refused.status,
                                  {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
             pipeline::finish_refusal(policies_, refused, response);
-        } catch (...) {
-            response.clear();
-            response.set_status(refused.status);
-        }
+        });
     }
 }
 
@@ -14928,8 +14923,6 @@ public:
 private:
     [[nodiscard]] http::handle_step judge(const http::request& request, http::response& response, pipeline::judgement& state,
                                           http::thread_kind thread) noexcept;
-    void respond_thrown(std::string_view message, const http::request& request, http::response& response,
-                        pipeline::judgement& state) noexcept;
 
     [[nodiscard]] pipeline::judge<Users, Store, Policies> make_judge() noexcept {
         return {settings_, users_, store_, policies_, table_, context_, root_, docs_url_};
@@ -14977,42 +14970,18 @@ void account_api<Users, Store, Policies>::handle(const http::request& request, h
 template <class Users, class Store, class Policies>
 http::handle_step account_api<Users, Store, Policies>::judge(const http::request& request, http::response& response,
                                                              pipeline::judgement& state, http::thread_kind thread) noexcept {
-    if constexpr (fits) {
-        try {
-            return make_judge().advance(request, response, state, thread);
-        } catch (const std::exception& thrown) {
-            respond_thrown(thrown.what(), request, response, state);
-        } catch (...) {
-            respond_thrown("an exception that is not a std::exception", request, response, state);
-        }
-    }
-    return http::handle_step::done;
+    auto step = http::handle_step::done;
+    if constexpr (fits)
+        pipeline::answer_or_error(
+            response, [&] { step = make_judge().advance(request, response, state, thread); },
+            [&](const error& thrown) { make_judge().respond_error(thrown, request, response, state); });
+    return step;
 }
 
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, http::response& response) noexcept {
-    if constexpr (fits) {
-        try {
-            make_judge().respond_refusal(refusal, response);
-        } catch (...) {
-            // Only a failed allocation throws here: respond with the status alone.
-            response.clear();
-            response.set_status(refusal.status);
-        }
-    }
-}
-
-template <class Users, class Store, class Policies>
-void account_api<Users, Store, Policies>::respond_thrown(std::string_view message, const http::request& request,
-                                                         http::response& response, pipeline::judgement& state) noexcept {
-    if constexpr (fits) {
-        try {
-            make_judge().respond_thrown(message, request, response, state);
-        } catch (...) {
-            response.clear();
-            response.set_status(http::status::internal_server_error);
-        }
-    }
+    if constexpr (fits)
+        pipeline::write_or_status(response, refusal.status, [&] { make_judge().respond_refusal(refusal, response); });
 }
 
 }  // namespace tollgate
@@ -38226,28 +38195,19 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
     if (!any->value_or(true)) return std::size_t{0};
     return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
         std::size_t swept = 0;
-        const auto sweep = [&](sql::statement_text statement) -> result<void> {
-            auto done = on.run(statement, now, rows_max - swept);
-            if (done) swept += static_cast<std::size_t>(on.changes());
-            return done;
-        };
-        if (auto done = sweep("DELETE FROM tollgate_codes WHERE id IN "
-                              "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)");
-            !done)
-            return std::move(done).error();
-        if (auto done = sweep("DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-                              "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
-                              "ORDER BY expires_at LIMIT ?)");
-            !done)
-            return std::move(done).error();
-        if (auto done = sweep("DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                              "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
-            !done)
-            return std::move(done).error();
-        if (auto done = sweep("DELETE FROM tollgate_device_codes WHERE id IN "
-                              "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
-            !done)
-            return std::move(done).error();
+        for (const sql::statement_text statement :
+             {sql::statement_text{"DELETE FROM tollgate_codes WHERE id IN "
+                                  "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)"},
+              sql::statement_text{"DELETE FROM tollgate_access_tokens WHERE token_digest IN "
+                                  "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
+                                  "ORDER BY expires_at LIMIT ?)"},
+              sql::statement_text{"DELETE FROM tollgate_refresh_tokens WHERE id IN "
+                                  "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
+              sql::statement_text{"DELETE FROM tollgate_device_codes WHERE id IN "
+                                  "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"}}) {
+            if (auto done = on.run(statement, now, rows_max - swept); !done) return std::move(done).error();
+            swept += static_cast<std::size_t>(on.changes());
+        }
         return swept;
     });
 }

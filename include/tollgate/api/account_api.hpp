@@ -12,7 +12,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <exception>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -155,8 +154,6 @@ public:
 private:
     [[nodiscard]] http::handle_step judge(const http::request& request, http::response& response, pipeline::judgement& state,
                                           http::thread_kind thread) noexcept;
-    void respond_thrown(std::string_view message, const http::request& request, http::response& response,
-                        pipeline::judgement& state) noexcept;
 
     [[nodiscard]] pipeline::judge<Users, Store, Policies> make_judge() noexcept {
         return {settings_, users_, store_, policies_, table_, context_, root_, docs_url_};
@@ -204,42 +201,18 @@ void account_api<Users, Store, Policies>::handle(const http::request& request, h
 template <class Users, class Store, class Policies>
 http::handle_step account_api<Users, Store, Policies>::judge(const http::request& request, http::response& response,
                                                              pipeline::judgement& state, http::thread_kind thread) noexcept {
-    if constexpr (fits) {
-        try {
-            return make_judge().advance(request, response, state, thread);
-        } catch (const std::exception& thrown) {
-            respond_thrown(thrown.what(), request, response, state);
-        } catch (...) {
-            respond_thrown("an exception that is not a std::exception", request, response, state);
-        }
-    }
-    return http::handle_step::done;
+    auto step = http::handle_step::done;
+    if constexpr (fits)
+        pipeline::answer_or_error(
+            response, [&] { step = make_judge().advance(request, response, state, thread); },
+            [&](const error& thrown) { make_judge().respond_error(thrown, request, response, state); });
+    return step;
 }
 
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, http::response& response) noexcept {
-    if constexpr (fits) {
-        try {
-            make_judge().respond_refusal(refusal, response);
-        } catch (...) {
-            // Only a failed allocation throws here: respond with the status alone.
-            response.clear();
-            response.set_status(refusal.status);
-        }
-    }
-}
-
-template <class Users, class Store, class Policies>
-void account_api<Users, Store, Policies>::respond_thrown(std::string_view message, const http::request& request,
-                                                         http::response& response, pipeline::judgement& state) noexcept {
-    if constexpr (fits) {
-        try {
-            make_judge().respond_thrown(message, request, response, state);
-        } catch (...) {
-            response.clear();
-            response.set_status(http::status::internal_server_error);
-        }
-    }
+    if constexpr (fits)
+        pipeline::write_or_status(response, refusal.status, [&] { make_judge().respond_refusal(refusal, response); });
 }
 
 }  // namespace tollgate

@@ -18,7 +18,6 @@
 #include <tollgate/web/page_theme.hpp>
 
 #include <concepts>
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -134,8 +133,8 @@ private:
                               const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const;
     [[nodiscard]] const web::page_language& language_of(const http::request& request) const;
     void answer_not_found(const http::request& request, http::response& response) const;
-    void answer_exception(std::string_view message, const http::request& request, oauth::request_context& context,
-                          http::response& response) noexcept;
+    void answer_internal_error(const error& failure, const http::request& request, oauth::request_context& context,
+                               http::response& response);
     void finish(const http::request& request, const oauth::request_context& context, http::response& response);
 
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request,
@@ -321,23 +320,16 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_exception(std::string_view message,
-                                                                              const http::request& request,
-                                                                              oauth::request_context& context,
-                                                                              http::response& response) noexcept {
-    try {
-        const auto failure = internal_error(std::string{"thrown: "}.append(message));
-        observed(request, context).report(policies_, failure);
-        response.clear();
-        if (is_page(request, context))
-            pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
-        else oauth::write_server_error(response, failure, docs_url_);
-        finish(request, context, response);
-    } catch (...) {
-        // Only a failed allocation throws here: respond with the status alone.
-        response.clear();
-        response.set_status(http::status::internal_server_error);
-    }
+void authorization_server<Sessions, Store, Policies, Theme>::answer_internal_error(const error& failure,
+                                                                                   const http::request& request,
+                                                                                   oauth::request_context& context,
+                                                                                   http::response& response) {
+    observed(request, context).report(policies_, failure);
+    response.clear();
+    if (is_page(request, context))
+        pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
+    else oauth::write_server_error(response, failure, docs_url_);
+    finish(request, context, response);
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
@@ -352,13 +344,9 @@ void authorization_server<Sessions, Store, Policies, Theme>::respond(const http:
     if constexpr (fits) {
         oauth::request_context context;
         context.start = start;
-        try {
-            answer(request, context, response);
-        } catch (const std::exception& thrown) {
-            answer_exception(thrown.what(), request, context, response);
-        } catch (...) {
-            answer_exception("an exception that is not a std::exception", request, context, response);
-        }
+        pipeline::answer_or_error(
+            response, [&] { answer(request, context, response); },
+            [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
     }
 }
 
@@ -366,7 +354,7 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
-        try {
+        pipeline::write_or_status(response, refused.status, [&] {
             // The server provides the reason.
             const auto window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(refused.peer),
                                                  settings_.anonymous_quota, policy(policies_.clock).now());
@@ -375,10 +363,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::
                                   pipeline::to_topic(refused.status));
             pipeline::add_rate_limit_fields(response, window);
             pipeline::finish_refusal(policies_, refused, response);
-        } catch (...) {
-            response.clear();
-            response.set_status(refused.status);
-        }
+        });
     }
 }
 

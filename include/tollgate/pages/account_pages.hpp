@@ -23,7 +23,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -190,8 +189,6 @@ private:
                                                                 http::response& response, pages::request_state& state);
     [[nodiscard]] result<void> answer_form(page which, const http::request& request, http::response& response,
                                            const pages::request_state& state);
-    void answer_exception(std::string_view message, const http::request& request, http::response& response,
-                          const pages::request_state& state) noexcept;
     void answer_error(const http::request& request, http::response& response, const pages::request_state& state,
                       const error& failure) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
@@ -265,49 +262,34 @@ template <class Users, class Sessions, class Store, class Policies, class Theme>
 http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::respond(const http::request& request,
                                                                                   http::response& response,
                                                                                   pages::request_state& state) noexcept {
-    if constexpr (fits) {
-        try {
-            if (answer(request, response, state) == http::handle_step::needs_body) return http::handle_step::needs_body;
-            observed(request, state).finish(policies_, response, state.user ? &*state.user : nullptr);
-        } catch (const std::exception& thrown) {
-            answer_exception(thrown.what(), request, response, state);
-        } catch (...) {
-            answer_exception("an exception that is not a std::exception", request, response, state);
-        }
-    }
-    return http::handle_step::done;
-}
-
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_exception(std::string_view message,
-                                                                              const http::request& request,
-                                                                              http::response& response,
-                                                                              const pages::request_state& state) noexcept {
-    try {
-        answer_error(request, response, state, internal_error(std::string{"thrown: "}.append(message)));
-        observed(request, state).finish(policies_, response, nullptr);
-    } catch (...) {
-        // Only a failed allocation throws here: respond with the status alone.
-        response.clear();
-        response.set_status(http::status::internal_server_error);
-    }
+    auto step = http::handle_step::done;
+    if constexpr (fits)
+        pipeline::answer_or_error(
+            response,
+            [&] {
+                step = answer(request, response, state);
+                if (step != http::handle_step::needs_body)
+                    observed(request, state).finish(policies_, response, state.user ? &*state.user : nullptr);
+            },
+            [&](const error& thrown) {
+                answer_error(request, response, state, thrown);
+                observed(request, state).finish(policies_, response, nullptr);
+            });
+    return step;
 }
 
 template <class Users, class Sessions, class Store, class Policies, class Theme>
 void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
-        try {
+        pipeline::write_or_status(response, refused.status, [&] {
             http::add_retry_after(response, refused.status);
             // There is no request, so the language is unknown.
             const auto pages = renderer_.in(renderer_.languages().front());
             pages.answer_message(response, refused.status,
                                  {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
             pipeline::finish_refusal(policies_, refused, response);
-        } catch (...) {
-            response.clear();
-            response.set_status(refused.status);
-        }
+        });
     }
 }
 

@@ -37,7 +37,7 @@ struct judge {
     std::string_view docs_url;
 
     /// Judges one request until its response is complete or it must wait. Throws what policies and endpoints throw, and
-    /// std::bad_alloc; call `respond_thrown` then. The server itself refuses malformed HTTP.
+    /// std::bad_alloc; call `respond_error` then. The server itself refuses malformed HTTP.
     http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
         using http::work_kind;
         const auto thread_for = [&](work_kind kind) {
@@ -96,8 +96,8 @@ struct judge {
     }
 
     /// The response after an exception. Never waits.
-    void respond_thrown(std::string_view message, const http::request& request, http::response& response, judgement& state) const {
-        write_failure(internal_error(std::string{"thrown: "}.append(message)), request, response, state);
+    void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
+        write_failure(failure, request, response, state);
         if (!state.limit) {
             state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(quotas(), state), state.now);
         }

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -107,6 +108,32 @@ inline void add_accepted_coding(const http::request& request, http::response& re
 
 /// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1).
 TOLLGATE_DECL void add_insufficient_scope(http::response& response, std::string_view scope);
+
+/// Calls `write`. If it throws, which only a failed allocation does there, the response is `status` without a body.
+template <class Write>
+void write_or_status(http::response& response, http::status status, Write write) noexcept {
+    try {
+        write();
+    } catch (...) {
+        response.clear();
+        response.set_status(status);
+    }
+}
+
+/// Calls `answer`. If it throws, calls `answer_error` with the internal error that names the exception.
+template <class Answer, class AnswerError>
+void answer_or_error(http::response& response, Answer answer, AnswerError answer_error) noexcept {
+    const auto answer_thrown = [&](std::string_view what) noexcept {
+        write_or_status(response, http::status::internal_server_error, [&] { answer_error(exception_error("thrown", what)); });
+    };
+    try {
+        answer();
+    } catch (const std::exception& thrown) {
+        answer_thrown(thrown.what());
+    } catch (...) {
+        answer_thrown("an exception that is not a std::exception");
+    }
+}
 
 }  // namespace tollgate::pipeline
 

@@ -285,28 +285,19 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
     if (!any->value_or(true)) return std::size_t{0};
     return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
         std::size_t swept = 0;
-        const auto sweep = [&](sql::statement_text statement) -> result<void> {
-            auto done = on.run(statement, now, rows_max - swept);
-            if (done) swept += static_cast<std::size_t>(on.changes());
-            return done;
-        };
-        if (auto done = sweep("DELETE FROM tollgate_codes WHERE id IN "
-                              "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)");
-            !done)
-            return std::move(done).error();
-        if (auto done = sweep("DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-                              "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
-                              "ORDER BY expires_at LIMIT ?)");
-            !done)
-            return std::move(done).error();
-        if (auto done = sweep("DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                              "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
-            !done)
-            return std::move(done).error();
-        if (auto done = sweep("DELETE FROM tollgate_device_codes WHERE id IN "
-                              "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)");
-            !done)
-            return std::move(done).error();
+        for (const sql::statement_text statement :
+             {sql::statement_text{"DELETE FROM tollgate_codes WHERE id IN "
+                                  "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)"},
+              sql::statement_text{"DELETE FROM tollgate_access_tokens WHERE token_digest IN "
+                                  "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
+                                  "ORDER BY expires_at LIMIT ?)"},
+              sql::statement_text{"DELETE FROM tollgate_refresh_tokens WHERE id IN "
+                                  "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
+              sql::statement_text{"DELETE FROM tollgate_device_codes WHERE id IN "
+                                  "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"}}) {
+            if (auto done = on.run(statement, now, rows_max - swept); !done) return std::move(done).error();
+            swept += static_cast<std::size_t>(on.changes());
+        }
         return swept;
     });
 }
