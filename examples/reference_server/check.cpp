@@ -64,7 +64,6 @@ ordered_json check_limits(const settings& settings) {
 #if defined(TOLLGATE_WITH_REDIS)
     std::string reason;
     tollgate::redis_limiter_settings redis_settings;
-    redis_settings.connections_max = 1;
     redis_settings.authorities_file = settings.limits_ca.string();
     redis_settings.on_state = [&reason](bool, std::string_view state) { reason = state; };
     auto opened = tollgate::redis_limiter::open(settings.limits_url, redis_settings);

@@ -1,14 +1,11 @@
 #include "chosen_limiter.hpp"
 
 #include "failure.hpp"
-#include "handler_settings.hpp"
 
 #if defined(TOLLGATE_WITH_REDIS)
 #include <tollgate/limits/redis_limiter.hpp>
 #endif
 
-#include <algorithm>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,9 +30,6 @@ chosen_limiter::chosen_limiter(const settings& settings, const request_log& log)
     }
     tollgate::redis_limiter_settings redis_settings;
     redis_settings.lease = settings.limit_lease;
-    // One for each worker: a call without a connection is counted in this process.
-    redis_settings.connections_max =
-        (std::max)(redis_settings.connections_max, std::size_t{to_server_settings(settings).worker_threads});
     redis_settings.authorities_file = settings.limits_ca.string();
     redis_settings.on_state = [&log](bool up, std::string_view event) {
         log.on_notice(std::string{event} + (up ? "; limits are shared again" : "; until it is back, this node counts limits by itself"));

@@ -45250,6 +45250,51 @@ private:
 
 }  // namespace tollgate::redis
 
+// <tollgate/limits/detail/redis/client.hpp>
+
+namespace tollgate::inline v0::redis {
+
+struct client_settings {
+    /// Time limit for connecting, including TLS and AUTH.
+    milliseconds connect_wait_max{200};
+    /// Time limit for the reply.
+    milliseconds response_wait_max{100};
+    /// Called once when the server becomes unavailable and once when it is available again. Must return quickly and
+    /// must not call the limiter.
+    std::function<void(bool up, std::string_view reason)> on_state{};
+};
+
+/// The connection of one process to a server, opened on demand, and whether the server is available. One is enough: calls that
+/// arrive while a round trip is under way share the next one.
+///
+/// After a failed connection, a timeout or an error such as READONLY, LOADING, OOM or NOAUTH, calls fail at once
+/// without a lock or a wait. One call at a time is let through as a probe: after 100 ms at first, at most every 2 s
+/// later.
+///
+/// Thread rule: any thread. Blocking. Never throws.
+class client {
+public:
+    TOLLGATE_DECL client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+                         const client_settings& settings);
+    client(const client&) = delete;
+    client& operator=(const client&) = delete;
+    TOLLGATE_DECL ~client();
+
+    /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
+    /// discarded.
+    [[nodiscard]] TOLLGATE_DECL window_result send(const window_request* before, const window_request& request) noexcept;
+
+    /// Whether the last contact with the server succeeded. True at the start.
+    [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+}  // namespace tollgate::redis
+
 // <tollgate/limits/detail/redis/leases.hpp>
 
 namespace tollgate::inline v0::redis {
@@ -45320,52 +45365,6 @@ private:
 
 }  // namespace tollgate::redis
 
-// <tollgate/limits/detail/redis/pool.hpp>
-
-namespace tollgate::inline v0::redis {
-
-struct pool_settings {
-    /// Connections per process. One carries about ten thousand requests a second.
-    std::size_t connections_max = 8;
-    /// Time limit for connecting, including TLS and AUTH.
-    milliseconds connect_wait_max{200};
-    /// Time limit for waiting for a connection, and again for the reply.
-    milliseconds response_wait_max{100};
-    /// Called once when the server becomes unavailable and once when it is available again. Must return quickly and
-    /// must not call the limiter.
-    std::function<void(bool up, std::string_view reason)> on_state{};
-};
-
-/// The connections of one process to a server, opened on demand, and whether the server is available.
-///
-/// After a failed connection, a timeout or an error such as READONLY, LOADING, OOM or NOAUTH, calls fail at once
-/// without a lock or a wait. One call at a time is let through as a probe: after 100 ms at first, at most every 2 s
-/// later.
-///
-/// Thread rule: any thread. Blocking. Never throws.
-class pool {
-public:
-    TOLLGATE_DECL pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
-                       const pool_settings& settings);
-    pool(const pool&) = delete;
-    pool& operator=(const pool&) = delete;
-    TOLLGATE_DECL ~pool();
-
-    /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
-    /// discarded.
-    [[nodiscard]] TOLLGATE_DECL window_result send(const window_request* before, const window_request& request) noexcept;
-
-    /// Whether the last contact with the server succeeded. True at the start.
-    [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
-    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
-
-private:
-    struct state;
-    std::unique_ptr<state> state_;
-};
-
-}  // namespace tollgate::redis
-
 // <tollgate/limits/redis_limiter.hpp>
 
 namespace tollgate::inline v0 {
@@ -45389,11 +45388,9 @@ struct redis_limiter_settings {
     without_redis when_down = without_redis::count_here;
     /// The capacity of `count_here`.
     key_capacity counted_here{};
-    /// Connections per process, opened on demand.
-    std::size_t connections_max = 8;
     /// Time limit for connecting, including TLS and AUTH.
     milliseconds connect_wait_max{200};
-    /// Time limit for waiting for a connection, and again for the reply.
+    /// Time limit for the reply.
     milliseconds response_wait_max{100};
     /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
     std::string authorities_file{};
@@ -46066,6 +46063,180 @@ TOLLGATE_DECL window_result window_script::read(const window_request& request, c
 
 }  // namespace tollgate::redis
 
+// <tollgate/limits/detail/redis/client.ipp>
+
+namespace tollgate::inline v0::redis {
+
+namespace detail {
+
+/// A plain explanation of a server's error, shown before the error itself.
+inline std::string_view meaning_of(std::string_view error) noexcept {
+    struct known_error {
+        std::string_view word, meaning;
+    };
+    // Before Redis 7, an error inside a script appears in the middle of the error text.
+    constexpr known_error all[] = {
+        {"READONLY", "it is a replica and accepts no writes"},
+        {"LOADING", "it is still loading its data"},
+        {"OOM", "it is out of memory, with an eviction policy of noeviction"},
+        {"NOAUTH", "it requires a password"},
+        {"NOPERM", "this user may not run the script"},
+        {"MISCONF", "it cannot save its data and accepts no writes"},
+        {"MASTERDOWN", "it is a replica without its primary"},
+        {"CLUSTERDOWN", "its cluster is down"},
+        {"MOVED", "it is a node of a cluster, and the key belongs to another one"},
+        {"BUSY", "it is busy with another script"},
+    };
+    for (const known_error& each : all)
+        if (error.find(each.word) != std::string_view::npos) return each.meaning;
+    return "it refused the command";
+}
+
+}  // namespace detail
+
+struct client::state {
+    using connections = reconnecting_pool<connection>;
+
+    /// What one caller sends.
+    struct call {
+        const window_request* before;  // null: nothing is sent along
+        const window_request* request;
+    };
+    using combiner = tollgate::detail::call_combiner<call, window_result>;
+    using requests_of_batch = std::span<const window_request* const>;
+
+    state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
+          const client_settings& settings_)
+        : server{std::move(server_)},
+          authorities{std::move(authorities_)},
+          script{std::move(script_)},
+          settings{settings_},
+          shared{{.name = "Redis", .connections_max = 1, .on_state = settings_.on_state},
+                 [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
+
+    void send(combiner::batch all) noexcept;
+    /// Whether the server is available; otherwise `reason` says what failed.
+    bool exchange(connection& on, combiner::batch all, std::string& reason);
+    /// The replies to commands for so many requests each. Throws `std::bad_alloc`.
+    result<std::vector<redis::reply>> run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end);
+    /// What the reply says of the request at this place of its command. Sets `reason` if it means that the server is unavailable.
+    window_result interpret(const window_request& request, const redis::reply& received, std::size_t place, std::string& reason) const;
+
+    const server_address server;
+    const std::unique_ptr<tls_authorities> authorities;
+    const window_script script;
+    const client_settings settings;
+    connections shared;
+    combiner callers;
+    std::atomic<bool> takes_several_keys = true;
+};
+
+inline void client::state::send(combiner::batch all) noexcept {
+    for (auto* const each : all) each->result.emplace();
+    try {
+        auto on = shared.take(settings.response_wait_max);
+        if (!on) return;
+        std::string reason;
+        bool is_available = false;
+        try {
+            is_available = exchange(**on, all, reason);
+        } catch (...) {  // out of memory; the connection may have an unread reply
+            reason = "out of memory";
+        }
+        // A failure of the server affects every caller: a broken connection, a timeout, an error such as LOADING.
+        if (!is_available) on->trip(reason);
+    } catch (...) {  // out of memory: unavailable
+    }
+}
+
+inline bool client::state::exchange(connection& on, combiner::batch all, std::string& reason) {
+    const auto end = steady::now() + settings.response_wait_max;
+    std::vector<const window_request*> requests;  // in the order in which they are counted
+    requests.reserve(2 * all.size());
+    for (const auto* const each : all) {
+        if (each->request.before != nullptr) requests.push_back(each->request.before);
+        requests.push_back(each->request.request);
+    }
+    std::size_t per_command = takes_several_keys.load(std::memory_order_relaxed) ? requests.size() : 1;
+    auto replies = run(on, requests, per_command, end);
+    if (replies && per_command > 1 && !replies->front().error.empty()) {
+        // Nothing was counted. A cluster refuses keys of several shards (CROSSSLOT), some proxies any command with several keys.
+        per_command = 1;
+        replies = run(on, requests, per_command, end);
+        if (replies && replies->front().error.empty()) takes_several_keys.store(false, std::memory_order_relaxed);
+    }
+    if (!replies) {
+        reason = std::move(replies.error().cause);
+        return false;
+    }
+    std::size_t at = 0;
+    for (auto* const each : all) {
+        if (each->request.before != nullptr) ++at;
+        each->result = interpret(*each->request.request, (*replies)[at / per_command], at % per_command, reason);
+        ++at;
+    }
+    return reason.empty();
+}
+
+inline auto client::state::run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end)
+    -> result<std::vector<redis::reply>> {
+    std::vector<redis::reply> replies((requests.size() + per_command - 1) / per_command);
+    constexpr std::size_t request_bytes = 256;
+    std::string commands;
+    commands.reserve(request_bytes * requests.size());
+    const auto append = [&](std::size_t command, window_script::form command_form) {
+        const auto first = command * per_command;
+        script.append(commands, requests.subspan(first, (std::min)(per_command, requests.size() - first)), command_form);
+    };
+    for (std::size_t i = 0; i < replies.size(); ++i) append(i, window_script::form::by_name);
+    if (auto exchanged = on.exchange(commands, replies, end); !exchanged) return std::move(exchanged).error();
+
+    // A server that does not have the script has counted none of these requests: they are sent again, the first with the script.
+    std::vector<std::size_t> unknown;
+    for (std::size_t i = 0; i < replies.size(); ++i)
+        if (replies[i].error.starts_with("NOSCRIPT")) unknown.push_back(i);
+    if (unknown.empty()) return replies;
+    commands.clear();
+    for (const std::size_t i : unknown) append(i, i == unknown.front() ? window_script::form::whole : window_script::form::by_name);
+    std::vector<redis::reply> again(unknown.size());
+    if (auto exchanged = on.exchange(commands, again, end); !exchanged) return std::move(exchanged).error();
+    for (std::size_t i = 0; i < unknown.size(); ++i) replies[unknown[i]] = std::move(again[i]);
+    return replies;
+}
+
+inline window_result client::state::interpret(const window_request& request, const redis::reply& received, std::size_t place,
+                                            std::string& reason) const {
+    if (received.error.empty()) {
+        const auto read = window_script::read(request, received, place);
+        if (read.outcome == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";
+        return read;
+    }
+    reason = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(received.error)} + " (" +
+             printable_error(received.error) + ")";
+    return {};
+}
+
+TOLLGATE_DECL client::client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+                         const client_settings& settings)
+    : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
+
+TOLLGATE_DECL client::~client() = default;
+
+TOLLGATE_DECL window_result client::send(const window_request* before, const window_request& request) noexcept {
+    if (state_->shared.is_refusing()) return {};
+    try {
+        return state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
+    } catch (const std::bad_alloc&) {
+        return {};
+    }
+}
+
+TOLLGATE_DECL backend_statistics client::statistics() const noexcept { return state_->shared.statistics(); }
+
+TOLLGATE_DECL bool client::is_up() const noexcept { return state_->shared.is_up(); }
+
+}  // namespace tollgate::redis
+
 // <tollgate/limits/detail/redis/leases.ipp>
 
 namespace tollgate::inline v0::redis {
@@ -46347,180 +46518,6 @@ TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_-
 
 }  // namespace tollgate::redis
 
-// <tollgate/limits/detail/redis/pool.ipp>
-
-namespace tollgate::inline v0::redis {
-
-namespace detail {
-
-/// A plain explanation of a server's error, shown before the error itself.
-inline std::string_view meaning_of(std::string_view error) noexcept {
-    struct known_error {
-        std::string_view word, meaning;
-    };
-    // Before Redis 7, an error inside a script appears in the middle of the error text.
-    constexpr known_error all[] = {
-        {"READONLY", "it is a replica and accepts no writes"},
-        {"LOADING", "it is still loading its data"},
-        {"OOM", "it is out of memory, with an eviction policy of noeviction"},
-        {"NOAUTH", "it requires a password"},
-        {"NOPERM", "this user may not run the script"},
-        {"MISCONF", "it cannot save its data and accepts no writes"},
-        {"MASTERDOWN", "it is a replica without its primary"},
-        {"CLUSTERDOWN", "its cluster is down"},
-        {"MOVED", "it is a node of a cluster, and the key belongs to another one"},
-        {"BUSY", "it is busy with another script"},
-    };
-    for (const known_error& each : all)
-        if (error.find(each.word) != std::string_view::npos) return each.meaning;
-    return "it refused the command";
-}
-
-}  // namespace detail
-
-struct pool::state {
-    using connections = reconnecting_pool<connection>;
-
-    /// What one caller sends.
-    struct call {
-        const window_request* before;  // null: nothing is sent along
-        const window_request* request;
-    };
-    using combiner = tollgate::detail::call_combiner<call, window_result>;
-    using requests_of_batch = std::span<const window_request* const>;
-
-    state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
-          const pool_settings& settings_)
-        : server{std::move(server_)},
-          authorities{std::move(authorities_)},
-          script{std::move(script_)},
-          settings{settings_},
-          shared{{.name = "Redis", .connections_max = settings_.connections_max, .on_state = settings_.on_state},
-                 [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
-
-    void send(combiner::batch all) noexcept;
-    /// Whether the server is available; otherwise `reason` says what failed.
-    bool exchange(connection& on, combiner::batch all, std::string& reason);
-    /// The replies to commands for so many requests each. Throws `std::bad_alloc`.
-    result<std::vector<redis::reply>> run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end);
-    /// What the reply says of the request at this place of its command. Sets `reason` if it means that the server is unavailable.
-    window_result interpret(const window_request& request, const redis::reply& received, std::size_t place, std::string& reason) const;
-
-    const server_address server;
-    const std::unique_ptr<tls_authorities> authorities;
-    const window_script script;
-    const pool_settings settings;
-    connections shared;
-    combiner callers;
-    std::atomic<bool> takes_several_keys = true;
-};
-
-inline void pool::state::send(combiner::batch all) noexcept {
-    for (auto* const each : all) each->result.emplace();
-    try {
-        auto on = shared.take(settings.response_wait_max);
-        if (!on) return;
-        std::string reason;
-        bool is_available = false;
-        try {
-            is_available = exchange(**on, all, reason);
-        } catch (...) {  // out of memory; the connection may have an unread reply
-            reason = "out of memory";
-        }
-        // A failure of the server affects every caller: a broken connection, a timeout, an error such as LOADING.
-        if (!is_available) on->trip(reason);
-    } catch (...) {  // out of memory: unavailable
-    }
-}
-
-inline bool pool::state::exchange(connection& on, combiner::batch all, std::string& reason) {
-    const auto end = steady::now() + settings.response_wait_max;
-    std::vector<const window_request*> requests;  // in the order in which they are counted
-    requests.reserve(2 * all.size());
-    for (const auto* const each : all) {
-        if (each->request.before != nullptr) requests.push_back(each->request.before);
-        requests.push_back(each->request.request);
-    }
-    std::size_t per_command = takes_several_keys.load(std::memory_order_relaxed) ? requests.size() : 1;
-    auto replies = run(on, requests, per_command, end);
-    if (replies && per_command > 1 && !replies->front().error.empty()) {
-        // Nothing was counted. A cluster refuses keys of several shards (CROSSSLOT), some proxies any command with several keys.
-        per_command = 1;
-        replies = run(on, requests, per_command, end);
-        if (replies && replies->front().error.empty()) takes_several_keys.store(false, std::memory_order_relaxed);
-    }
-    if (!replies) {
-        reason = std::move(replies.error().cause);
-        return false;
-    }
-    std::size_t at = 0;
-    for (auto* const each : all) {
-        if (each->request.before != nullptr) ++at;
-        each->result = interpret(*each->request.request, (*replies)[at / per_command], at % per_command, reason);
-        ++at;
-    }
-    return reason.empty();
-}
-
-inline auto pool::state::run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end)
-    -> result<std::vector<redis::reply>> {
-    std::vector<redis::reply> replies((requests.size() + per_command - 1) / per_command);
-    constexpr std::size_t request_bytes = 256;
-    std::string commands;
-    commands.reserve(request_bytes * requests.size());
-    const auto append = [&](std::size_t command, window_script::form command_form) {
-        const auto first = command * per_command;
-        script.append(commands, requests.subspan(first, (std::min)(per_command, requests.size() - first)), command_form);
-    };
-    for (std::size_t i = 0; i < replies.size(); ++i) append(i, window_script::form::by_name);
-    if (auto exchanged = on.exchange(commands, replies, end); !exchanged) return std::move(exchanged).error();
-
-    // A server that does not have the script has counted none of these requests: they are sent again, the first with the script.
-    std::vector<std::size_t> unknown;
-    for (std::size_t i = 0; i < replies.size(); ++i)
-        if (replies[i].error.starts_with("NOSCRIPT")) unknown.push_back(i);
-    if (unknown.empty()) return replies;
-    commands.clear();
-    for (const std::size_t i : unknown) append(i, i == unknown.front() ? window_script::form::whole : window_script::form::by_name);
-    std::vector<redis::reply> again(unknown.size());
-    if (auto exchanged = on.exchange(commands, again, end); !exchanged) return std::move(exchanged).error();
-    for (std::size_t i = 0; i < unknown.size(); ++i) replies[unknown[i]] = std::move(again[i]);
-    return replies;
-}
-
-inline window_result pool::state::interpret(const window_request& request, const redis::reply& received, std::size_t place,
-                                            std::string& reason) const {
-    if (received.error.empty()) {
-        const auto read = window_script::read(request, received, place);
-        if (read.outcome == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";
-        return read;
-    }
-    reason = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(received.error)} + " (" +
-             printable_error(received.error) + ")";
-    return {};
-}
-
-TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
-                         const pool_settings& settings)
-    : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
-
-TOLLGATE_DECL pool::~pool() = default;
-
-TOLLGATE_DECL window_result pool::send(const window_request* before, const window_request& request) noexcept {
-    if (state_->shared.is_refusing()) return {};
-    try {
-        return state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
-    } catch (const std::bad_alloc&) {
-        return {};
-    }
-}
-
-TOLLGATE_DECL backend_statistics pool::statistics() const noexcept { return state_->shared.statistics(); }
-
-TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->shared.is_up(); }
-
-}  // namespace tollgate::redis
-
 // <tollgate/limits/redis_limiter.ipp>
 
 namespace tollgate::inline v0 {
@@ -46530,13 +46527,12 @@ struct redis_limiter::state {
           const redis_limiter_settings& settings)
         : when_down{settings.when_down},
           here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
-          pool{std::move(server),
-                std::move(authorities),
-                redis::window_script{settings.prefix},
-                {.connections_max = settings.connections_max,
-                 .connect_wait_max = settings.connect_wait_max,
-                 .response_wait_max = settings.response_wait_max,
-                 .on_state = settings.on_state}} {
+          client{std::move(server),
+                 std::move(authorities),
+                 redis::window_script{settings.prefix},
+                 {.connect_wait_max = settings.connect_wait_max,
+                  .response_wait_max = settings.response_wait_max,
+                  .on_state = settings.on_state}} {
         if (settings.lease > 1)
             leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},
                            detail::random_key<siphash_key>());
@@ -46560,7 +46556,7 @@ struct redis_limiter::state {
 
     const without_redis when_down;
     window_limiter here;
-    redis::pool pool;
+    redis::client client;
     std::optional<redis::leases> leased;
 };
 
@@ -46572,7 +46568,7 @@ inline limit_decision redis_limiter::state::take(const limit_key& key, const quo
         return take_leased(key, allowed, now, at);
     }
     const redis::window_request one{key, bound, 1};
-    const auto [outcome, reply] = pool.send(nullptr, one);
+    const auto [outcome, reply] = client.send(nullptr, one);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
     return judge(one, reply, reply.granted > 0);
 }
@@ -46582,8 +46578,8 @@ inline limit_decision redis_limiter::state::take_leased(const limit_key& key, co
     const detail::bounded_quota bound{allowed};
     redis::leases::pending_request next{{key, bound}};
     if (const auto decision = leased->take(key, bound, at, next)) return *decision;
-    const auto back = pool.is_up() ? leased->reclaim(at) : std::nullopt;
-    const auto [outcome, reply] = pool.send(back ? &*back : nullptr, next.request);
+    const auto back = client.is_up() ? leased->reclaim(at) : std::nullopt;
+    const auto [outcome, reply] = client.send(back ? &*back : nullptr, next.request);
     const bool has_reply = outcome == redis::outcome::replied;
     if (next.is_for_lease) {
         const limit_decision decision = leased->complete(next, has_reply ? &reply : nullptr, at);
@@ -46597,7 +46593,7 @@ inline limit_decision redis_limiter::state::peek(const limit_key& key, const quo
     if (leased)
         if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
     const redis::window_request query{key, bound};
-    const auto [outcome, reply] = pool.send(nullptr, query);
+    const auto [outcome, reply] = client.send(nullptr, query);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
     return judge(query, reply, reply.remaining > 0);
 }
@@ -46663,12 +46659,12 @@ TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
-    return state_->pool.send(nullptr, query).outcome != redis::outcome::unavailable;
+    return state_->client.send(nullptr, query).outcome != redis::outcome::unavailable;
 }
 
-TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->pool.statistics(); }
+TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->client.statistics(); }
 
-TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->pool.is_up(); }
+TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->client.is_up(); }
 
 }  // namespace tollgate
 

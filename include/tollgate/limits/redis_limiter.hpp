@@ -4,9 +4,9 @@
 #include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
+#include <tollgate/limits/detail/redis/client.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
 #include <tollgate/limits/detail/redis/leases.hpp>
-#include <tollgate/limits/detail/redis/pool.hpp>
 #include <tollgate/limits/detail/redis/server_address.hpp>
 #include <tollgate/limits/detail/redis/window_script.hpp>
 #include <tollgate/limits/window_limiter.hpp>
@@ -40,11 +40,9 @@ struct redis_limiter_settings {
     without_redis when_down = without_redis::count_here;
     /// The capacity of `count_here`.
     key_capacity counted_here{};
-    /// Connections per process, opened on demand.
-    std::size_t connections_max = 8;
     /// Time limit for connecting, including TLS and AUTH.
     milliseconds connect_wait_max{200};
-    /// Time limit for waiting for a connection, and again for the reply.
+    /// Time limit for the reply.
     milliseconds response_wait_max{100};
     /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
     std::string authorities_file{};

@@ -17,13 +17,12 @@ struct redis_limiter::state {
           const redis_limiter_settings& settings)
         : when_down{settings.when_down},
           here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
-          pool{std::move(server),
-                std::move(authorities),
-                redis::window_script{settings.prefix},
-                {.connections_max = settings.connections_max,
-                 .connect_wait_max = settings.connect_wait_max,
-                 .response_wait_max = settings.response_wait_max,
-                 .on_state = settings.on_state}} {
+          client{std::move(server),
+                 std::move(authorities),
+                 redis::window_script{settings.prefix},
+                 {.connect_wait_max = settings.connect_wait_max,
+                  .response_wait_max = settings.response_wait_max,
+                  .on_state = settings.on_state}} {
         if (settings.lease > 1)
             leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},
                            detail::random_key<siphash_key>());
@@ -47,7 +46,7 @@ struct redis_limiter::state {
 
     const without_redis when_down;
     window_limiter here;
-    redis::pool pool;
+    redis::client client;
     std::optional<redis::leases> leased;
 };
 
@@ -59,7 +58,7 @@ inline limit_decision redis_limiter::state::take(const limit_key& key, const quo
         return take_leased(key, allowed, now, at);
     }
     const redis::window_request one{key, bound, 1};
-    const auto [outcome, reply] = pool.send(nullptr, one);
+    const auto [outcome, reply] = client.send(nullptr, one);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
     return judge(one, reply, reply.granted > 0);
 }
@@ -69,8 +68,8 @@ inline limit_decision redis_limiter::state::take_leased(const limit_key& key, co
     const detail::bounded_quota bound{allowed};
     redis::leases::pending_request next{{key, bound}};
     if (const auto decision = leased->take(key, bound, at, next)) return *decision;
-    const auto back = pool.is_up() ? leased->reclaim(at) : std::nullopt;
-    const auto [outcome, reply] = pool.send(back ? &*back : nullptr, next.request);
+    const auto back = client.is_up() ? leased->reclaim(at) : std::nullopt;
+    const auto [outcome, reply] = client.send(back ? &*back : nullptr, next.request);
     const bool has_reply = outcome == redis::outcome::replied;
     if (next.is_for_lease) {
         const limit_decision decision = leased->complete(next, has_reply ? &reply : nullptr, at);
@@ -84,7 +83,7 @@ inline limit_decision redis_limiter::state::peek(const limit_key& key, const quo
     if (leased)
         if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
     const redis::window_request query{key, bound};
-    const auto [outcome, reply] = pool.send(nullptr, query);
+    const auto [outcome, reply] = client.send(nullptr, query);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
     return judge(query, reply, reply.remaining > 0);
 }
@@ -150,11 +149,11 @@ TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
-    return state_->pool.send(nullptr, query).outcome != redis::outcome::unavailable;
+    return state_->client.send(nullptr, query).outcome != redis::outcome::unavailable;
 }
 
-TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->pool.statistics(); }
+TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->client.statistics(); }
 
-TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->pool.is_up(); }
+TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->client.is_up(); }
 
 }  // namespace tollgate

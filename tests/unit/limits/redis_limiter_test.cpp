@@ -160,7 +160,7 @@ TEST_CASE("decisions equal the model's for random requests, by the server's cloc
     const redis::window_script script{settings.prefix};
     auto address = redis::parse_url(redis_server::shared().url());
     REQUIRE(address);
-    redis::pool pool{*address, nullptr, script, {}};
+    redis::client client{*address, nullptr, script, {}};
     std::map<std::int64_t, window> windows;
     std::mt19937 random{Catch::rngSeed()};
     const auto pick = [&random](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
@@ -176,7 +176,7 @@ TEST_CASE("decisions equal the model's for random requests, by the server's cloc
             request.returned = 1;
             request.returned_of = known.began_at - (pick(2) == 0 ? 1 : 0);
         }
-        const auto [outcome, reply] = pool.send(nullptr, request);
+        const auto [outcome, reply] = client.send(nullptr, request);
         REQUIRE((outcome == redis::outcome::replied));
         const std::int64_t length = allowed.window.count() * 1000, now = reply.now_milliseconds;
         CAPTURE(step, number, counts, allowed.requests, length, now, known.began_at, known.requests, known.length);
@@ -207,7 +207,6 @@ TEST_CASE("threads and nodes together are admitted exactly as often as the quota
     const auto lease = GENERATE(1U, 10U, 1000U);
     auto settings = test_settings();
     settings.lease = lease;
-    settings.connections_max = 3;
     std::vector<redis_limiter> nodes;
     for (int i = 0; i < 3; ++i) nodes.push_back(open(redis_server::shared().url(), settings));
     const quota allowed{1000, hours{1}};
@@ -486,7 +485,6 @@ TEST_CASE("a Redis that hangs delays only the request that notices, within respo
     tcp_proxy proxy{redis_server::shared().socket_path()};
     auto settings = test_settings();
     settings.response_wait_max = milliseconds{300};
-    settings.connections_max = 2;
     notices state_changes;
     settings.on_state = state_changes.hook();
     auto limiter = open(proxied(proxy), settings);

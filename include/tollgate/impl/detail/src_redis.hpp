@@ -7,9 +7,9 @@
 #error Define TOLLGATE_SEPARATE_COMPILATION for every translation unit of the program.
 #endif
 
+#include <tollgate/limits/detail/redis/client.ipp>
 #include <tollgate/limits/detail/redis/connection.ipp>
 #include <tollgate/limits/detail/redis/leases.ipp>
-#include <tollgate/limits/detail/redis/pool.ipp>
 #include <tollgate/limits/detail/redis/server_address.ipp>
 #include <tollgate/limits/detail/redis/window_script.ipp>
 #include <tollgate/limits/redis_limiter.ipp>

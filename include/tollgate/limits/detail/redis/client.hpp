@@ -17,32 +17,31 @@
 
 namespace tollgate::inline v0::redis {
 
-struct pool_settings {
-    /// Connections per process. One carries about ten thousand requests a second.
-    std::size_t connections_max = 8;
+struct client_settings {
     /// Time limit for connecting, including TLS and AUTH.
     milliseconds connect_wait_max{200};
-    /// Time limit for waiting for a connection, and again for the reply.
+    /// Time limit for the reply.
     milliseconds response_wait_max{100};
     /// Called once when the server becomes unavailable and once when it is available again. Must return quickly and
     /// must not call the limiter.
     std::function<void(bool up, std::string_view reason)> on_state{};
 };
 
-/// The connections of one process to a server, opened on demand, and whether the server is available.
+/// The connection of one process to a server, opened on demand, and whether the server is available. One is enough: calls that
+/// arrive while a round trip is under way share the next one.
 ///
 /// After a failed connection, a timeout or an error such as READONLY, LOADING, OOM or NOAUTH, calls fail at once
 /// without a lock or a wait. One call at a time is let through as a probe: after 100 ms at first, at most every 2 s
 /// later.
 ///
 /// Thread rule: any thread. Blocking. Never throws.
-class pool {
+class client {
 public:
-    TOLLGATE_DECL pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
-                       const pool_settings& settings);
-    pool(const pool&) = delete;
-    pool& operator=(const pool&) = delete;
-    TOLLGATE_DECL ~pool();
+    TOLLGATE_DECL client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+                         const client_settings& settings);
+    client(const client&) = delete;
+    client& operator=(const client&) = delete;
+    TOLLGATE_DECL ~client();
 
     /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
     /// discarded.
@@ -60,5 +59,5 @@ private:
 }  // namespace tollgate::redis
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/limits/detail/redis/pool.ipp>
+#include <tollgate/limits/detail/redis/client.ipp>
 #endif

@@ -2,7 +2,7 @@
 
 #include <tollgate/base/detail/call_combiner.hpp>
 #include <tollgate/base/detail/reconnecting_pool.hpp>
-#include <tollgate/limits/detail/redis/pool.hpp>
+#include <tollgate/limits/detail/redis/client.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -41,7 +41,7 @@ inline std::string_view meaning_of(std::string_view error) noexcept {
 
 }  // namespace detail
 
-struct pool::state {
+struct client::state {
     using connections = reconnecting_pool<connection>;
 
     /// What one caller sends.
@@ -53,12 +53,12 @@ struct pool::state {
     using requests_of_batch = std::span<const window_request* const>;
 
     state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
-          const pool_settings& settings_)
+          const client_settings& settings_)
         : server{std::move(server_)},
           authorities{std::move(authorities_)},
           script{std::move(script_)},
           settings{settings_},
-          shared{{.name = "Redis", .connections_max = settings_.connections_max, .on_state = settings_.on_state},
+          shared{{.name = "Redis", .connections_max = 1, .on_state = settings_.on_state},
                  [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
 
     void send(combiner::batch all) noexcept;
@@ -72,13 +72,13 @@ struct pool::state {
     const server_address server;
     const std::unique_ptr<tls_authorities> authorities;
     const window_script script;
-    const pool_settings settings;
+    const client_settings settings;
     connections shared;
     combiner callers;
     std::atomic<bool> takes_several_keys = true;
 };
 
-inline void pool::state::send(combiner::batch all) noexcept {
+inline void client::state::send(combiner::batch all) noexcept {
     for (auto* const each : all) each->result.emplace();
     try {
         auto on = shared.take(settings.response_wait_max);
@@ -96,7 +96,7 @@ inline void pool::state::send(combiner::batch all) noexcept {
     }
 }
 
-inline bool pool::state::exchange(connection& on, combiner::batch all, std::string& reason) {
+inline bool client::state::exchange(connection& on, combiner::batch all, std::string& reason) {
     const auto end = steady::now() + settings.response_wait_max;
     std::vector<const window_request*> requests;  // in the order in which they are counted
     requests.reserve(2 * all.size());
@@ -125,7 +125,7 @@ inline bool pool::state::exchange(connection& on, combiner::batch all, std::stri
     return reason.empty();
 }
 
-inline auto pool::state::run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end)
+inline auto client::state::run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end)
     -> result<std::vector<redis::reply>> {
     std::vector<redis::reply> replies((requests.size() + per_command - 1) / per_command);
     constexpr std::size_t request_bytes = 256;
@@ -151,7 +151,7 @@ inline auto pool::state::run(connection& on, requests_of_batch requests, std::si
     return replies;
 }
 
-inline window_result pool::state::interpret(const window_request& request, const redis::reply& received, std::size_t place,
+inline window_result client::state::interpret(const window_request& request, const redis::reply& received, std::size_t place,
                                             std::string& reason) const {
     if (received.error.empty()) {
         const auto read = window_script::read(request, received, place);
@@ -163,13 +163,13 @@ inline window_result pool::state::interpret(const window_request& request, const
     return {};
 }
 
-TOLLGATE_DECL pool::pool(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
-                         const pool_settings& settings)
+TOLLGATE_DECL client::client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+                         const client_settings& settings)
     : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
 
-TOLLGATE_DECL pool::~pool() = default;
+TOLLGATE_DECL client::~client() = default;
 
-TOLLGATE_DECL window_result pool::send(const window_request* before, const window_request& request) noexcept {
+TOLLGATE_DECL window_result client::send(const window_request* before, const window_request& request) noexcept {
     if (state_->shared.is_refusing()) return {};
     try {
         return state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
@@ -178,8 +178,8 @@ TOLLGATE_DECL window_result pool::send(const window_request* before, const windo
     }
 }
 
-TOLLGATE_DECL backend_statistics pool::statistics() const noexcept { return state_->shared.statistics(); }
+TOLLGATE_DECL backend_statistics client::statistics() const noexcept { return state_->shared.statistics(); }
 
-TOLLGATE_DECL bool pool::is_up() const noexcept { return state_->shared.is_up(); }
+TOLLGATE_DECL bool client::is_up() const noexcept { return state_->shared.is_up(); }
 
 }  // namespace tollgate::redis
