@@ -77,6 +77,8 @@ struct query_parameter {
 template <std::int64_t Min, std::int64_t Max>
 struct integer_parameter {
     using type = std::int64_t;  ///< the type of the handler's argument
+    /// Bounds, for the documentation and OpenAPI.
+    static constexpr std::int64_t minimum = Min, maximum = Max;
     /// Empty for other text, and beyond the bounds.
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
@@ -132,6 +134,8 @@ struct route {
     struct parameter {
         std::string_view name;
         parameter_kind kind = parameter_kind::text;
+        std::int64_t minimum = INT64_MIN;  ///< of an id or an integer
+        std::int64_t maximum = INT64_MAX;  ///< of an id or an integer
     };
 
     /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
@@ -186,15 +190,20 @@ inline constexpr bool is_id = false;
 template <class Tag>
 inline constexpr bool is_id<id<Tag>> = true;
 
-template <class T>
-inline constexpr auto kind_of = is_id<T>               ? route::parameter_kind::id
-                                : std::is_integral_v<T> ? route::parameter_kind::integer
-                                                        : route::parameter_kind::text;
+/// What a `path_parameter` or `query_parameter` says of itself; the name is added with the row.
+template <class Parameter>
+[[nodiscard]] constexpr route::parameter describe_parameter() noexcept {
+    using type = typename Parameter::type;
+    if constexpr (is_id<type>) return {{}, route::parameter_kind::id, 1};
+    else if constexpr (requires { Parameter::minimum, Parameter::maximum; })
+        return {{}, route::parameter_kind::integer, Parameter::minimum, Parameter::maximum};
+    else return {{}, std::is_integral_v<type> ? route::parameter_kind::integer : route::parameter_kind::text};
+}
 
 template <fixed_text Name>
 struct parameter_reader {
     using type = typename path_parameter<Name>::type;
-    static constexpr auto kind = kind_of<type>;
+    static constexpr auto description = describe_parameter<path_parameter<Name>>();
     static std::optional<type> read(std::string_view capture, const service*) { return path_parameter<Name>::parse(capture); }
 };
 
@@ -202,7 +211,7 @@ struct parameter_reader {
 template <>
 struct parameter_reader<"service"> {
     using type = const service&;
-    static constexpr auto kind = route::parameter_kind::service;
+    static constexpr route::parameter description{{}, route::parameter_kind::service};
     static const service* read(std::string_view, const service* of_service) noexcept { return of_service; }
 };
 
@@ -216,7 +225,7 @@ struct parameter_reader<"service"> {
 template <fixed_text Name>
 struct query_reader {
     using type = std::optional<typename query_parameter<Name>::type>;
-    static constexpr auto kind = kind_of<typename query_parameter<Name>::type>;
+    static constexpr auto description = describe_parameter<query_parameter<Name>>();
     /// False, with `failure` set, if there is one that does not parse.
     static bool read(std::string_view query, type& value, std::optional<error>& failure) {
         auto text = find_in_query(query, Name.view());
@@ -241,7 +250,7 @@ struct keyed_route {
 
 /// A row, except for how its endpoint is called.
 [[nodiscard]] TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access,
-                                           const route_notes& notes, std::initializer_list<route::parameter_kind> kinds);
+                                           const route_notes& notes, std::initializer_list<route::parameter> parameters);
 
 template <class Endpoint, class... Readers>
 [[nodiscard]] route make_endpoint_row(http::method method, std::string_view path, access_rule access, Endpoint endpoint,
@@ -250,7 +259,7 @@ template <class Endpoint, class... Readers>
     static_assert(caller::fits,
                   "tollgate: an endpoint takes `auto& call`, one parameter for each name in braces of its path, and one "
                   "`const std::optional<...>&` for each of its query, and returns result<void>; read tollgate/pipeline/route_table.hpp");
-    route row = make_row(method, path, access, notes, {Readers::kind...});
+    route row = make_row(method, path, access, notes, {Readers::description...});
     if constexpr (caller::fits) {
         row.run = &caller::run;
         row.run_without_waiting = &caller::run_without_waiting;
@@ -280,7 +289,9 @@ template <http::method Method, fixed_text Pattern, class Endpoint>
             constexpr auto path = path_pattern<Pattern>();
             route row = make_pattern_row<Method, path>(access, reading{std::move(endpoint)}, notes);
             row.path = path_part(Pattern.view());
-            (row.query_parameters.push_back({query.names[I], query_reader<query_parameter_name<Pattern, I>()>::kind}), ...);
+            ((row.query_parameters.push_back(query_reader<query_parameter_name<Pattern, I>()>::description),
+              row.query_parameters.back().name = query.names[I]),
+             ...);
             return row;
         }(std::make_index_sequence<query.count>{});
     } else {

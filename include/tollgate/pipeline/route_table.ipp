@@ -45,7 +45,7 @@ TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view 
 }
 
 TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
-                             std::initializer_list<route::parameter_kind> kinds) {
+                             std::initializer_list<route::parameter> parameters) {
     route row;
     row.access = access;
     row.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
@@ -53,11 +53,12 @@ TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_
     row.method = method;
     row.path = path;
     row.notes = notes;
-    const auto parameters = read_pattern(path).value_or(pattern_parameters{});
-    for (const auto kind : kinds) {
+    const auto pattern = read_pattern(path).value_or(pattern_parameters{});
+    for (const auto& each : parameters) {
         const auto at = row.parameters.size();
-        row.parameters.push_back({parameters.names[at], kind});
-        if (kind == route::parameter_kind::service) row.service_capture = at;
+        row.parameters.push_back(each);
+        row.parameters.back().name = pattern.names[at];
+        if (each.kind == route::parameter_kind::service) row.service_capture = at;
     }
     return row;
 }

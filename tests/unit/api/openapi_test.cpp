@@ -13,6 +13,13 @@
 using namespace tollgate;
 using json = nlohmann::json;
 
+template <>
+struct tollgate::path_parameter<"floor"> : tollgate::integer_parameter<-2, 30> {};
+template <>
+struct tollgate::query_parameter<"days"> : tollgate::integer_parameter<1, 366> {};
+template <>
+struct tollgate::query_parameter<"offset"> : tollgate::integer_parameter<INT64_MIN, INT64_MAX> {};
+
 namespace {
 
 api_settings shop_settings() {
@@ -152,6 +159,22 @@ TEST_CASE("OpenAPI describes requests and responses of the hook endpoints") {
     CHECK_FALSE(remove["responses"]["204"].contains("content"));
     CHECK_FALSE(remove["responses"].contains("422"));
     CHECK_FALSE(remove.contains("requestBody"));
+}
+
+TEST_CASE("OpenAPI and the documentation have the bounds of an integer parameter") {
+    const route_table routes{on_get<"/floors/{floor}/bookings/{hook}?{days}&{offset}&{word}">(
+        open_to_all,
+        [](api_call&, std::int64_t, hook_id, const std::optional<std::int64_t>&, const std::optional<std::int64_t>&,
+           const std::optional<std::string>&) { return result<void>{}; },
+        {.operation = "listBookings", .summary = "Lists bookings.", .success_body = {R"({"type":"object"})"}})};
+    const auto document = json::parse(make_openapi(shop_settings(), routes));
+    const auto& parameters = document["paths"]["/floors/{floor}/bookings/{hook}"]["get"]["parameters"];
+    const auto schema = [&](std::size_t at) { return parameters[at]["schema"]; };
+    CHECK(schema(0) == json{{"type", "integer"}, {"format", "int64"}, {"minimum", -2}, {"maximum", 30}});
+    CHECK(schema(1) == json{{"type", "integer"}, {"format", "int64"}, {"minimum", 1}});
+    CHECK(schema(2) == json{{"type", "integer"}, {"format", "int64"}, {"minimum", 1}, {"maximum", 366}});
+    CHECK(schema(3) == json{{"type", "integer"}, {"format", "int64"}});
+    CHECK(schema(4) == json{{"type", "string"}});
 }
 
 TEST_CASE("OpenAPI lists the scopes of each operation") {

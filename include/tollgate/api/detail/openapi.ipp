@@ -205,13 +205,11 @@ inline void document::write_parameter(const route::parameter& each, bool in_path
             json_.end_array();
             break;
         case route::parameter_kind::id:
-            json_.member("type").string("integer");
-            json_.member("format").string("int64");
-            json_.member("minimum").integer(1);
-            break;
         case route::parameter_kind::integer:
             json_.member("type").string("integer");
             json_.member("format").string("int64");
+            if (each.minimum != INT64_MIN) json_.member("minimum").integer(each.minimum);
+            if (each.maximum != INT64_MAX) json_.member("maximum").integer(each.maximum);
             break;
         case route::parameter_kind::text: json_.member("type").string("string"); break;
     }

@@ -440,7 +440,12 @@ TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const
                     html_.add("<code>{}</code> ", known.name.view());
                 break;
             case route::parameter_kind::id: html_.add("the {}'s id, an integer", each.name); break;
-            case route::parameter_kind::integer: html_.add("an integer"); break;
+            case route::parameter_kind::integer: {
+                html_.add("an integer");
+                if (each.minimum != INT64_MIN) html_.add(" from {}", std::to_string(each.minimum));
+                if (each.maximum != INT64_MAX) html_.add(" to {}", std::to_string(each.maximum));
+                break;
+            }
             case route::parameter_kind::text: html_.add("text"); break;
         }
         html_.add("</td></tr>\n");
