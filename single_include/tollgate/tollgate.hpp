@@ -383,6 +383,7 @@ inline constexpr std::size_t client_id_bytes_max = 64;           // generated on
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
 inline constexpr std::size_t query_parameters_max = 8;           // that one route declares
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
+inline constexpr int full_host_retry_seconds_max = 60;            // how long a due webhook may be unlisted while its host is full
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
 inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
@@ -3269,7 +3270,8 @@ struct lease_request {
     std::size_t deliveries_max = 0;
     /// The bound of leases in force for the hook's host, held by any worker, including those of this request.
     std::size_t host_leases_max = 0;
-    /// If this bound delays a delivery that is due, the hook is not listed again before this time.
+    /// If this bound delays a delivery that is due, the hook is not listed again before this time: at most
+    /// `limits::full_host_retry_seconds_max` from now.
     instant full_host_retry_at;
 };
 
@@ -7458,6 +7460,8 @@ struct query_parameter {
 template <std::int64_t Min, std::int64_t Max>
 struct integer_parameter {
     using type = std::int64_t;  ///< the type of the handler's argument
+    /// Bounds, for the documentation and OpenAPI.
+    static constexpr std::int64_t minimum = Min, maximum = Max;
     /// Empty for other text, and beyond the bounds.
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
@@ -7513,6 +7517,8 @@ struct route {
     struct parameter {
         std::string_view name;
         parameter_kind kind = parameter_kind::text;
+        std::int64_t minimum = INT64_MIN;  ///< of an id or an integer
+        std::int64_t maximum = INT64_MAX;  ///< of an id or an integer
     };
 
     /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
@@ -7567,15 +7573,20 @@ inline constexpr bool is_id = false;
 template <class Tag>
 inline constexpr bool is_id<id<Tag>> = true;
 
-template <class T>
-inline constexpr auto kind_of = is_id<T>               ? route::parameter_kind::id
-                                : std::is_integral_v<T> ? route::parameter_kind::integer
-                                                        : route::parameter_kind::text;
+/// What a `path_parameter` or `query_parameter` says of itself; the name is added with the row.
+template <class Parameter>
+[[nodiscard]] constexpr route::parameter describe_parameter() noexcept {
+    using type = typename Parameter::type;
+    if constexpr (is_id<type>) return {{}, route::parameter_kind::id, 1};
+    else if constexpr (requires { Parameter::minimum, Parameter::maximum; })
+        return {{}, route::parameter_kind::integer, Parameter::minimum, Parameter::maximum};
+    else return {{}, std::is_integral_v<type> ? route::parameter_kind::integer : route::parameter_kind::text};
+}
 
 template <fixed_text Name>
 struct parameter_reader {
     using type = typename path_parameter<Name>::type;
-    static constexpr auto kind = kind_of<type>;
+    static constexpr auto description = describe_parameter<path_parameter<Name>>();
     static std::optional<type> read(std::string_view capture, const service*) { return path_parameter<Name>::parse(capture); }
 };
 
@@ -7583,7 +7594,7 @@ struct parameter_reader {
 template <>
 struct parameter_reader<"service"> {
     using type = const service&;
-    static constexpr auto kind = route::parameter_kind::service;
+    static constexpr route::parameter description{{}, route::parameter_kind::service};
     static const service* read(std::string_view, const service* of_service) noexcept { return of_service; }
 };
 
@@ -7597,7 +7608,7 @@ struct parameter_reader<"service"> {
 template <fixed_text Name>
 struct query_reader {
     using type = std::optional<typename query_parameter<Name>::type>;
-    static constexpr auto kind = kind_of<typename query_parameter<Name>::type>;
+    static constexpr auto description = describe_parameter<query_parameter<Name>>();
     /// False, with `failure` set, if there is one that does not parse.
     static bool read(std::string_view query, type& value, std::optional<error>& failure) {
         auto text = find_in_query(query, Name.view());
@@ -7622,7 +7633,7 @@ struct keyed_route {
 
 /// A row, except for how its endpoint is called.
 [[nodiscard]] TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access,
-                                           const route_notes& notes, std::initializer_list<route::parameter_kind> kinds);
+                                           const route_notes& notes, std::initializer_list<route::parameter> parameters);
 
 template <class Endpoint, class... Readers>
 [[nodiscard]] route make_endpoint_row(http::method method, std::string_view path, access_rule access, Endpoint endpoint,
@@ -7631,7 +7642,7 @@ template <class Endpoint, class... Readers>
     static_assert(caller::fits,
                   "tollgate: an endpoint takes `auto& call`, one parameter for each name in braces of its path, and one "
                   "`const std::optional<...>&` for each of its query, and returns result<void>; read tollgate/pipeline/route_table.hpp");
-    route row = make_row(method, path, access, notes, {Readers::kind...});
+    route row = make_row(method, path, access, notes, {Readers::description...});
     if constexpr (caller::fits) {
         row.run = &caller::run;
         row.run_without_waiting = &caller::run_without_waiting;
@@ -7661,7 +7672,9 @@ template <http::method Method, fixed_text Pattern, class Endpoint>
             constexpr auto path = path_pattern<Pattern>();
             route row = make_pattern_row<Method, path>(access, reading{std::move(endpoint)}, notes);
             row.path = path_part(Pattern.view());
-            (row.query_parameters.push_back({query.names[I], query_reader<query_parameter_name<Pattern, I>()>::kind}), ...);
+            ((row.query_parameters.push_back(query_reader<query_parameter_name<Pattern, I>()>::description),
+              row.query_parameters.back().name = query.names[I]),
+             ...);
             return row;
         }(std::make_index_sequence<query.count>{});
     } else {
@@ -22394,7 +22407,7 @@ TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view 
 }
 
 TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
-                             std::initializer_list<route::parameter_kind> kinds) {
+                             std::initializer_list<route::parameter> parameters) {
     route row;
     row.access = access;
     row.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
@@ -22402,11 +22415,12 @@ TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_
     row.method = method;
     row.path = path;
     row.notes = notes;
-    const auto parameters = read_pattern(path).value_or(pattern_parameters{});
-    for (const auto kind : kinds) {
+    const auto pattern = read_pattern(path).value_or(pattern_parameters{});
+    for (const auto& each : parameters) {
         const auto at = row.parameters.size();
-        row.parameters.push_back({parameters.names[at], kind});
-        if (kind == route::parameter_kind::service) row.service_capture = at;
+        row.parameters.push_back(each);
+        row.parameters.back().name = pattern.names[at];
+        if (each.kind == route::parameter_kind::service) row.service_capture = at;
     }
     return row;
 }
@@ -29777,7 +29791,9 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
             if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
         }
     };
-    for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= now; ++next) count(hook_rows_.at(next->hook).waiting);
+    // Those that are ready, or whose host is full.
+    const instant end = now + seconds{limits::full_host_retry_seconds_max};
+    for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= end; ++next) count(hook_rows_.at(next->hook).waiting);
     for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended
     return backlog;
 }
@@ -33410,7 +33426,12 @@ TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const
                     html_.add("<code>{}</code> ", known.name.view());
                 break;
             case route::parameter_kind::id: html_.add("the {}'s id, an integer", each.name); break;
-            case route::parameter_kind::integer: html_.add("an integer"); break;
+            case route::parameter_kind::integer: {
+                html_.add("an integer");
+                if (each.minimum != INT64_MIN) html_.add(" from {}", std::to_string(each.minimum));
+                if (each.maximum != INT64_MAX) html_.add(" to {}", std::to_string(each.maximum));
+                break;
+            }
             case route::parameter_kind::text: html_.add("text"); break;
         }
         html_.add("</td></tr>\n");
@@ -33639,13 +33660,11 @@ inline void document::write_parameter(const route::parameter& each, bool in_path
             json_.end_array();
             break;
         case route::parameter_kind::id:
-            json_.member("type").string("integer");
-            json_.member("format").string("int64");
-            json_.member("minimum").integer(1);
-            break;
         case route::parameter_kind::integer:
             json_.member("type").string("integer");
             json_.member("format").string("int64");
+            if (each.minimum != INT64_MIN) json_.member("minimum").integer(each.minimum);
+            if (each.maximum != INT64_MAX) json_.member("maximum").integer(each.maximum);
             break;
         case route::parameter_kind::text: json_.member("type").string("string"); break;
     }
@@ -34667,7 +34686,9 @@ public:
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size() + results_.size(); }
     /// Leased, and the attempt has not ended.
     [[nodiscard]] std::size_t being_sent() const noexcept { return in_flight_.size(); }
-    [[nodiscard]] milliseconds full_host_retry_time() const noexcept { return settings_.client.attempt_timeout / 8; }
+    [[nodiscard]] milliseconds full_host_retry_time() const noexcept {
+        return (std::min)(settings_.client.attempt_timeout / 8, milliseconds{seconds{limits::full_host_retry_seconds_max}});
+    }
 
 private:
     struct remembered_hook {
@@ -34776,6 +34797,7 @@ private:
     static constexpr std::size_t known_accounts_max = 16;  // at one host, of those that have nothing to send
     static constexpr std::size_t known_hosts_max = 16'384;
     static constexpr milliseconds minute = seconds{60};
+    static_assert(minute <= seconds{limits::full_host_retry_seconds_max});
     static constexpr std::size_t known_minutes_max = 65'536;  // hooks beyond have no bound; 4 MB
 };
 
@@ -38573,15 +38595,16 @@ TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event
 
 TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::size_t rows_max) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<delivery_backlog> {
-        // Reads only hooks that may have due deliveries. The oldest delivery is the first of its hook.
+        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full. The oldest delivery is the
+        // first of its hook.
         auto rows = on.prepare(
             "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
             "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
-            "WHERE hooks.ready_at <= ?1 AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
+            "WHERE hooks.ready_at <= ?3 AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
             "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
-            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks WHERE ready_at <= ?1) "
+            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks WHERE ready_at <= ?3) "
             "WHERE first <= ?1)",
-            now, rows_max);
+            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
         auto row = rows.next<std::int64_t, std::optional<instant>>();
         if (!row) return std::move(row).error();
         if (!*row) return delivery_backlog{};
@@ -42572,16 +42595,17 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<delivery_backlog> {
-        // Reads only hooks that may have due deliveries: those that are ready, and those named by an unread notice.
+        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread
+        // notice.
         auto rows = impl_->database.query(
-            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $1 AND account_id <> 0 "
+            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 "
             "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE due_at <= $1 AND account_id <> 0) "
             "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
             "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
             "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
             "AS first FROM ready) AS firsts WHERE first <= $1)",
-            now, rows_max);
+            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
         if (!rows) return std::move(rows).error();
         const auto row = rows->only<std::int64_t, std::optional<instant>>();
         if (!row) return row.error();

@@ -116,7 +116,8 @@ struct lease_request {
     std::size_t deliveries_max = 0;
     /// The bound of leases in force for the hook's host, held by any worker, including those of this request.
     std::size_t host_leases_max = 0;
-    /// If this bound delays a delivery that is due, the hook is not listed again before this time.
+    /// If this bound delays a delivery that is due, the hook is not listed again before this time: at most
+    /// `limits::full_host_retry_seconds_max` from now.
     instant full_host_retry_at;
 };
 

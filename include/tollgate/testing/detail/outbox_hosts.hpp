@@ -160,6 +160,11 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect(lease_of(store, {hook, 2, 4, noon}, terms).size() == 2, "two are leased");
             backlog = value_of(store.backlog(noon + seconds{60}, 100));
             expect(backlog.due == 3 && backlog.due_since == noon + seconds{5}, "what is leased is not due");
+            const instant later = noon + seconds{60 + limits::full_host_retry_seconds_max};
+            expect(lease_of(store, {hook, 0, 0, later}, terms).empty(), "the host is full");
+            expect(value_of(store.due_hooks(noon + seconds{60}, 10)).hooks.empty(), "the hook is not listed for a while");
+            backlog = value_of(store.backlog(noon + seconds{60}, 100));
+            expect(backlog.due == 3 && backlog.due_since == noon + seconds{5}, "but its deliveries are due as before");
             expect(value_of(store.backlog(terms.lease_until, 100)).due == 5, "when its lease has ended, it is");
             value_of(store.delete_hook(account, hook));
             expect(value_of(store.backlog(terms.lease_until, 100)).due == 0, "deliveries of a deleted hook are not due");

@@ -146,7 +146,9 @@ public:
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size() + results_.size(); }
     /// Leased, and the attempt has not ended.
     [[nodiscard]] std::size_t being_sent() const noexcept { return in_flight_.size(); }
-    [[nodiscard]] milliseconds full_host_retry_time() const noexcept { return settings_.client.attempt_timeout / 8; }
+    [[nodiscard]] milliseconds full_host_retry_time() const noexcept {
+        return (std::min)(settings_.client.attempt_timeout / 8, milliseconds{seconds{limits::full_host_retry_seconds_max}});
+    }
 
 private:
     struct remembered_hook {
@@ -255,6 +257,7 @@ private:
     static constexpr std::size_t known_accounts_max = 16;  // at one host, of those that have nothing to send
     static constexpr std::size_t known_hosts_max = 16'384;
     static constexpr milliseconds minute = seconds{60};
+    static_assert(minute <= seconds{limits::full_host_retry_seconds_max});
     static constexpr std::size_t known_minutes_max = 65'536;  // hooks beyond have no bound; 4 MB
 };
 

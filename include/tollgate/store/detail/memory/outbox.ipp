@@ -292,7 +292,9 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
             if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
         }
     };
-    for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= now; ++next) count(hook_rows_.at(next->hook).waiting);
+    // Those that are ready, or whose host is full.
+    const instant end = now + seconds{limits::full_host_retry_seconds_max};
+    for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= end; ++next) count(hook_rows_.at(next->hook).waiting);
     for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended
     return backlog;
 }

@@ -23,16 +23,17 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<delivery_backlog> {
-        // Reads only hooks that may have due deliveries: those that are ready, and those named by an unread notice.
+        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread
+        // notice.
         auto rows = impl_->database.query(
-            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $1 AND account_id <> 0 "
+            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 "
             "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE due_at <= $1 AND account_id <> 0) "
             "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
             "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
             "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
             "AS first FROM ready) AS firsts WHERE first <= $1)",
-            now, rows_max);
+            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
         if (!rows) return std::move(rows).error();
         const auto row = rows->only<std::int64_t, std::optional<instant>>();
         if (!row) return row.error();

@@ -218,15 +218,16 @@ TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event
 
 TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::size_t rows_max) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<delivery_backlog> {
-        // Reads only hooks that may have due deliveries. The oldest delivery is the first of its hook.
+        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full. The oldest delivery is the
+        // first of its hook.
         auto rows = on.prepare(
             "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
             "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
-            "WHERE hooks.ready_at <= ?1 AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
+            "WHERE hooks.ready_at <= ?3 AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
             "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
-            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks WHERE ready_at <= ?1) "
+            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks WHERE ready_at <= ?3) "
             "WHERE first <= ?1)",
-            now, rows_max);
+            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
         auto row = rows.next<std::int64_t, std::optional<instant>>();
         if (!row) return std::move(row).error();
         if (!*row) return delivery_backlog{};
