@@ -10057,10 +10057,10 @@ struct hook_dispatch_settings {
 
     /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
     std::size_t attempts_max = 2048;
-    std::size_t slow_attempts_max = 1024;  ///< of these, to hosts where the account's last attempt took a second or longer
+    std::size_t slow_attempts_max = 1024;  ///< of these, to webhooks whose last attempt took a second or longer
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
-    /// Of these, by one account whose last attempt at the host took a second or longer. An account without an attempt there
-    /// gets what the host's last attempt allows, and this many at a host without any.
+    /// Of these, to the webhooks of one account whose last attempt took a second or longer, or that had none yet; and one more
+    /// to a webhook that has no attempt in progress.
     std::size_t per_slow_host_max = 2;
     /// Attempts that one hook gets in a minute, which begins with the first of them; further attempts wait for the next
     /// minute. 0: no bound, the default, because a bound also delays receivers that keep up. `per_host_max` already
@@ -34650,12 +34650,13 @@ struct scheduler_actions {
 ///
 /// Rules:
 /// - At most `attempts_max` deliveries are in flight, their data within `data_bytes_max`; at most `slow_attempts_max` are
-///   slow, judged by the last attempt of the same account at the same host.
-/// - A host has at most `per_host_max` leases, counted by the store over all workers. One account has at most
-///   `per_slow_host_max` of them while its last attempt there was slow, or while the host is unknown.
+///   for slow hooks, whose last attempt took a second or longer.
+/// - A host has at most `per_host_max` leases, counted by the store over all workers. The slow and new hooks of one account have
+///   at most `per_slow_host_max` of them, and one more for a hook without an attempt in flight.
 /// - Hooks take turns in the order in which they became due. A free slot of a host goes to the account with the fewest
 /// deliveries in flight there. The last slot of a host that several accounts use is kept for an account without a delivery
-/// in flight there. So accounts that share a host do not wait for each other's hooks.
+/// in flight there; of one that several hooks of a single account use, for a hook without one. So the accounts and hooks that
+/// share a host do not wait for each other.
 /// - A hook's deliveries start in the order in which they became due, several at once; retries come later. A receiver
 /// must not depend on the order.
 /// - A hook gets at most `per_hook_minute_max` attempts in a minute; from then on it is listed again when the minute is over.
@@ -34698,14 +34699,18 @@ private:
         std::uint64_t listed_by = 0;  // the last claim that listed it
     };
     enum class pace : std::uint8_t { unknown, quick, slow };  // of the last attempt
+    struct known_hook {
+        hook_id hook;
+        pace last;
+    };
     struct account_load {
         account_ref account;
-        pace last = pace::unknown;
-        std::size_t in_flight = 0;
-        std::size_t requested = 0;  // by the current claim
+        std::vector<known_hook> hooks{};   // the last ones that had an attempt
+        std::vector<hook_id> in_flight{};  // the hook of each attempt
+        std::size_t requested = 0;         // by the current claim
+        std::size_t limited_requested = 0;  // of these, for hooks that are not quick
     };
     struct host_state {
-        pace last = pace::unknown;
         bool is_queued = false;  // in due_hosts_
         std::size_t in_flight = 0;
         std::size_t requested = 0;             // by the current claim
@@ -34747,11 +34752,25 @@ private:
     TOLLGATE_DECL void forget_idle_hosts() noexcept;
     TOLLGATE_DECL static account_load& load_of(host_state& host, const account_ref& account);
     TOLLGATE_DECL static void forget_idle_accounts(host_state& host) noexcept;
-    [[nodiscard]] static pace pace_of(const host_state& host, const account_load& account) noexcept {
-        return account.last == pace::unknown ? host.last : account.last;
+    [[nodiscard]] static std::size_t in_flight_of(const account_load& account, hook_id hook) noexcept {
+        return static_cast<std::size_t>(std::count(account.in_flight.begin(), account.in_flight.end(), hook));
     }
-    [[nodiscard]] TOLLGATE_DECL std::size_t leases_max(const host_state& host, const account_load& account) const noexcept;
-    [[nodiscard]] TOLLGATE_DECL bool has_free_slot(const host_state& host, const account_load& account) const noexcept;
+    /// Attempts and requests of the account for hooks that are not quick.
+    [[nodiscard]] static std::size_t limited_of(const account_load& account) noexcept {
+        const auto count = std::count_if(account.in_flight.begin(), account.in_flight.end(),
+                                         [&](hook_id hook) { return pace_of(account, hook) != pace::quick; });
+        return static_cast<std::size_t>(count) + account.limited_requested;
+    }
+    [[nodiscard]] static pace pace_of(const account_load& account, hook_id hook) noexcept {
+        for (const known_hook& each : account.hooks)
+            if (each.hook == hook) return each.last;
+        return pace::unknown;
+    }
+    static void remember_pace(account_load& account, hook_id hook, pace last) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::size_t leases_max(const host_state& host, const account_load& account, hook_id hook,
+                                                       bool is_first_of_hook) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL bool has_free_slot(const host_state& host, const account_load& account,
+                                                   const remembered_hook& hook) const noexcept;
     [[nodiscard]] TOLLGATE_DECL bool has_servable_hook(const host_state& host) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
 
@@ -34794,6 +34813,7 @@ private:
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
     static constexpr std::size_t remembered_per_host_max = 128, remembered_max = 16'384;
     static constexpr std::size_t remembered_per_account_max = limits::hooks_per_event_max;  // at one host
+    static constexpr std::size_t known_hooks_max = 32;     // of one account at one host
     static constexpr std::size_t known_accounts_max = 16;  // at one host, of those that have nothing to send
     static constexpr std::size_t known_hosts_max = 16'384;
     static constexpr milliseconds minute = seconds{60};
@@ -35472,8 +35492,8 @@ TOLLGATE_DECL auto delivery_scheduler::load_of(host_state& host, const account_r
 
 /// Keeps the last accounts that had an attempt there, because their next one depends on how long it took.
 TOLLGATE_DECL void delivery_scheduler::forget_idle_accounts(host_state& host) noexcept {
-    const auto is_idle = [](const account_load& each) { return each.in_flight == 0; };
-    std::erase_if(host.accounts, [&](const account_load& each) { return is_idle(each) && each.last == pace::unknown; });
+    const auto is_idle = [](const account_load& each) { return each.in_flight.empty(); };
+    std::erase_if(host.accounts, [&](const account_load& each) { return is_idle(each) && each.hooks.empty(); });
     while (host.accounts.size() > known_accounts_max) {
         const auto first = std::find_if(host.accounts.begin(), host.accounts.end(), is_idle);
         if (first == host.accounts.end()) return;
@@ -35481,19 +35501,33 @@ TOLLGATE_DECL void delivery_scheduler::forget_idle_accounts(host_state& host) no
     }
 }
 
-/// How many leases the host may have in total when the account gets another one.
-TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& host, const account_load& account) const noexcept {
-    if (pace_of(host, account) == pace::quick) return settings_.per_host_max;
-    const std::size_t of_others = host.in_flight + host.requested - account.in_flight - account.requested;
-    return (std::min)(of_others + settings_.per_slow_host_max, settings_.per_host_max);
+/// Precondition: `account.hooks` has room for one more.
+inline void delivery_scheduler::remember_pace(account_load& account, hook_id hook, pace last) noexcept {
+    const auto same = std::find_if(account.hooks.begin(), account.hooks.end(), [&](const known_hook& each) { return each.hook == hook; });
+    if (same != account.hooks.end()) account.hooks.erase(same);
+    else if (account.hooks.size() == known_hooks_max) account.hooks.erase(account.hooks.begin());
+    account.hooks.push_back({hook, last});
 }
 
-TOLLGATE_DECL bool delivery_scheduler::has_free_slot(const host_state& host, const account_load& account) const noexcept {
+/// How many leases the host may have in total when the account gets another one for the hook. A hook that is not quick, and has
+/// no attempt, may have one beyond the account's bound, so that one hanging hook does not delay the others.
+TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& host, const account_load& account, hook_id hook,
+                                                         bool is_first_of_hook) const noexcept {
+    if (pace_of(account, hook) == pace::quick) return settings_.per_host_max;
+    const std::size_t of_others = host.in_flight + host.requested - limited_of(account);
+    return (std::min)(of_others + settings_.per_slow_host_max + (is_first_of_hook ? 1 : 0), settings_.per_host_max);
+}
+
+/// The last slot is kept for an account, or else for a hook, without an attempt there, if the host is known to have several.
+TOLLGATE_DECL bool delivery_scheduler::has_free_slot(const host_state& host, const account_load& account,
+                                                     const remembered_hook& hook) const noexcept {
     const std::size_t used = host.in_flight + host.requested;
-    const bool has_none = account.in_flight + account.requested == 0;
-    const bool leaves_one = has_none || host.accounts.size() < 2 || used + 1 != settings_.per_host_max;
-    const bool is_slow = pace_of(host, account) == pace::slow;
-    return used < leases_max(host, account) && leaves_one &&
+    const bool is_first_of_account = account.in_flight.size() + account.requested == 0;
+    const bool is_first_of_hook = in_flight_of(account, hook.hook) + hook.requested == 0;
+    const bool leaves_one = used + 1 != settings_.per_host_max || is_first_of_account ||
+                            (host.accounts.size() < 2 && (account.hooks.size() < 2 || is_first_of_hook));
+    const bool is_slow = pace_of(account, hook.hook) == pace::slow;
+    return used < leases_max(host, account, hook.hook, is_first_of_hook) && leaves_one &&
            !(is_slow && slow_in_flight_ + slow_requested_ >= settings_.slow_attempts_max);
 }
 
@@ -35501,7 +35535,7 @@ TOLLGATE_DECL bool delivery_scheduler::has_servable_hook(const host_state& host)
     return std::any_of(host.due.begin(), host.due.end(), [&](const remembered_hook& hook) {
         const auto known = std::find_if(host.accounts.begin(), host.accounts.end(),
                                         [&](const account_load& each) { return each.account == hook.account; });
-        return has_free_slot(host, known == host.accounts.end() ? account_load{hook.account} : *known);
+        return has_free_slot(host, known == host.accounts.end() ? account_load{hook.account} : *known, hook);
     });
 }
 
@@ -35521,15 +35555,18 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
     for (;; --rows_left) {
         std::optional<std::size_t> best;
         const auto rank = [&](std::size_t i) {
-            return std::pair{loads[i]->in_flight + loads[i]->requested, host.due[i].requested};
+            return std::pair{loads[i]->in_flight.size() + loads[i]->requested,
+                             in_flight_of(*loads[i], host.due[i].hook) + host.due[i].requested};
         };
         for (std::size_t i = 0; i < host.due.size(); ++i)
-            if (host.due[i].requested < attempts_left(host.due[i].hook, now.steady) && has_free_slot(host, *loads[i]) &&
+            if (host.due[i].requested < attempts_left(host.due[i].hook, now.steady) && has_free_slot(host, *loads[i], host.due[i]) &&
                 (!best || rank(i) < rank(*best)))
                 best = i;
         is_full = !best;
         if (is_full || rows_left == 0) break;
-        if (pace_of(host, *loads[*best]) == pace::slow) ++slow_requested_;
+        const pace chosen = pace_of(*loads[*best], host.due[*best].hook);
+        if (chosen == pace::slow) ++slow_requested_;
+        if (chosen != pace::quick) ++loads[*best]->limited_requested;
         ++host.due[*best].requested;
         ++loads[*best]->requested;
         ++host.requested;
@@ -35538,7 +35575,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
     for (std::size_t i = 0; i < host.due.size(); ++i) {
         const remembered_hook& each = host.due[i];
         if (each.requested != 0) {
-            into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i]), retry_at});
+            into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i], each.hook, in_flight_of(*loads[i], each.hook) == 0), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
         } else if (each.listed_by == last_claim_ && is_full) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
@@ -35547,7 +35584,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
         }
     }
     host.requested = 0;
-    for (account_load& each : host.accounts) each.requested = 0;
+    for (account_load& each : host.accounts) each.requested = each.limited_requested = 0;
     forget_idle_accounts(host);
 }
 
@@ -35623,7 +35660,8 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
     host_state& at = hosts_.find(over.host)->second;
     --at.in_flight;
     frees_capacity = !at.due.empty() || frees_capacity;
-    --load_of(at, over.sent.event->account).in_flight;
+    auto& of_account = load_of(at, over.sent.event->account).in_flight;
+    of_account.erase(std::find(of_account.begin(), of_account.end(), over.sent.hook));
     forget_idle_accounts(at);
     if (frees_capacity) next_claim_ = (std::min)(next_claim_, now.steady);
 }
@@ -35715,6 +35753,8 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     const auto found = in_flight_.find(each.number);
     if (found == in_flight_.end()) return;
     in_flight_delivery& one = found->second;
+    account_load& load = load_of(hosts_.find(one.host)->second, one.sent.event->account);
+    load.hooks.reserve(load.hooks.size() + 1);
     const bool is_unreadable = !each.tried && !one.sent.unreadable_secret.empty();
     if (is_unreadable) pause_unreadable(one.sent, now, into);
     attempt recorded{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
@@ -35737,9 +35777,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         judged.disable_if_failing_since.reset();
     }
     if (judged.outcome != delivery_outcome::not_attempted) {
-        host_state& at = hosts_.find(one.host)->second;
-        at.last = each.duration >= slow_attempt ? pace::slow : pace::quick;
-        load_of(at, one.sent.event->account).last = at.last;
+        remember_pace(load, one.sent.hook, each.duration >= slow_attempt ? pace::slow : pace::quick);
     }
     results_.push_back(std::move(judged));
     ended_.emplace_back(std::move(one), std::move(each.reason));
@@ -35840,8 +35878,10 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
     const std::size_t bytes = next.event->data.size();
     account_load& load = load_of(at.second, next.event->account);
     const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
-    const bool slow = pace_of(at.second, load) == pace::slow;
-    count_attempt(next.hook);
+    const hook_id hook = next.hook;
+    const bool slow = pace_of(load, hook) == pace::slow;
+    load.in_flight.reserve(load.in_flight.size() + 1);
+    count_attempt(hook);
     const auto named = numbers_.emplace(id, number).first;
     try {
         const auto& one =
@@ -35854,7 +35894,7 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
         throw;
     }
     ++at.second.in_flight;
-    ++load.in_flight;
+    load.in_flight.push_back(hook);
     if (slow) ++slow_in_flight_;
     data_bytes_in_flight_ += bytes;
 }

@@ -49,10 +49,10 @@ struct hook_dispatch_settings {
 
     /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
     std::size_t attempts_max = 2048;
-    std::size_t slow_attempts_max = 1024;  ///< of these, to hosts where the account's last attempt took a second or longer
+    std::size_t slow_attempts_max = 1024;  ///< of these, to webhooks whose last attempt took a second or longer
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
-    /// Of these, by one account whose last attempt at the host took a second or longer. An account without an attempt there
-    /// gets what the host's last attempt allows, and this many at a host without any.
+    /// Of these, to the webhooks of one account whose last attempt took a second or longer, or that had none yet; and one more
+    /// to a webhook that has no attempt in progress.
     std::size_t per_slow_host_max = 2;
     /// Attempts that one hook gets in a minute, which begins with the first of them; further attempts wait for the next
     /// minute. 0: no bound, the default, because a bound also delays receivers that keep up. `per_host_max` already

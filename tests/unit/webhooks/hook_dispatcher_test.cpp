@@ -408,8 +408,9 @@ TEST_CASE("other hosts are served while some hang, and no host exceeds its share
     for (int i = 0; i < 200; ++i) setup.publish(dispatcher, "{}", "site.published");
     for (int i = 0; i < 200; ++i) REQUIRE_FALSE(healthy.next().empty());
     CHECK(healthy.at_once_max() <= settings.per_host_max);
-    for (std::size_t i = 0; i < settings.per_slow_host_max; ++i) CHECK_FALSE(hanging.next().empty());
-    CHECK(hanging.count() == settings.per_slow_host_max);
+    const std::size_t to_unknown_host = settings.per_slow_host_max + 1;  // the last one is of a hook that has none
+    for (std::size_t i = 0; i < to_unknown_host; ++i) CHECK_FALSE(hanging.next().empty());
+    CHECK(hanging.count() == to_unknown_host);
     dispatcher.stop(milliseconds{0});
 }
 

@@ -86,8 +86,8 @@ TOLLGATE_DECL auto delivery_scheduler::load_of(host_state& host, const account_r
 
 /// Keeps the last accounts that had an attempt there, because their next one depends on how long it took.
 TOLLGATE_DECL void delivery_scheduler::forget_idle_accounts(host_state& host) noexcept {
-    const auto is_idle = [](const account_load& each) { return each.in_flight == 0; };
-    std::erase_if(host.accounts, [&](const account_load& each) { return is_idle(each) && each.last == pace::unknown; });
+    const auto is_idle = [](const account_load& each) { return each.in_flight.empty(); };
+    std::erase_if(host.accounts, [&](const account_load& each) { return is_idle(each) && each.hooks.empty(); });
     while (host.accounts.size() > known_accounts_max) {
         const auto first = std::find_if(host.accounts.begin(), host.accounts.end(), is_idle);
         if (first == host.accounts.end()) return;
@@ -95,19 +95,33 @@ TOLLGATE_DECL void delivery_scheduler::forget_idle_accounts(host_state& host) no
     }
 }
 
-/// How many leases the host may have in total when the account gets another one.
-TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& host, const account_load& account) const noexcept {
-    if (pace_of(host, account) == pace::quick) return settings_.per_host_max;
-    const std::size_t of_others = host.in_flight + host.requested - account.in_flight - account.requested;
-    return (std::min)(of_others + settings_.per_slow_host_max, settings_.per_host_max);
+/// Precondition: `account.hooks` has room for one more.
+inline void delivery_scheduler::remember_pace(account_load& account, hook_id hook, pace last) noexcept {
+    const auto same = std::find_if(account.hooks.begin(), account.hooks.end(), [&](const known_hook& each) { return each.hook == hook; });
+    if (same != account.hooks.end()) account.hooks.erase(same);
+    else if (account.hooks.size() == known_hooks_max) account.hooks.erase(account.hooks.begin());
+    account.hooks.push_back({hook, last});
 }
 
-TOLLGATE_DECL bool delivery_scheduler::has_free_slot(const host_state& host, const account_load& account) const noexcept {
+/// How many leases the host may have in total when the account gets another one for the hook. A hook that is not quick, and has
+/// no attempt, may have one beyond the account's bound, so that one hanging hook does not delay the others.
+TOLLGATE_DECL std::size_t delivery_scheduler::leases_max(const host_state& host, const account_load& account, hook_id hook,
+                                                         bool is_first_of_hook) const noexcept {
+    if (pace_of(account, hook) == pace::quick) return settings_.per_host_max;
+    const std::size_t of_others = host.in_flight + host.requested - limited_of(account);
+    return (std::min)(of_others + settings_.per_slow_host_max + (is_first_of_hook ? 1 : 0), settings_.per_host_max);
+}
+
+/// The last slot is kept for an account, or else for a hook, without an attempt there, if the host is known to have several.
+TOLLGATE_DECL bool delivery_scheduler::has_free_slot(const host_state& host, const account_load& account,
+                                                     const remembered_hook& hook) const noexcept {
     const std::size_t used = host.in_flight + host.requested;
-    const bool has_none = account.in_flight + account.requested == 0;
-    const bool leaves_one = has_none || host.accounts.size() < 2 || used + 1 != settings_.per_host_max;
-    const bool is_slow = pace_of(host, account) == pace::slow;
-    return used < leases_max(host, account) && leaves_one &&
+    const bool is_first_of_account = account.in_flight.size() + account.requested == 0;
+    const bool is_first_of_hook = in_flight_of(account, hook.hook) + hook.requested == 0;
+    const bool leaves_one = used + 1 != settings_.per_host_max || is_first_of_account ||
+                            (host.accounts.size() < 2 && (account.hooks.size() < 2 || is_first_of_hook));
+    const bool is_slow = pace_of(account, hook.hook) == pace::slow;
+    return used < leases_max(host, account, hook.hook, is_first_of_hook) && leaves_one &&
            !(is_slow && slow_in_flight_ + slow_requested_ >= settings_.slow_attempts_max);
 }
 
@@ -115,7 +129,7 @@ TOLLGATE_DECL bool delivery_scheduler::has_servable_hook(const host_state& host)
     return std::any_of(host.due.begin(), host.due.end(), [&](const remembered_hook& hook) {
         const auto known = std::find_if(host.accounts.begin(), host.accounts.end(),
                                         [&](const account_load& each) { return each.account == hook.account; });
-        return has_free_slot(host, known == host.accounts.end() ? account_load{hook.account} : *known);
+        return has_free_slot(host, known == host.accounts.end() ? account_load{hook.account} : *known, hook);
     });
 }
 
@@ -135,15 +149,18 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
     for (;; --rows_left) {
         std::optional<std::size_t> best;
         const auto rank = [&](std::size_t i) {
-            return std::pair{loads[i]->in_flight + loads[i]->requested, host.due[i].requested};
+            return std::pair{loads[i]->in_flight.size() + loads[i]->requested,
+                             in_flight_of(*loads[i], host.due[i].hook) + host.due[i].requested};
         };
         for (std::size_t i = 0; i < host.due.size(); ++i)
-            if (host.due[i].requested < attempts_left(host.due[i].hook, now.steady) && has_free_slot(host, *loads[i]) &&
+            if (host.due[i].requested < attempts_left(host.due[i].hook, now.steady) && has_free_slot(host, *loads[i], host.due[i]) &&
                 (!best || rank(i) < rank(*best)))
                 best = i;
         is_full = !best;
         if (is_full || rows_left == 0) break;
-        if (pace_of(host, *loads[*best]) == pace::slow) ++slow_requested_;
+        const pace chosen = pace_of(*loads[*best], host.due[*best].hook);
+        if (chosen == pace::slow) ++slow_requested_;
+        if (chosen != pace::quick) ++loads[*best]->limited_requested;
         ++host.due[*best].requested;
         ++loads[*best]->requested;
         ++host.requested;
@@ -152,7 +169,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
     for (std::size_t i = 0; i < host.due.size(); ++i) {
         const remembered_hook& each = host.due[i];
         if (each.requested != 0) {
-            into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i]), retry_at});
+            into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i], each.hook, in_flight_of(*loads[i], each.hook) == 0), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
         } else if (each.listed_by == last_claim_ && is_full) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
@@ -161,7 +178,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
         }
     }
     host.requested = 0;
-    for (account_load& each : host.accounts) each.requested = 0;
+    for (account_load& each : host.accounts) each.requested = each.limited_requested = 0;
     forget_idle_accounts(host);
 }
 

@@ -110,12 +110,13 @@ struct scheduler_actions {
 ///
 /// Rules:
 /// - At most `attempts_max` deliveries are in flight, their data within `data_bytes_max`; at most `slow_attempts_max` are
-///   slow, judged by the last attempt of the same account at the same host.
-/// - A host has at most `per_host_max` leases, counted by the store over all workers. One account has at most
-///   `per_slow_host_max` of them while its last attempt there was slow, or while the host is unknown.
+///   for slow hooks, whose last attempt took a second or longer.
+/// - A host has at most `per_host_max` leases, counted by the store over all workers. The slow and new hooks of one account have
+///   at most `per_slow_host_max` of them, and one more for a hook without an attempt in flight.
 /// - Hooks take turns in the order in which they became due. A free slot of a host goes to the account with the fewest
 /// deliveries in flight there. The last slot of a host that several accounts use is kept for an account without a delivery
-/// in flight there. So accounts that share a host do not wait for each other's hooks.
+/// in flight there; of one that several hooks of a single account use, for a hook without one. So the accounts and hooks that
+/// share a host do not wait for each other.
 /// - A hook's deliveries start in the order in which they became due, several at once; retries come later. A receiver
 /// must not depend on the order.
 /// - A hook gets at most `per_hook_minute_max` attempts in a minute; from then on it is listed again when the minute is over.
@@ -158,14 +159,18 @@ private:
         std::uint64_t listed_by = 0;  // the last claim that listed it
     };
     enum class pace : std::uint8_t { unknown, quick, slow };  // of the last attempt
+    struct known_hook {
+        hook_id hook;
+        pace last;
+    };
     struct account_load {
         account_ref account;
-        pace last = pace::unknown;
-        std::size_t in_flight = 0;
-        std::size_t requested = 0;  // by the current claim
+        std::vector<known_hook> hooks{};   // the last ones that had an attempt
+        std::vector<hook_id> in_flight{};  // the hook of each attempt
+        std::size_t requested = 0;         // by the current claim
+        std::size_t limited_requested = 0;  // of these, for hooks that are not quick
     };
     struct host_state {
-        pace last = pace::unknown;
         bool is_queued = false;  // in due_hosts_
         std::size_t in_flight = 0;
         std::size_t requested = 0;             // by the current claim
@@ -207,11 +212,25 @@ private:
     TOLLGATE_DECL void forget_idle_hosts() noexcept;
     TOLLGATE_DECL static account_load& load_of(host_state& host, const account_ref& account);
     TOLLGATE_DECL static void forget_idle_accounts(host_state& host) noexcept;
-    [[nodiscard]] static pace pace_of(const host_state& host, const account_load& account) noexcept {
-        return account.last == pace::unknown ? host.last : account.last;
+    [[nodiscard]] static std::size_t in_flight_of(const account_load& account, hook_id hook) noexcept {
+        return static_cast<std::size_t>(std::count(account.in_flight.begin(), account.in_flight.end(), hook));
     }
-    [[nodiscard]] TOLLGATE_DECL std::size_t leases_max(const host_state& host, const account_load& account) const noexcept;
-    [[nodiscard]] TOLLGATE_DECL bool has_free_slot(const host_state& host, const account_load& account) const noexcept;
+    /// Attempts and requests of the account for hooks that are not quick.
+    [[nodiscard]] static std::size_t limited_of(const account_load& account) noexcept {
+        const auto count = std::count_if(account.in_flight.begin(), account.in_flight.end(),
+                                         [&](hook_id hook) { return pace_of(account, hook) != pace::quick; });
+        return static_cast<std::size_t>(count) + account.limited_requested;
+    }
+    [[nodiscard]] static pace pace_of(const account_load& account, hook_id hook) noexcept {
+        for (const known_hook& each : account.hooks)
+            if (each.hook == hook) return each.last;
+        return pace::unknown;
+    }
+    static void remember_pace(account_load& account, hook_id hook, pace last) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::size_t leases_max(const host_state& host, const account_load& account, hook_id hook,
+                                                       bool is_first_of_hook) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL bool has_free_slot(const host_state& host, const account_load& account,
+                                                   const remembered_hook& hook) const noexcept;
     [[nodiscard]] TOLLGATE_DECL bool has_servable_hook(const host_state& host) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
 
@@ -254,6 +273,7 @@ private:
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
     static constexpr std::size_t remembered_per_host_max = 128, remembered_max = 16'384;
     static constexpr std::size_t remembered_per_account_max = limits::hooks_per_event_max;  // at one host
+    static constexpr std::size_t known_hooks_max = 32;     // of one account at one host
     static constexpr std::size_t known_accounts_max = 16;  // at one host, of those that have nothing to send
     static constexpr std::size_t known_hosts_max = 16'384;
     static constexpr milliseconds minute = seconds{60};

@@ -76,7 +76,8 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
     host_state& at = hosts_.find(over.host)->second;
     --at.in_flight;
     frees_capacity = !at.due.empty() || frees_capacity;
-    --load_of(at, over.sent.event->account).in_flight;
+    auto& of_account = load_of(at, over.sent.event->account).in_flight;
+    of_account.erase(std::find(of_account.begin(), of_account.end(), over.sent.hook));
     forget_idle_accounts(at);
     if (frees_capacity) next_claim_ = (std::min)(next_claim_, now.steady);
 }
@@ -168,6 +169,8 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     const auto found = in_flight_.find(each.number);
     if (found == in_flight_.end()) return;
     in_flight_delivery& one = found->second;
+    account_load& load = load_of(hosts_.find(one.host)->second, one.sent.event->account);
+    load.hooks.reserve(load.hooks.size() + 1);
     const bool is_unreadable = !each.tried && !one.sent.unreadable_secret.empty();
     if (is_unreadable) pause_unreadable(one.sent, now, into);
     attempt recorded{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
@@ -190,9 +193,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         judged.disable_if_failing_since.reset();
     }
     if (judged.outcome != delivery_outcome::not_attempted) {
-        host_state& at = hosts_.find(one.host)->second;
-        at.last = each.duration >= slow_attempt ? pace::slow : pace::quick;
-        load_of(at, one.sent.event->account).last = at.last;
+        remember_pace(load, one.sent.hook, each.duration >= slow_attempt ? pace::slow : pace::quick);
     }
     results_.push_back(std::move(judged));
     ended_.emplace_back(std::move(one), std::move(each.reason));
@@ -293,8 +294,10 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
     const std::size_t bytes = next.event->data.size();
     account_load& load = load_of(at.second, next.event->account);
     const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
-    const bool slow = pace_of(at.second, load) == pace::slow;
-    count_attempt(next.hook);
+    const hook_id hook = next.hook;
+    const bool slow = pace_of(load, hook) == pace::slow;
+    load.in_flight.reserve(load.in_flight.size() + 1);
+    count_attempt(hook);
     const auto named = numbers_.emplace(id, number).first;
     try {
         const auto& one =
@@ -307,7 +310,7 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
         throw;
     }
     ++at.second.in_flight;
-    ++load.in_flight;
+    load.in_flight.push_back(hook);
     if (slow) ++slow_in_flight_;
     data_bytes_in_flight_ += bytes;
 }
