@@ -11850,7 +11850,8 @@ struct client_credentials {
 [[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
     const http::request& request, const parameters& sent);
 
-/// Whether the Authorization field cannot hold valid credentials, so that the request fails whatever its body says.
+/// Whether the Authorization field is repeated or is not Basic, so that the request fails whatever its body says. Other credentials
+/// in it may contradict those in the body, which is another error.
 [[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
 
 /// Whether they can be valid: other texts are refused without a lookup.
@@ -26239,8 +26240,7 @@ TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
 TOLLGATE_DECL bool has_unusable_authorization(const http::request& request) {
     const auto lines = request.fields.count(http::field_id::authorization);
     if (lines != 1) return lines > 1;
-    const auto basic = detail::read_basic(request.fields.find(http::field_id::authorization));
-    return !basic || !are_well_formed(*basic);
+    return !detail::read_basic(request.fields.find(http::field_id::authorization));
 }
 
 TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {
@@ -35575,7 +35575,8 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
     for (std::size_t i = 0; i < host.due.size(); ++i) {
         const remembered_hook& each = host.due[i];
         if (each.requested != 0) {
-            into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i], each.hook, in_flight_of(*loads[i], each.hook) == 0), retry_at});
+            const bool had_none = in_flight_of(*loads[i], each.hook) == 0;
+            into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i], each.hook, had_none), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
         } else if (each.listed_by == last_claim_ && is_full) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.

@@ -450,8 +450,8 @@ TEST_CASE("a client whose Authorization field is malformed is refused before its
         std::optional<status> refused;
     };
     for (const row& each : {row{{"Basic"}, status::unauthorized}, row{{"Basic ???"}, status::unauthorized},
-                            row{{basic("no colon")}, status::unauthorized}, row{{basic(id + ":wrong")}, status::unauthorized},
-                            row{{basic(":" + secret)}, status::unauthorized}, row{{"Bearer x"}, status::unauthorized},
+                            row{{basic("no colon")}, status::unauthorized}, row{{"Bearer x"}, status::unauthorized},
+                            row{{basic(id + ":wrong")}, {}}, row{{basic(":" + secret)}, {}},  // the body may name others: 400
                             row{{basic(id + ":" + secret), basic(id + ":" + secret)}, status::bad_request},
                             row{{basic(id + ":" + secret)}, {}}, row{{basic(id + ":")}, {}}, row{{}, {}}}) {
         for (const char* path : {"/user/oauth_token/", "/user/oauth_revoke/", "/user/oauth_introspect/", "/user/oauth_device/"}) {

@@ -90,10 +90,13 @@ TEST_CASE("parameters are a form or JSON, credentials in the body or Basic", "[o
               .status() == status::ok);
 
     const auto other = shop.register_client("Other", std::nullopt);
-    test_request differing{method::post, token};
-    check_failure(shop.handle(basic(differing, other.client_id, other.client_secret)
-                                  .body(to_form(shop.exchange_of(shop.make_code())), form_type)),
-                  status::bad_request, "invalid_request");
+    for (const auto& [id, secret] : {std::pair{other.client_id, other.client_secret}, std::pair{shop.app.client_id, std::string{"x"}},
+                                     std::pair{std::string{"x"}, shop.app.client_secret}}) {
+        CAPTURE(id, secret);
+        test_request differing{method::post, token};
+        check_failure(shop.handle(basic(differing, id, secret).body(to_form(shop.exchange_of(shop.make_code())), form_type)),
+                      status::bad_request, "invalid_request");
+    }
     test_request twice{method::post, token};
     basic(twice, shop.app.client_id, shop.app.client_secret);
     check_failure(shop.handle(basic(twice, shop.app.client_id, shop.app.client_secret).body(code_body(), form_type)), status::bad_request,

@@ -36,7 +36,8 @@ struct client_credentials {
 [[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
     const http::request& request, const parameters& sent);
 
-/// Whether the Authorization field cannot hold valid credentials, so that the request fails whatever its body says.
+/// Whether the Authorization field is repeated or is not Basic, so that the request fails whatever its body says. Other credentials
+/// in it may contradict those in the body, which is another error.
 [[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
 
 /// Whether they can be valid: other texts are refused without a lookup.

@@ -54,8 +54,7 @@ TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
 TOLLGATE_DECL bool has_unusable_authorization(const http::request& request) {
     const auto lines = request.fields.count(http::field_id::authorization);
     if (lines != 1) return lines > 1;
-    const auto basic = detail::read_basic(request.fields.find(http::field_id::authorization));
-    return !basic || !are_well_formed(*basic);
+    return !detail::read_basic(request.fields.find(http::field_id::authorization));
 }
 
 TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {

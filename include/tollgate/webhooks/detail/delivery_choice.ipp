@@ -169,7 +169,8 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
     for (std::size_t i = 0; i < host.due.size(); ++i) {
         const remembered_hook& each = host.due[i];
         if (each.requested != 0) {
-            into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i], each.hook, in_flight_of(*loads[i], each.hook) == 0), retry_at});
+            const bool had_none = in_flight_of(*loads[i], each.hook) == 0;
+            into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i], each.hook, had_none), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
         } else if (each.listed_by == last_claim_ && is_full) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
