@@ -98,8 +98,11 @@ public:
         auto done = users.set_requests_per_day(arguments.user, arguments.requests_per_day);
         if (!done && done.error().kind == tollgate::error_kind::not_found) throw no_such_user(arguments.user);
         expect(std::move(done), "cannot set the quota");
-        record(users, at_.store(), activity_kind::quota_set, arguments.user, std::to_string(arguments.requests_per_day));
-        return {{"id", arguments.user.value()}, {"per_day", arguments.requests_per_day}};
+        const auto& per_day = arguments.requests_per_day;
+        record(users, at_.store(), activity_kind::quota_set, arguments.user, per_day ? std::to_string(*per_day) : "");
+        nlohmann::ordered_json json{{"id", arguments.user.value()}, {"per_day", nullptr}};
+        if (per_day) json["per_day"] = *per_day;
+        return json;
     }
 
     nlohmann::ordered_json operator()(const add_account& arguments) const {

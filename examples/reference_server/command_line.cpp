@@ -71,9 +71,11 @@ add_user read_add_user(const std::string& login, const std::string& currency, co
 }
 
 set_quota read_set_quota(const std::string& user, const std::string& per_day) {
+    const auto id = read_id<tollgate::user_id>("--user", user);
+    if (per_day == "default") return {id, std::nullopt};
     const auto requests = parse_whole_number(per_day, 1, requests_per_day_max);
-    if (!requests) throw misfit("--per-day", per_day, "a whole number from 1 to 1000000000");
-    return {read_id<tollgate::user_id>("--user", user), static_cast<std::uint32_t>(*requests)};
+    if (!requests) throw misfit("--per-day", per_day, "a whole number from 1 to 1000000000, or default");
+    return {id, static_cast<std::uint32_t>(*requests)};
 }
 
 tollgate::service_name read_service(const std::string& service, const tollgate::service_catalog& services) {
@@ -170,12 +172,12 @@ void declare_list_users(declared_command& declared) {
 }
 
 void declare_change_user(declared_command& declared, change_user::change change) {
-    const auto& user = declared.text("--id", "ID", "Id of the user.");
+    const auto& user = declared.text("--id,--user", "ID", "Id of the user.");
     declared.makes([&user, change] { return change_user{change, read_id<tollgate::user_id>("--id", user)}; });
 }
 
 void declare_set_password(declared_command& declared) {
-    const auto& user = declared.text("--id", "ID", "Id of the user.");
+    const auto& user = declared.text("--id,--user", "ID", "Id of the user.");
     const auto& password_stdin =
         declared.toggle("--password-stdin", "Read the password from one line of stdin (required).");
     declared.makes([&] {
@@ -185,8 +187,8 @@ void declare_set_password(declared_command& declared) {
 }
 
 void declare_set_quota(declared_command& declared) {
-    const auto& user = declared.text("--user", "ID", "Id of the user.");
-    const auto& per_day = declared.text("--per-day", "N", "Requests per day.");
+    const auto& user = declared.text("--user,--id", "ID", "Id of the user.");
+    const auto& per_day = declared.text("--per-day", "N", "Requests per day, or default for the server's --user-limit.");
     declared.makes([&] { return read_set_quota(user, per_day); });
 }
 

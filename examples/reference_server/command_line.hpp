@@ -45,7 +45,7 @@ struct set_password {
 
 struct set_quota {
     tollgate::user_id user;
-    std::uint32_t requests_per_day;
+    std::optional<std::uint32_t> requests_per_day;  // none: the default
 };
 
 struct add_account {

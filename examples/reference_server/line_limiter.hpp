@@ -20,9 +20,10 @@ public:
 
     static constexpr std::chrono::seconds period{5};
     static constexpr std::size_t kinds_max = 64;  ///< all others share one count
+    static constexpr std::size_t text_bytes_max = 512;
 
-    /// Whether a line about a failure of this kind is written. If not, it is counted.
-    [[nodiscard]] bool admit(std::string_view kind, time_point now) {
+    /// Whether a line about a failure of this kind is written. If not, it is counted, and the beginning of its text is kept.
+    [[nodiscard]] bool admit(std::string_view kind, std::string_view text, time_point now) {
         const std::lock_guard hold{mutex_};
         auto known = kinds_.find(kind);
         if (known == kinds_.end() && kinds_.size() >= kinds_max) {
@@ -34,10 +35,11 @@ public:
             return true;
         }
         ++known->second.left_out;
+        known->second.last.assign(text.substr(0, text_bytes_max));
         return false;
     }
 
-    /// Calls `write(kind, count)` for each kind of which lines were omitted in a period, and begins the next period. A kind without
+    /// Calls `write(kind, count, last text)` for each kind of which lines were omitted in a period, and begins the next period. A kind without
     /// omitted lines is removed: its next failure is written at once. `time_point::max()` reports all omitted lines.
     template <class Write>
     void report(time_point now, Write&& write) {
@@ -49,7 +51,7 @@ public:
             } else if (entry.left_out == 0) {
                 each = kinds_.erase(each);
             } else {
-                write(std::string_view{kind}, entry.left_out);
+                write(std::string_view{kind}, entry.left_out, std::string_view{entry.last});
                 entry = {now};
                 ++each;
             }
@@ -62,6 +64,7 @@ private:
     struct state {
         time_point since;
         std::uint64_t left_out = 0;
+        std::string last{};  // text of those
     };
 
     std::mutex mutex_;

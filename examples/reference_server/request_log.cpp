@@ -115,7 +115,7 @@ void request_log::on_refusal(const refusal_record& record) const noexcept {
 
 void request_log::on_problem(const problem_record& record) const noexcept {
     try {
-        if (!failures_.admit(kind_of(record.error), line_limiter::time_point::clock::now())) return;
+        if (!failures_.admit(kind_of(record.error), record.error.log_text(), line_limiter::time_point::clock::now())) return;
         std::string line, scratch;
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         const auto text = escape_controls(record.error.log_text());
@@ -171,14 +171,14 @@ void request_log::on_activity(const activity& activity) const noexcept {
 void request_log::on_attempt(const delivery_record& record) const noexcept {
     if (form_ == log_form::off || record.result.outcome == delivery_outcome::delivered) return;
     try {
-        const bool admitted = failures_.admit(failure_kind(record), line_limiter::time_point::clock::now());
+        const bool admitted = failures_.admit(failure_kind(record), {}, line_limiter::time_point::clock::now());
         if (admitted || record.completion == completion::hook_disabled) out_.write(delivery_line(record, form_) + "\n");
     } catch (...) {
     }
 }
 
 void request_log::append_counts(std::string& lines, line_limiter::time_point now) const {
-    failures_.report(now, [&](std::string_view kind, std::uint64_t count) {
+    failures_.report(now, [&](std::string_view kind, std::uint64_t count, std::string_view last) {
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         if (form_ == log_form::json) {
             http::json_writer json{lines};
@@ -186,9 +186,11 @@ void request_log::append_counts(std::string& lines, line_limiter::time_point now
             json.member("time").string(time);
             json.member("repeated").string(kind);
             json.member("count").integer(static_cast<std::int64_t>(count));
+            if (!last.empty()) json.member("last").string(escape_controls(last));
             json.end_object();
         } else {
             lines.append(time).append(" ").append(std::to_string(count)).append(" more like this: ").append(kind);
+            if (!last.empty()) lines.append("; the last: ").append(escape_controls(last));
         }
         lines += '\n';
     });

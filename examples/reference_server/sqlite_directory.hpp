@@ -80,7 +80,7 @@ public:
     tollgate::result<void> set_password_hash(tollgate::user_id user, std::string_view hash);
     /// not_found if the user has another hash.
     tollgate::result<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);
-    tollgate::result<void> set_requests_per_day(tollgate::user_id user, std::uint32_t requests);
+    tollgate::result<void> set_requests_per_day(tollgate::user_id user, std::optional<std::uint32_t> requests);
     /// Ids are unique over all services.
     tollgate::result<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
                                                         std::string_view name, bool admin);

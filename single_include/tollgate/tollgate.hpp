@@ -4080,7 +4080,7 @@ enum class activity_kind : std::uint8_t {
     user_enabled,       ///< empty
     user_deleted,       ///< empty
     sessions_ended,     ///< empty
-    quota_set,          ///< requests a day
+    quota_set,          ///< requests a day; empty: the default
     account_added,      ///< the service and the account's id
     event_reported,     ///< the event's name
     count_,             ///< how many there are; none of them
@@ -7622,9 +7622,6 @@ struct query_reader {
     }
 };
 
-// Replaces a missing endpoint.
-struct no_endpoint {};
-
 /// A row before it is in a table: the compiler still knows which requests it answers.
 template <std::uint64_t Key>
 struct keyed_route {
@@ -7724,23 +7721,23 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// directory nor the store may declare `static constexpr bool blocking = false`; one that can respond from a cache may
 /// have a member `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread,
 /// and returns false, with nothing written, if it has to wait.
-template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_post(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::post, Pattern>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_put(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::put, Pattern>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_patch(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::patch, Pattern>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_delete(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::delete_, Pattern>(access, std::move(endpoint), notes);
 }
@@ -9513,6 +9510,7 @@ struct activity_texts {
     std::string_view password_set = "Set a new password";
     std::string_view sessions_ended = "Signed you out everywhere";
     std::string_view quota_set = "Set the rate limit to {} requests a day";
+    std::string_view quota_reset = "Set the rate limit to the default";
     std::string_view account_added = "Added the account {}";
     std::string_view event_reported = "Reported the event {}";
 };
@@ -20777,8 +20775,8 @@ TOLLGATE_DECL result<std::string> secret_keys::decrypt(std::string_view stored, 
                                         " was damaged or moved: it cannot be decrypted");
         return *std::move(secret);
     }
-    return unavailable("a secret is encrypted with key " + detail::key_id_of(stored) + ", which is not among the " +
-                       std::to_string(keys_.size()) + " keys given");
+    return unavailable("a secret is encrypted with key " + detail::key_id_of(stored) +
+                       (keys_.empty() ? ", and no key is given" : ", which is not among the keys given"));
 }
 
 TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept { OPENSSL_cleanse(bytes.data(), bytes.size()); }
@@ -23816,6 +23814,7 @@ TOLLGATE_DECL page_texts german_texts() {
                      .password_set = "Neues Passwort festgelegt",
                      .sessions_ended = "Überall abgemeldet",
                      .quota_set = "Rate-Limit auf {} Anfragen pro Tag gesetzt",
+                     .quota_reset = "Rate-Limit auf den Standardwert gesetzt",
                      .account_added = "Konto {} hinzugefügt",
                      .event_reported = "Ereignis {} gemeldet"},
         .overview = {.link = "Übersicht",
@@ -26577,6 +26576,7 @@ namespace detail {
 }  // namespace detail
 
 TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& texts) {
+    if (done.kind == activity_kind::quota_set && done.subject.empty()) return std::string{texts.quota_reset};
     return fill_in(detail::text_of(done.kind, texts), done.subject);
 }
 

@@ -82,6 +82,11 @@ class Users(Operator):
         self.assertEqual({"id": ids[1], "login": "user0", "disabled": False, "currency": "USD", "balance": "-3.50",
                           "per_day": 7}, listed["users"][1])
         self.assertIsNone(listed["users"][0]["per_day"])
+        # The same flag has two names, in each command of a user.
+        self.assertEqual({"id": ids[1], "per_day": None}, self.run_ok("user", "quota", "--id", ids[1], "--per-day", "default"))
+        self.assertIsNone(self.run_ok("user", "list")["users"][1]["per_day"])
+        for command in ("disable", "enable", "sign-out"):
+            self.assertEqual({"id": ids[1]}, self.run_ok("user", command, "--user", ids[1]))
         page = self.run_ok("user", "list", "--limit", 3)
         self.assertEqual((ids[:3], ids[3]), ([each["id"] for each in page["users"]], page["next"]))
         page = self.run_ok("user", "list", "--limit", 3, "--first", page["next"])

@@ -368,6 +368,8 @@ class PostgresDown(Nodes):
                     self.server.start()
                 problems = [line for line in lines if "problem" in line]
                 self.assertTrue(1 <= len(problems) <= 8, problems)
+                counts = [line for line in lines if repeated in line]
+                self.assertRegex(counts[-1], '"last":"PostgreSQL: .+"' if log_format == "json" else "; the last: PostgreSQL: .+")
 
     def test_killed_with_connections_open(self):
         self.assert_json(self.balance(self.single_node, self.single_node.demo_token))

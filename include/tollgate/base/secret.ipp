@@ -218,8 +218,8 @@ TOLLGATE_DECL result<std::string> secret_keys::decrypt(std::string_view stored, 
                                         " was damaged or moved: it cannot be decrypted");
         return *std::move(secret);
     }
-    return unavailable("a secret is encrypted with key " + detail::key_id_of(stored) + ", which is not among the " +
-                       std::to_string(keys_.size()) + " keys given");
+    return unavailable("a secret is encrypted with key " + detail::key_id_of(stored) +
+                       (keys_.empty() ? ", and no key is given" : ", which is not among the keys given"));
 }
 
 TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept { OPENSSL_cleanse(bytes.data(), bytes.size()); }

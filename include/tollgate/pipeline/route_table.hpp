@@ -239,9 +239,6 @@ struct query_reader {
     }
 };
 
-// Replaces a missing endpoint.
-struct no_endpoint {};
-
 /// A row before it is in a table: the compiler still knows which requests it answers.
 template <std::uint64_t Key>
 struct keyed_route {
@@ -341,23 +338,23 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// directory nor the store may declare `static constexpr bool blocking = false`; one that can respond from a cache may
 /// have a member `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread,
 /// and returns false, with nothing written, if it has to wait.
-template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_post(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::post, Pattern>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_put(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::put, Pattern>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_patch(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::patch, Pattern>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = pipeline::no_endpoint>
+template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_delete(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::delete_, Pattern>(access, std::move(endpoint), notes);
 }

@@ -227,6 +227,7 @@ struct activity_texts {
     std::string_view password_set = "Set a new password";
     std::string_view sessions_ended = "Signed you out everywhere";
     std::string_view quota_set = "Set the rate limit to {} requests a day";
+    std::string_view quota_reset = "Set the rate limit to the default";
     std::string_view account_added = "Added the account {}";
     std::string_view event_reported = "Reported the event {}";
 };

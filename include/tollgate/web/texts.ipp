@@ -407,6 +407,7 @@ TOLLGATE_DECL page_texts german_texts() {
                      .password_set = "Neues Passwort festgelegt",
                      .sessions_ended = "Überall abgemeldet",
                      .quota_set = "Rate-Limit auf {} Anfragen pro Tag gesetzt",
+                     .quota_reset = "Rate-Limit auf den Standardwert gesetzt",
                      .account_added = "Konto {} hinzugefügt",
                      .event_reported = "Ereignis {} gemeldet"},
         .overview = {.link = "Übersicht",

@@ -204,11 +204,11 @@ TEST_CASE("an encrypted secret is decrypted with its key, in its context") {
 TEST_CASE("without its key an encrypted secret names the missing key, and unencrypted secrets are returned unchanged") {
     const auto one = *secret_keys::parse(std::string(64, 'a')), other = *secret_keys::parse(std::string(64, 'b'));
     const auto stored = *one.encrypt("whsec_secret", "ours");
-    for (const auto& [keys, count] : {std::pair{secret_keys{}, "0"}, std::pair{other, "1"}}) {
+    for (const auto& [keys, reason] : {std::pair{secret_keys{}, ", and no key is given"}, std::pair{other, ", which is not among the keys given"}}) {
         const auto read = keys.decrypt(stored, "ours");
         REQUIRE_FALSE(read);
         CHECK(read.error().kind == error_kind::unavailable);
-        CHECK(read.error().cause == std::string{"a secret is encrypted with key fea6fe0f, which is not among the "} + count + " keys given");
+        CHECK(read.error().cause == std::string{"a secret is encrypted with key fea6fe0f"} + reason);
         for (const char* plain : {"", "whsec_secret", "aes256gcm", "x aes256gcm.1.2"}) CHECK(*keys.decrypt(plain, "ours") == plain);
     }
     CHECK_FALSE(one.decrypt("aes256gcm.", "ours"));

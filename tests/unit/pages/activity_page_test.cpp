@@ -35,6 +35,8 @@ TEST_CASE("every kind of activity has a text") {
         CHECK(seen.insert(text).second);
     }
     CHECK(pages::describe({activity_kind::token_created, ann, "a <b>", std::nullopt, {}}, texts) == "Created the token a <b>");
+    CHECK(pages::describe({activity_kind::quota_set, ann, "7", std::nullopt, {}}, texts) == "Set the rate limit to 7 requests a day");
+    CHECK(pages::describe({activity_kind::quota_set, ann, "", std::nullopt, {}}, texts) == "Set the rate limit to the default");
     CHECK(pages::describe({activity_kind::signed_in, ann, "", std::nullopt, {}}, texts) == "Signed in");
     CHECK(pages::describe({activity_kind::count_, ann, "unknown", std::nullopt, {}}, texts).empty());
 }

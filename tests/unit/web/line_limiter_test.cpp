@@ -16,7 +16,7 @@ using counts = std::vector<std::pair<std::string, std::uint64_t>>;
 
 counts report(line_limiter& limiter, line_limiter::time_point now) {
     counts reported;
-    limiter.report(now, [&](std::string_view kind, std::uint64_t count) { reported.emplace_back(kind, count); });
+    limiter.report(now, [&](std::string_view kind, std::uint64_t count, std::string_view) { reported.emplace_back(kind, count); });
     return reported;
 }
 
@@ -25,35 +25,52 @@ counts report(line_limiter& limiter, line_limiter::time_point now) {
 TEST_CASE("the first failure of a kind is logged, and then a count for each period", "[reference][line_limiter]") {
     line_limiter limiter;
     const line_limiter::time_point start{100s};
-    CHECK(limiter.admit("PostgreSQL", start));
-    for (int i = 0; i < 74'012; ++i) CHECK_FALSE(limiter.admit("PostgreSQL", start + 1s));
-    CHECK(limiter.admit("Redis", start + 1s));  // another kind has its own line
+    CHECK(limiter.admit("PostgreSQL", {}, start));
+    for (int i = 0; i < 74'012; ++i) CHECK_FALSE(limiter.admit("PostgreSQL", {}, start + 1s));
+    CHECK(limiter.admit("Redis", {}, start + 1s));  // another kind has its own line
 
     CHECK(report(limiter, start + 4999ms).empty());
     CHECK(report(limiter, start + 5s) == counts{{"PostgreSQL", 74'012}});
     CHECK(report(limiter, start + 5s).empty());
-    CHECK_FALSE(limiter.admit("PostgreSQL", start + 6s));  // the failures continue
+    CHECK_FALSE(limiter.admit("PostgreSQL", {}, start + 6s));  // the failures continue
     CHECK(report(limiter, start + 10s) == counts{{"PostgreSQL", 1}});
 
     // After a period without failures, the next one is logged again.
     CHECK(report(limiter, start + 15s).empty());
-    CHECK(limiter.admit("PostgreSQL", start + 16s));
+    CHECK(limiter.admit("PostgreSQL", {}, start + 16s));
 }
 
 TEST_CASE("omitted lines are counted at the end", "[reference][line_limiter]") {
     line_limiter limiter;
     const line_limiter::time_point start{100s};
-    CHECK(limiter.admit("a", start));
-    CHECK_FALSE(limiter.admit("a", start));
+    CHECK(limiter.admit("a", {}, start));
+    CHECK_FALSE(limiter.admit("a", {}, start));
     CHECK(report(limiter, (line_limiter::time_point::max)()) == counts{{"a", 1}});
 }
 
 TEST_CASE("the number of kinds is bounded", "[reference][line_limiter]") {
     line_limiter limiter;
     const line_limiter::time_point start{100s};
-    for (std::size_t i = 0; i < line_limiter::kinds_max; ++i) CHECK(limiter.admit(std::to_string(i), start));
-    CHECK(limiter.admit("one more", start));  // the first of all others
-    CHECK_FALSE(limiter.admit("and another", start));
-    CHECK_FALSE(limiter.admit("0", start));
+    for (std::size_t i = 0; i < line_limiter::kinds_max; ++i) CHECK(limiter.admit(std::to_string(i), {}, start));
+    CHECK(limiter.admit("one more", {}, start));  // the first of all others
+    CHECK_FALSE(limiter.admit("and another", {}, start));
+    CHECK_FALSE(limiter.admit("0", {}, start));
     CHECK(report(limiter, start + 5s) == counts{{"0", 1}, {"other failures", 1}});
+}
+
+TEST_CASE("a count comes with the last text, whose size is bounded", "[reference][line_limiter]") {
+    line_limiter limiter;
+    const line_limiter::time_point start{100s};
+    const auto last = [&](line_limiter::time_point now) {
+        std::string text = "nothing was reported";
+        limiter.report(now, [&](std::string_view, std::uint64_t, std::string_view of_last) { text = of_last; });
+        return text;
+    };
+    CHECK(limiter.admit("PostgreSQL", "no response", start));
+    CHECK_FALSE(limiter.admit("PostgreSQL", "no response", start));
+    CHECK_FALSE(limiter.admit("PostgreSQL", "the session is read-only", start));
+    CHECK(last(start + 5s) == "the session is read-only");
+    CHECK(last(start + 5s) == "nothing was reported");
+    CHECK_FALSE(limiter.admit("PostgreSQL", std::string(1 << 20, 'x'), start + 6s));
+    CHECK(last(start + 10s) == std::string(line_limiter::text_bytes_max, 'x'));
 }

@@ -42,7 +42,7 @@ enum class activity_kind : std::uint8_t {
     user_enabled,       ///< empty
     user_deleted,       ///< empty
     sessions_ended,     ///< empty
-    quota_set,          ///< requests a day
+    quota_set,          ///< requests a day; empty: the default
     account_added,      ///< the service and the account's id
     event_reported,     ///< the event's name
     count_,             ///< how many there are; none of them

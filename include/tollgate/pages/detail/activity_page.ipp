@@ -49,6 +49,7 @@ namespace detail {
 }  // namespace detail
 
 TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& texts) {
+    if (done.kind == activity_kind::quota_set && done.subject.empty()) return std::string{texts.quota_reset};
     return fill_in(detail::text_of(done.kind, texts), done.subject);
 }
 
