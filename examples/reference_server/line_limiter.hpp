@@ -39,8 +39,8 @@ public:
         return false;
     }
 
-    /// Calls `write(kind, count, last text)` for each kind of which lines were omitted in a period, and begins the next period. A kind without
-    /// omitted lines is removed: its next failure is written at once. `time_point::max()` reports all omitted lines.
+    /// Calls `write(kind, count, last text)` for each kind of which lines were omitted in a period, and begins the next period. A
+    /// kind without omitted lines is removed: its next failure is written at once. `time_point::max()` reports all omitted lines.
     template <class Write>
     void report(time_point now, Write&& write) {
         const std::lock_guard hold{mutex_};

@@ -282,7 +282,8 @@ result<void> postgres_directory::replace_password_hash(user_id user, const renew
 }
 
 result<void> postgres_directory::set_requests_per_day(user_id user, std::optional<std::uint32_t> requests) {
-    return change_one("UPDATE directory_users SET requests_per_day = $1 WHERE id = $2", requests ? std::optional{std::int64_t{*requests}} : std::nullopt, user);
+    return change_one("UPDATE directory_users SET requests_per_day = $1 WHERE id = $2",
+                      requests ? std::optional{std::int64_t{*requests}} : std::nullopt, user);
 }
 
 result<void> postgres_directory::set_disabled(user_id user, bool disabled) {

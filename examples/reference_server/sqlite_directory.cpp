@@ -229,7 +229,8 @@ result<void> sqlite_directory::replace_password_hash(user_id user, const renewed
 }
 
 result<void> sqlite_directory::set_requests_per_day(user_id user, std::optional<std::uint32_t> requests) {
-    return change_one("UPDATE directory_users SET requests_per_day = ? WHERE id = ?", requests ? std::optional{std::int64_t{*requests}} : std::nullopt, user);
+    return change_one("UPDATE directory_users SET requests_per_day = ? WHERE id = ?",
+                      requests ? std::optional{std::int64_t{*requests}} : std::nullopt, user);
 }
 
 result<void> sqlite_directory::set_disabled(user_id user, bool disabled) {
