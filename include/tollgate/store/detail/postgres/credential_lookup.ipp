@@ -71,8 +71,9 @@ TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::
                  balance, currency] = **row;
     auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
     if (!owner) return std::optional{found_as<token_username>{username, std::move(owner).error()}};
-    return std::optional{found_as<token_username>{
-        username, token_credential{user, secret_digest, scopes, expires_at, std::nullopt, last_used_at, *owner, id}}};
+    result<std::optional<found_as<token_username>>> credential;
+    credential->emplace(username, token_credential{user, secret_digest, scopes, expires_at, std::nullopt, last_used_at, *owner, id});
+    return credential;
 }
 
 TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::optional<found_as<digest>>> {
@@ -85,8 +86,9 @@ TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::op
                  currency] = **row;
     auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
     if (!owner) return std::optional{found_as<digest>{token, std::move(owner).error()}};
-    return std::optional{
-        found_as<digest>{token, token_credential{user, token, scopes, expires_at, application, last_used_at, *owner}}};
+    result<std::optional<found_as<digest>>> credential;
+    credential->emplace(token, token_credential{user, token, scopes, expires_at, application, last_used_at, *owner});
+    return credential;
 }
 
 }  // namespace tollgate::postgres
