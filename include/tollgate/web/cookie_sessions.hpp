@@ -258,13 +258,19 @@ public:
         auto started = begin_session({session.user, session.login, {}}, request, change.client, now);
         if (!started) return std::move(started).error();
         const auto cookie_digest = digest_of(started->cookie);
+        // Before the change: if they cannot be ended, the password must not change either, or a thief's session would outlive it.
+        // This also ends the current session: someone else may know its cookie.
+        if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) {
+            (void)store_->end_session(cookie_digest);
+            return std::move(ended).error();
+        }
         if (auto set = passwords_->set_password(**checked, change.new_password); !set) {
             (void)store_->end_session(cookie_digest);
             if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
             return std::move(set).error();
         }
-        // This also ends the current session: someone else may know its cookie.
-        if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) return std::move(ended).error();
+        // Again, for those that began with the old password meanwhile.
+        (void)store_->end_sessions_of(session.user, cookie_digest);
         if (!cookie_.set(started->cookie, response)) return internal_error("the session cookie is malformed");
         return password_change_response{changed, {}};
     }
@@ -304,8 +310,10 @@ private:
     // More than one sign-in adds, so that the store does not grow with expired sessions.
     static constexpr std::size_t sweep_rows_max = 4;
 
+    /// Also if its last use is as long ahead: it began before the clock was corrected, and would not expire for as long.
     [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
-        return now - found.created_at >= settings_.lifetime || now - found.last_seen_at >= settings_.idle_lifetime;
+        return now - found.created_at >= settings_.lifetime || now - found.last_seen_at >= settings_.idle_lifetime ||
+               found.last_seen_at - now >= settings_.idle_lifetime;
     }
 
     [[nodiscard]] result<void> end_session_of(const http::request& request) {
@@ -330,6 +338,8 @@ private:
         secure_wipe(bytes);
         session.secret = session_cookie::session_secret_of(cookie);
 
+        // First, so that expired sessions never make the store refuse a new one.
+        (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
         auto stored = store_->create_session({.cookie_digest = digest_of(cookie),
                                               .user = session.user,
                                               .login = session.login,
@@ -338,7 +348,6 @@ private:
                                               .signed_in_from = network_of(client),
                                               .user_agent = stored_user_agent(request)});
         if (!stored) return std::move(stored).error();
-        (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
         return begun_session{std::move(session), cookie};
     }
 

@@ -28,12 +28,15 @@ struct session_map {
     std::mutex mutex;
     std::map<std::string, stored_session, std::less<>> rows;
     std::optional<error> failure;
+    std::size_t capacity = 1000;
     bool touch_fails = false;
+    bool end_all_fails = false;
     int touched = 0;
 
     result<void> create_session(const stored_session& session) {
         const std::scoped_lock held{mutex};
         if (failure) return *failure;
+        if (rows.size() >= capacity) return unavailable("the table is full");
         rows.emplace(session.cookie_digest.raw(), session);
         return {};
     }
@@ -69,6 +72,7 @@ struct session_map {
     result<void> end_sessions_of(user_id user, const std::optional<digest>& except) {
         const std::scoped_lock held{mutex};
         if (failure) return *failure;
+        if (end_all_fails) return unavailable("the disk is full");
         std::erase_if(rows, [&](const auto& each) { return each.second.user == user && each.second.cookie_digest != except; });
         return {};
     }
@@ -373,6 +377,25 @@ TEST_CASE("expired sessions are swept when new ones start", "[cookie_sessions]")
     CHECK(shop.store.rows.size() == 5);
 }
 
+TEST_CASE("expired sessions make room in a full store", "[cookie_sessions]") {
+    site shop;
+    shop.store.capacity = 20;
+    for (int i = 0; i < 20; ++i) REQUIRE(shop.sign_in());
+    CHECK_FALSE(shop.sign_in());
+    shop.now += days{1};
+    CHECK(shop.sign_in());
+}
+
+TEST_CASE("a session that began before the clock was set back by more than its idle lifetime is over", "[cookie_sessions]") {
+    site shop;
+    REQUIRE(shop.sign_in());
+    const auto lifetime = session_settings{}.idle_lifetime;
+    shop.now -= lifetime - seconds{1};
+    CHECK(shop.find_session(shop.cookie()));
+    shop.now -= seconds{1};
+    CHECK_FALSE(shop.find_session(shop.cookie()));
+}
+
 TEST_CASE("a store error is returned, and no partial session is left", "[cookie_sessions]") {
     site shop;
     REQUIRE(shop.sign_in());
@@ -627,6 +650,23 @@ TEST_CASE("the current password is required to change it") {
     const auto next = std::string{line.substr(0, line.find(';'))};
     CHECK(ann_with.is_in(next));
     CHECK(ann_with.store.rows.size() == 1);
+}
+
+TEST_CASE("a password is not changed if the other sessions cannot be ended") {
+    browsers ann_with;
+    const auto current = ann_with.sign_in("here", ip_address::v4(192, 0, 2, 1));
+    const auto second = ann_with.sign_in("there", ip_address::v4(192, 0, 2, 2));
+    ann_with.store.end_all_fails = true;
+    http::request request;
+    request.fields.add("Cookie", current);
+    http::response out;
+    CHECK_FALSE(ann_with.sessions.change_password(request, ann_with.user_session,
+                                                  {"the current one", "the new one", ip_address::v4(192, 0, 2, 1)}, ann_with.now, out));
+    CHECK(ann_with.passwords.password == "the current one");
+    CHECK(ann_with.is_in(current));
+    CHECK(ann_with.is_in(second));
+    CHECK(ann_with.store.rows.size() == 2);
+    CHECK(out.field_block().empty());
 }
 
 TEST_CASE("guesses at a password change are throttled like those at sign-in") {
