@@ -68,7 +68,6 @@
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -12759,29 +12758,30 @@ using seal_nonce = aes_gcm_nonce;
 /// used again. Any thread; each process has its own.
 class used_once {
 public:
-    /// False if it was claimed before, and not released.
+    /// False if it was claimed before, and not released. If it throws std::bad_alloc, nothing is claimed.
     [[nodiscard]] bool claim(std::string_view text) {
         const std::scoped_lock held{mutex_};
-        if (!claimed_.emplace(text).second) return false;
-        order_.emplace_back(text);
-        if (order_.size() > remembered_max) {
-            claimed_.erase(order_.front());
-            order_.pop_front();
-        }
+        if (find(text) != claimed_.end()) return false;
+        claimed_.emplace_back(text);
+        if (claimed_.size() > remembered_max) claimed_.pop_front();
         return true;
     }
     /// Undoes a claim: the text was not used after all.
-    void release(std::string_view text) {
+    void release(std::string_view text) noexcept {
         const std::scoped_lock held{mutex_};
-        if (claimed_.erase(std::string{text}) > 0) order_.erase(std::find(order_.begin(), order_.end(), text));
+        if (const auto found = find(text); found != claimed_.end()) claimed_.erase(found);
     }
 
 private:
     static constexpr std::size_t remembered_max = 4096;
 
+    // A search takes some 10 us, for forms and pages that users meet a few times a day.
+    [[nodiscard]] std::deque<std::string>::iterator find(std::string_view text) noexcept {
+        return std::find(claimed_.begin(), claimed_.end(), text);
+    }
+
     std::mutex mutex_;
-    std::unordered_set<std::string> claimed_;
-    std::deque<std::string> order_;
+    std::deque<std::string> claimed_;  // the oldest first
 };
 
 }  // namespace tollgate::web
@@ -13010,9 +13010,11 @@ public:
     /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
     /// token was used with the same content. A second form of the same page, filled in differently, is another one.
     [[nodiscard]] bool claim_form() {
-        claimed_.assign(context_.posted_token).append(sha256(context_.request.body).raw());
-        if (pages_.used().claim(claimed_)) return true;
-        claimed_.clear();
+        auto form = std::string{context_.posted_token}.append(sha256(context_.request.body).raw());
+        if (pages_.used().claim(form)) {
+            claimed_ = std::move(form);
+            return true;
+        }
         const auto pages = pages_.renderer().in(context_.language);
         pages.answer_message(response_, http::status::forbidden, pages.texts().errors.submitted);
         return false;
@@ -45343,6 +45345,13 @@ private:
 
 namespace tollgate::inline v0::redis {
 
+namespace detail {
+
+/// A plain explanation of an error of the server's state, which may pass; empty for other errors.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> find_known_error(std::string_view error) noexcept;
+
+}  // namespace detail
+
 struct client_settings {
     /// Time limit for connecting, including TLS and AUTH.
     milliseconds connect_wait_max{200};
@@ -46158,8 +46167,7 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-/// A plain explanation of a server's error, shown before the error itself.
-inline std::string_view meaning_of(std::string_view error) noexcept {
+TOLLGATE_DECL std::optional<std::string_view> find_known_error(std::string_view error) noexcept {
     struct known_error {
         std::string_view word, meaning;
     };
@@ -46173,12 +46181,18 @@ inline std::string_view meaning_of(std::string_view error) noexcept {
         {"MISCONF", "it cannot save its data and accepts no writes"},
         {"MASTERDOWN", "it is a replica without its primary"},
         {"CLUSTERDOWN", "its cluster is down"},
+        {"NOREPLICAS", "too few of its replicas are connected"},
         {"MOVED", "it is a node of a cluster, and the key belongs to another one"},
         {"BUSY", "it is busy with another script"},
     };
     for (const known_error& each : all)
         if (error.find(each.word) != std::string_view::npos) return each.meaning;
-    return "it refused the command";
+    return std::nullopt;
+}
+
+/// What is shown before the server's error itself.
+inline std::string_view meaning_of(std::string_view error) noexcept {
+    return find_known_error(error).value_or("it refused the command");
 }
 
 }  // namespace detail
@@ -46250,9 +46264,11 @@ inline bool client::state::exchange(connection& on, combiner::batch all, std::st
     auto replies = run(on, requests, per_command, end);
     if (replies && per_command > 1 && !replies->front().error.empty()) {
         // Nothing was counted. A cluster refuses keys of several shards (CROSSSLOT), some proxies any command with several keys.
+        // Other errors, such as BUSY, pass.
+        const bool may_be_permanent = !detail::find_known_error(replies->front().error);
         per_command = 1;
         replies = run(on, requests, per_command, end);
-        if (replies && replies->front().error.empty()) takes_several_keys.store(false, std::memory_order_relaxed);
+        if (may_be_permanent && replies && replies->front().error.empty()) takes_several_keys.store(false, std::memory_order_relaxed);
     }
     if (!replies) {
         reason = std::move(replies.error().cause);

@@ -384,6 +384,15 @@ TEST_CASE("requests that share a round trip share a command") {
     CHECK(commands_of(server) < 1600);
 }
 
+TEST_CASE("only an error that is not of the server's state says that it takes no command with several keys") {
+    for (const char* passing : {"BUSY Redis is busy running a script.", "LOADING Redis is loading the dataset in memory",
+                                "MISCONF Redis is configured to save RDB snapshots", "NOREPLICAS Not enough good replicas to write.",
+                                "ERR Error running script: @user_script: 7: -READONLY You can't write against a read only replica."})
+        CHECK(redis::detail::find_known_error(passing));
+    for (const char* lasting : {"CROSSSLOT Keys in request don't hash to the same slot", "ERR unsupported command", ""})
+        CHECK_FALSE(redis::detail::find_known_error(lasting));
+}
+
 TEST_CASE("a cluster gets a command for each key") {
     // By default the cluster bus port is 10000 above the other port, which may exceed 65535.
     redis_server server{{"--cluster-enabled", "yes", "--cluster-port", std::to_string(tollgate_test::free_port())}};

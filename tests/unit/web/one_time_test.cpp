@@ -1,6 +1,7 @@
 #include <tollgate/web/detail/one_time.hpp>
 
 #include <catch2/catch.hpp>
+#include <support/failing_new.hpp>
 
 #include <string>
 
@@ -55,4 +56,23 @@ TEST_CASE("a claim is exclusive until released, and memory is bounded", "[one_ti
     CHECK_FALSE(used.claim("a"));  // the 4,096th: a released claim is not counted
     for (int i = 0; i < 5000; ++i) (void)used.claim("more " + std::to_string(i));
     CHECK(used.claim("0"));
+}
+
+TEST_CASE("without memory nothing is claimed, and a release needs none", "[one_time]") {
+    const std::string text(100, 'a');
+    bool claimed = false;
+    for (std::int64_t left = 0; !claimed; ++left) {
+        REQUIRE(left < 100);
+        used_once used;
+        for (int i = 0; i < 40; ++i) REQUIRE(used.claim(std::to_string(i)));
+        try {
+            tollgate_test::allocations_left = left;
+            claimed = used.claim(text);
+            tollgate_test::allocations_left = 0;
+            if (claimed) used.release(text);
+        } catch (const std::bad_alloc&) {
+        }
+        tollgate_test::allocations_left.reset();
+        CHECK(used.claim(text));
+    }
 }

@@ -251,9 +251,11 @@ public:
     /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
     /// token was used with the same content. A second form of the same page, filled in differently, is another one.
     [[nodiscard]] bool claim_form() {
-        claimed_.assign(context_.posted_token).append(sha256(context_.request.body).raw());
-        if (pages_.used().claim(claimed_)) return true;
-        claimed_.clear();
+        auto form = std::string{context_.posted_token}.append(sha256(context_.request.body).raw());
+        if (pages_.used().claim(form)) {
+            claimed_ = std::move(form);
+            return true;
+        }
         const auto pages = pages_.renderer().in(context_.language);
         pages.answer_message(response_, http::status::forbidden, pages.texts().errors.submitted);
         return false;

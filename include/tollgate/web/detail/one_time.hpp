@@ -15,7 +15,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 
 /// What a page may do or show once: forms that create secrets, and the pages that show them.
 namespace tollgate::inline v0::web {
@@ -39,29 +38,30 @@ using seal_nonce = aes_gcm_nonce;
 /// used again. Any thread; each process has its own.
 class used_once {
 public:
-    /// False if it was claimed before, and not released.
+    /// False if it was claimed before, and not released. If it throws std::bad_alloc, nothing is claimed.
     [[nodiscard]] bool claim(std::string_view text) {
         const std::scoped_lock held{mutex_};
-        if (!claimed_.emplace(text).second) return false;
-        order_.emplace_back(text);
-        if (order_.size() > remembered_max) {
-            claimed_.erase(order_.front());
-            order_.pop_front();
-        }
+        if (find(text) != claimed_.end()) return false;
+        claimed_.emplace_back(text);
+        if (claimed_.size() > remembered_max) claimed_.pop_front();
         return true;
     }
     /// Undoes a claim: the text was not used after all.
-    void release(std::string_view text) {
+    void release(std::string_view text) noexcept {
         const std::scoped_lock held{mutex_};
-        if (claimed_.erase(std::string{text}) > 0) order_.erase(std::find(order_.begin(), order_.end(), text));
+        if (const auto found = find(text); found != claimed_.end()) claimed_.erase(found);
     }
 
 private:
     static constexpr std::size_t remembered_max = 4096;
 
+    // A search takes some 10 us, for forms and pages that users meet a few times a day.
+    [[nodiscard]] std::deque<std::string>::iterator find(std::string_view text) noexcept {
+        return std::find(claimed_.begin(), claimed_.end(), text);
+    }
+
     std::mutex mutex_;
-    std::unordered_set<std::string> claimed_;
-    std::deque<std::string> order_;
+    std::deque<std::string> claimed_;  // the oldest first
 };
 
 }  // namespace tollgate::web

@@ -12,10 +12,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace tollgate::inline v0::redis {
+
+namespace detail {
+
+/// A plain explanation of an error of the server's state, which may pass; empty for other errors.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> find_known_error(std::string_view error) noexcept;
+
+}  // namespace detail
 
 struct client_settings {
     /// Time limit for connecting, including TLS and AUTH.

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <new>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,8 +17,7 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-/// A plain explanation of a server's error, shown before the error itself.
-inline std::string_view meaning_of(std::string_view error) noexcept {
+TOLLGATE_DECL std::optional<std::string_view> find_known_error(std::string_view error) noexcept {
     struct known_error {
         std::string_view word, meaning;
     };
@@ -31,12 +31,18 @@ inline std::string_view meaning_of(std::string_view error) noexcept {
         {"MISCONF", "it cannot save its data and accepts no writes"},
         {"MASTERDOWN", "it is a replica without its primary"},
         {"CLUSTERDOWN", "its cluster is down"},
+        {"NOREPLICAS", "too few of its replicas are connected"},
         {"MOVED", "it is a node of a cluster, and the key belongs to another one"},
         {"BUSY", "it is busy with another script"},
     };
     for (const known_error& each : all)
         if (error.find(each.word) != std::string_view::npos) return each.meaning;
-    return "it refused the command";
+    return std::nullopt;
+}
+
+/// What is shown before the server's error itself.
+inline std::string_view meaning_of(std::string_view error) noexcept {
+    return find_known_error(error).value_or("it refused the command");
 }
 
 }  // namespace detail
@@ -108,9 +114,11 @@ inline bool client::state::exchange(connection& on, combiner::batch all, std::st
     auto replies = run(on, requests, per_command, end);
     if (replies && per_command > 1 && !replies->front().error.empty()) {
         // Nothing was counted. A cluster refuses keys of several shards (CROSSSLOT), some proxies any command with several keys.
+        // Other errors, such as BUSY, pass.
+        const bool may_be_permanent = !detail::find_known_error(replies->front().error);
         per_command = 1;
         replies = run(on, requests, per_command, end);
-        if (replies && replies->front().error.empty()) takes_several_keys.store(false, std::memory_order_relaxed);
+        if (may_be_permanent && replies && replies->front().error.empty()) takes_several_keys.store(false, std::memory_order_relaxed);
     }
     if (!replies) {
         reason = std::move(replies.error().cause);
