@@ -239,6 +239,37 @@ TEST_CASE("the outbox of a memory store is bounded in bytes; ended deliveries ar
     expect_error(append(), error_kind::unavailable);
 }
 
+TEST_CASE("a single account cannot fill the outbox of a memory store with what it sends again") {
+    using namespace tollgate::testing::detail;
+    memory_settings settings;
+    settings.outbox_bytes_max = 80'000;
+    memory_store store{settings};
+    const auto one = sample_account("sitesmaker", 1), other = sample_account("sitesmaker", 2);
+    const auto hook = listen_at(store, one, "https://one.example/");
+    listen_at(store, other, "https://other.example/");
+    const auto append = [&](const account_ref& account) { return store.append_event(sample_event(account), sample_seed(1), noon); };
+    std::size_t share = 0;
+    std::optional<delivery_id> last;
+    for (int round = 0; round < 10; ++round) {  // given up each time: together they fill the whole outbox
+        share = 0;
+        while (append(one)) REQUIRE(++share < 1000);
+        auto terms = sample_terms(noon);
+        terms.deliveries_max = terms.host_leases_max = 1000;
+        for (const due_delivery& each : claim(store, terms)) {
+            expect_completed(store, completed(each, delivery_outcome::given_up), completion::done, noon);
+            last = each.lease.delivery;
+        }
+    }
+    const auto again = store.resend_given_up(one, hook, noon, 1000, noon);
+    REQUIRE(again);
+    CHECK(*again > 0);
+    CHECK(*again <= share);
+    expect_error(store.resend_given_up(one, hook, noon, 1000, noon), error_kind::unavailable);
+    std::size_t of_other = 0;
+    while (append(other)) REQUIRE(++of_other < 1000);
+    CHECK(of_other >= share - 1);
+}
+
 TEST_CASE("a single account or host cannot fill the outbox of a memory store") {
     using namespace tollgate::testing::detail;
     memory_settings settings;

@@ -30,6 +30,9 @@
 #include <utility>
 #include <vector>
 
+#include <sys/stat.h>
+#include <vector>
+
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -90,6 +93,30 @@ TEST_CASE("a SQLite store that cannot be opened reports why, by exception or res
     CHECK(opened.error().kind == error_kind::unavailable);
     CHECK_THAT(opened.error().cause, Catch::Contains(path));
     REQUIRE(sqlite_store::open(directory.file("tollgate.db")));
+}
+
+TEST_CASE("a new file is readable by its owner only, also behind links") {
+    namespace fs = std::filesystem;
+    for (const auto& links : std::vector<std::vector<std::string>>{{}, {"store.db"}, {"link.db", "store.db"}}) {
+        for (const bool absolute : {false, true}) {
+            temporary_directory directory;
+            fs::create_directory(directory.file("below"));
+            std::string path = directory.file("below/first.db");
+            std::string from = path;
+            for (const std::string& each : links) {
+                const std::string target = directory.file(each);
+                fs::create_symlink(absolute ? fs::path{target} : fs::relative(target, fs::path{from}.parent_path()), from);
+                from = target;
+            }
+            CAPTURE(path, from, absolute);
+            const auto mask = ::umask(0);
+            const auto opened = sqlite_store::open(path);
+            ::umask(mask);
+            REQUIRE(opened);
+            CHECK(fs::status(from).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+            CHECK(fs::is_regular_file(fs::symlink_status(from)));
+        }
+    }
 }
 
 TEST_CASE("a directory without write permission is refused") {

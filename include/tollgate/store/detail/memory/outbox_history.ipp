@@ -88,6 +88,10 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
         if (count == rows_max) break;
         row& which = rows_.find(id)->second;
         if (which.state != delivery_state::given_up || which.created_at < since) continue;
+        if (auto fits = expect_share(which.event->reported, {hook}); !fits) {
+            if (count == 0) return std::move(fits).error();
+            break;
+        }
         make_due(id, which, now);
         ++count;
     }

@@ -20,11 +20,19 @@ namespace detail {
 
 /// Creates an empty file, which is an empty database. SQLite would create one that everybody may read (0644). It is
 /// created under another name first: this process must not have it open once SQLite may use it, because closing it
-/// would drop SQLite's locks (https://www.sqlite.org/howtocorrupt.html section 2.2). If this fails, SQLite reports the
-/// reason.
-inline void make_private_file([[maybe_unused]] const std::string& path) {
+/// would drop SQLite's locks (https://www.sqlite.org/howtocorrupt.html section 2.2). If `path` is a link to a file that does
+/// not exist, that file is created. If this fails, SQLite reports the reason.
+inline void make_private_file([[maybe_unused]] std::string path) {
 #if !defined(_WIN32)
     if (::access(path.c_str(), F_OK) == 0) return;
+    char target[4096];
+    for (int links = 0; links < 40; ++links) {  // as many as Linux follows
+        const auto bytes = ::readlink(path.c_str(), target, sizeof target);
+        if (bytes < 0) break;
+        const std::string_view named{target, static_cast<std::size_t>(bytes)};
+        const auto directory = named.starts_with('/') ? std::string::npos : path.rfind('/');
+        path.replace(directory == std::string::npos ? 0 : directory + 1, std::string::npos, named);
+    }
     std::string unfinished = path + ".new-XXXXXX";
     const int descriptor = ::mkstemp(unfinished.data());  // 0600
     if (descriptor < 0) return;
