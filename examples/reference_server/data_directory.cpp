@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <iostream>
+#include <thread>
 
 namespace reference {
 
@@ -63,9 +65,15 @@ void make_private_directory(const std::filesystem::path& directory) {
 directory_lock::directory_lock(const std::filesystem::path& directory)
     : descriptor_{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
     if (descriptor_ < 0) throw system_error("cannot open the directory", directory);
-    while (::flock(descriptor_, LOCK_EX) != 0) {
-        if (errno == EINTR) continue;
-        const auto failed = system_error("cannot lock the directory", directory);
+    const auto end = std::chrono::steady_clock::now() + wait_max;
+    while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+        const bool is_held = errno == EWOULDBLOCK;
+        if ((is_held || errno == EINTR) && std::chrono::steady_clock::now() < end) {
+            std::this_thread::sleep_for(std::chrono::milliseconds{10});
+            continue;
+        }
+        const auto failed = is_held ? run_error{"another process keeps '" + directory.string() + "' locked."}
+                                    : system_error("cannot lock the directory", directory);
         ::close(descriptor_);
         throw failed;
     }

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/secret.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@ void make_private_directory(const std::filesystem::path& directory);
 /// later ones find them. Throws `run_error`.
 class directory_lock {
 public:
+    /// Waits for other processes, which need it for well under a second each; throws `run_error` after this time.
+    static constexpr std::chrono::seconds wait_max{5};
     explicit directory_lock(const std::filesystem::path& directory);
     directory_lock(const directory_lock&) = delete;
     directory_lock& operator=(const directory_lock&) = delete;

@@ -2,6 +2,7 @@
 """Starting, listening, certificates, signals, the demo, the log, and bounds of connections and requests."""
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -175,6 +176,20 @@ class Certificates(Case):
                 else:
                     with self.assertRaises((ssl.SSLError, ConnectionError)):
                         Connection(server.address, context)
+
+    def test_sighup_does_not_wait_forever_for_a_process_that_keeps_the_directory_locked(self):
+        with temporary_directory() as data, Server(data=data, store="memory:", tls=True) as server:
+            first = peer_certificate(server)
+            lock = os.open(data, os.O_RDONLY)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                server.signal(signal.SIGHUP)
+                self.assertIn("the old certificate remains in use: another process keeps", server.log_after("SIGHUP"))
+                self.assertEqual(first, peer_certificate(server))
+                server.signal(signal.SIGTERM)
+                self.assertEqual(0, server.process.wait(30), "it ends while the directory is locked")
+            finally:
+                os.close(lock)
 
     def test_sighup_reloads_the_certificate_and_keeps_the_old_one_if_that_fails(self):
         with temporary_directory() as directory:
