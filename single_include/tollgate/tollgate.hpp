@@ -40857,6 +40857,17 @@ using server_parameters = std::vector<std::pair<std::string, std::string>>;
 /// Error (invalid) for text that is not a connection string. It is not quoted, because it may contain a password.
 [[nodiscard]] TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string);
 
+/// The addresses of the server's host name, at most `server_addresses_max`. Empty if it has no name to look up, or the lookup fails:
+/// then libpq connects to what the parameters say, and reports why it cannot. Blocks as `getaddrinfo` does, which libpq would call.
+[[nodiscard]] TOLLGATE_DECL std::vector<std::string> addresses_of(const server_parameters& server);
+inline constexpr std::size_t server_addresses_max = 4;
+
+/// The server at each of its addresses, so that one that does not respond uses its share of the time only; libpq gives all of it to
+/// the first. `preferred` comes first, if it is one of them. With fewer than two addresses the server itself.
+[[nodiscard]] TOLLGATE_DECL std::vector<server_parameters> server_at_each(const server_parameters& server,
+                                                                          std::vector<std::string> addresses,
+                                                                          const std::string& preferred);
+
 }  // namespace tollgate::postgres
 
 // <tollgate/store/detail/postgres/connection.hpp>
@@ -44001,6 +44012,36 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     return servers;
 }
 
+TOLLGATE_DECL std::vector<std::string> addresses_of(const server_parameters& server) {
+    std::string host;
+    for (const auto& [keyword, value] : server) {
+        if (keyword == "hostaddr") return {};
+        if (keyword == "host") host = value;
+    }
+    if (host.empty() || host.front() == '/' || host.front() == '@') return {};  // a Unix domain socket
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* first = nullptr;
+    if (::getaddrinfo(host.c_str(), nullptr, &hints, &first) != 0) return {};
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found{first, &::freeaddrinfo};
+    std::vector<std::string> addresses;
+    for (const addrinfo* each = first; each != nullptr && addresses.size() < server_addresses_max; each = each->ai_next) {
+        char text[NI_MAXHOST];
+        if (::getnameinfo(each->ai_addr, each->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
+            addresses.emplace_back(text);
+    }
+    return addresses;
+}
+
+TOLLGATE_DECL std::vector<server_parameters> server_at_each(const server_parameters& server, std::vector<std::string> addresses,
+                                                            const std::string& preferred) {
+    if (addresses.size() < 2) return {server};
+    std::stable_partition(addresses.begin(), addresses.end(), [&](const std::string& each) { return each == preferred; });
+    std::vector<server_parameters> at_each;
+    for (std::string& each : addresses) at_each.emplace_back(server).emplace_back("hostaddr", std::move(each));
+    return at_each;
+}
+
 }  // namespace tollgate::postgres
 
 // <tollgate/store/detail/postgres/connection.ipp>
@@ -44190,7 +44231,8 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
 }
 
 TOLLGATE_DECL bool connection::send(const batch& request, std::vector<command>& commands) {
-    if (clock_->wants_observation()) {
+    // In a transaction that failed, this query would fail, too, and take the ROLLBACK behind it along.
+    if (PQtransactionStatus(handle_.get()) != PQTRANS_INERROR && clock_->wants_observation()) {
         if (PQsendQueryParams(handle_.get(), detail::ask_the_time.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1) !=
             1)
             return false;
@@ -44568,8 +44610,9 @@ struct postgres_database::state {
     const postgres_database_settings settings;
     const std::shared_ptr<postgres::server_clock> clock;
 
-    std::mutex mutex;  // guards the next two
+    std::mutex mutex;  // guards the next three
     std::size_t answering_server = 0;  // the one that responded last
+    std::string answering_address;     // of that, if its name has several
     std::vector<requirement> requirements;
 
     connections pool;
@@ -44581,22 +44624,30 @@ struct postgres::transaction::leased {
 
 inline result<postgres::connection> postgres_database::state::connect(const postgres::connection_settings& each) {
     std::size_t first = 0;
+    std::string preferred;
     {
         const std::scoped_lock lock{mutex};
         first = answering_server;
+        preferred = answering_address;
     }
     std::optional<error> failure;
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
-        auto connection = postgres::connection::open(servers[which], each, *clock);
-        if (connection) {
-            if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
-            const std::scoped_lock lock{mutex};
-            answering_server = which;
-            return connection;
+        const auto at_each = postgres::server_at_each(servers[which], postgres::addresses_of(servers[which]), preferred);
+        auto share = each;
+        share.connect_wait_max /= static_cast<milliseconds::rep>(at_each.size());
+        for (const auto& server : at_each) {
+            auto connection = postgres::connection::open(server, share, *clock);
+            if (connection) {
+                if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
+                const std::scoped_lock lock{mutex};
+                answering_server = which;
+                answering_address = at_each.size() > 1 ? server.back().second : std::string{};
+                return connection;
+            }
+            if (!failure) failure = std::move(connection).error();
+            else failure->cause += "; " + connection.error().cause;
         }
-        if (!failure) failure = std::move(connection).error();
-        else failure->cause += "; " + connection.error().cause;
     }
     return *std::move(failure);
 }

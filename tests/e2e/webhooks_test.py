@@ -427,7 +427,7 @@ class EncryptedSecrets(Case):
                 for command in (["serve", "--listen", "127.0.0.1:0"], ["check"]):
                     result = run_command(*command, *flags_for(data), *flags)
                     self.assertEqual((1, ""), (result.returncode, result.stdout))
-                    self.assertIn("which is not among the", result.stderr)
+                    self.assertIn("which is not among the" if flags else "and no key is given", result.stderr)
                     self.assertNotIn(first, result.stderr)
             self.assertEqual(0, run_command("check", *flags_for(data), *write_keys(file, second)).returncode)
 

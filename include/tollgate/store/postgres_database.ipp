@@ -53,8 +53,9 @@ struct postgres_database::state {
     const postgres_database_settings settings;
     const std::shared_ptr<postgres::server_clock> clock;
 
-    std::mutex mutex;  // guards the next two
+    std::mutex mutex;  // guards the next three
     std::size_t answering_server = 0;  // the one that responded last
+    std::string answering_address;     // of that, if its name has several
     std::vector<requirement> requirements;
 
     connections pool;
@@ -66,22 +67,30 @@ struct postgres::transaction::leased {
 
 inline result<postgres::connection> postgres_database::state::connect(const postgres::connection_settings& each) {
     std::size_t first = 0;
+    std::string preferred;
     {
         const std::scoped_lock lock{mutex};
         first = answering_server;
+        preferred = answering_address;
     }
     std::optional<error> failure;
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
-        auto connection = postgres::connection::open(servers[which], each, *clock);
-        if (connection) {
-            if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
-            const std::scoped_lock lock{mutex};
-            answering_server = which;
-            return connection;
+        const auto at_each = postgres::server_at_each(servers[which], postgres::addresses_of(servers[which]), preferred);
+        auto share = each;
+        share.connect_wait_max /= static_cast<milliseconds::rep>(at_each.size());
+        for (const auto& server : at_each) {
+            auto connection = postgres::connection::open(server, share, *clock);
+            if (connection) {
+                if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
+                const std::scoped_lock lock{mutex};
+                answering_server = which;
+                answering_address = at_each.size() > 1 ? server.back().second : std::string{};
+                return connection;
+            }
+            if (!failure) failure = std::move(connection).error();
+            else failure->cause += "; " + connection.error().cause;
         }
-        if (!failure) failure = std::move(connection).error();
-        else failure->cause += "; " + connection.error().cause;
     }
     return *std::move(failure);
 }

@@ -1,5 +1,7 @@
 #include <tollgate/store/postgres_database.hpp>
 
+#include <tollgate/base/detail/boot_clock.hpp>
+#include <tollgate/store/detail/postgres/server_list.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
 
 #include <support/eventually.hpp>
@@ -539,6 +541,50 @@ TEST_CASE("an uncommitted transaction is rolled back") {
     CHECK(count() == 0);
     talk_once(true, false);
     CHECK(count() == 1);
+}
+
+TEST_CASE("a failed transaction is rolled back also when the server's clock is to be read") {
+    const auto servers = postgres::servers_of(postgres_server::shared().new_schema());
+    REQUIRE(servers);
+    postgres::server_clock clock{nullptr};
+    auto opened = postgres::connection::open(servers->front(), {}, clock);
+    REQUIRE(opened);
+    const auto run = [&](postgres::statement_text text) {
+        postgres::batch batch{milliseconds{0}};
+        batch.add(text);
+        return !opened->run(batch).failed;
+    };
+    REQUIRE(run("BEGIN"));
+    CHECK_FALSE(run("SELECT 1 / 0"));
+    const auto long_ago = tollgate::detail::boot_now() - std::chrono::minutes{5};
+    clock.observe({long_ago, long_ago, clock.now()});
+    CHECK(run("ROLLBACK"));
+    CHECK(clock.wants_observation());  // and not before
+    CHECK(run("SELECT 1"));
+}
+
+TEST_CASE("a server with several addresses is tried at each of them") {
+    using list = std::vector<std::string>;
+    using servers = std::vector<postgres::server_parameters>;
+    const postgres::server_parameters named{{"dbname", "x"}, {"host", "db.example"}};
+    CHECK(postgres::server_at_each(named, {}, "") == servers{named});
+    CHECK(postgres::server_at_each(named, {"192.0.2.1"}, "192.0.2.1") == servers{named});
+    const auto at = [&](const char* address) {
+        auto server = named;
+        server.emplace_back("hostaddr", address);
+        return server;
+    };
+    CHECK(postgres::server_at_each(named, {"192.0.2.1", "192.0.2.2"}, "") == servers{at("192.0.2.1"), at("192.0.2.2")});
+    CHECK(postgres::server_at_each(named, {"192.0.2.1", "192.0.2.2", "192.0.2.3"}, "192.0.2.2") ==
+          servers{at("192.0.2.2"), at("192.0.2.1"), at("192.0.2.3")});  // the one that responded last
+
+    CHECK(postgres::addresses_of({{"host", "192.0.2.1"}}) == list{"192.0.2.1"});
+    CHECK(postgres::addresses_of({{"host", "::1"}}) == list{"::1"});
+    CHECK(postgres::addresses_of({{"host", "/run/postgresql"}}).empty());
+    CHECK(postgres::addresses_of({{"host", "@abstract"}}).empty());
+    CHECK(postgres::addresses_of({{"host", "localhost"}, {"hostaddr", "127.0.0.1"}}).empty());
+    CHECK(postgres::addresses_of({{"dbname", "x"}}).empty());
+    CHECK(postgres::addresses_of({{"host", "not a host name"}}).empty());
 }
 
 TEST_CASE("values are read as they were written") {

@@ -130,7 +130,7 @@ void check_encryption(const place& at, Open open) {
         const auto delivery = claim_one(store, noon);
         CHECK(delivery.secret.empty());
         CHECK(delivery.previous_secrets.empty());
-        CHECK_THAT(delivery.unreadable_secret, Catch::Contains("webhook sitesmaker 42") && Catch::Contains("not among the 0 keys"));
+        CHECK_THAT(delivery.unreadable_secret, Catch::Contains("webhook sitesmaker 42") && Catch::Contains("no key is given"));
         expect_completed(store, completed(delivery, delivery_outcome::delivered), completion::done);
     }
 

@@ -197,7 +197,8 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
 }
 
 TOLLGATE_DECL bool connection::send(const batch& request, std::vector<command>& commands) {
-    if (clock_->wants_observation()) {
+    // In a transaction that failed, this query would fail, too, and take the ROLLBACK behind it along.
+    if (PQtransactionStatus(handle_.get()) != PQTRANS_INERROR && clock_->wants_observation()) {
         if (PQsendQueryParams(handle_.get(), detail::ask_the_time.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1) !=
             1)
             return false;

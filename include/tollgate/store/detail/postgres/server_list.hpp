@@ -23,6 +23,17 @@ using server_parameters = std::vector<std::pair<std::string, std::string>>;
 /// Error (invalid) for text that is not a connection string. It is not quoted, because it may contain a password.
 [[nodiscard]] TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string);
 
+/// The addresses of the server's host name, at most `server_addresses_max`. Empty if it has no name to look up, or the lookup fails:
+/// then libpq connects to what the parameters say, and reports why it cannot. Blocks as `getaddrinfo` does, which libpq would call.
+[[nodiscard]] TOLLGATE_DECL std::vector<std::string> addresses_of(const server_parameters& server);
+inline constexpr std::size_t server_addresses_max = 4;
+
+/// The server at each of its addresses, so that one that does not respond uses its share of the time only; libpq gives all of it to
+/// the first. `preferred` comes first, if it is one of them. With fewer than two addresses the server itself.
+[[nodiscard]] TOLLGATE_DECL std::vector<server_parameters> server_at_each(const server_parameters& server,
+                                                                          std::vector<std::string> addresses,
+                                                                          const std::string& preferred);
+
 }  // namespace tollgate::postgres
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)

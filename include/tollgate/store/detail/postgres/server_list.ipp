@@ -3,9 +3,13 @@
 #include <tollgate/store/detail/postgres/libpq.hpp>
 #include <tollgate/store/detail/postgres/server_list.hpp>
 
+#include <netdb.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace tollgate::inline v0::postgres {
 
@@ -70,6 +74,36 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
         if (!ports.empty()) servers[i].emplace_back("port", ports.size() == 1 ? ports[0] : ports[i]);
     }
     return servers;
+}
+
+TOLLGATE_DECL std::vector<std::string> addresses_of(const server_parameters& server) {
+    std::string host;
+    for (const auto& [keyword, value] : server) {
+        if (keyword == "hostaddr") return {};
+        if (keyword == "host") host = value;
+    }
+    if (host.empty() || host.front() == '/' || host.front() == '@') return {};  // a Unix domain socket
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* first = nullptr;
+    if (::getaddrinfo(host.c_str(), nullptr, &hints, &first) != 0) return {};
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found{first, &::freeaddrinfo};
+    std::vector<std::string> addresses;
+    for (const addrinfo* each = first; each != nullptr && addresses.size() < server_addresses_max; each = each->ai_next) {
+        char text[NI_MAXHOST];
+        if (::getnameinfo(each->ai_addr, each->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
+            addresses.emplace_back(text);
+    }
+    return addresses;
+}
+
+TOLLGATE_DECL std::vector<server_parameters> server_at_each(const server_parameters& server, std::vector<std::string> addresses,
+                                                            const std::string& preferred) {
+    if (addresses.size() < 2) return {server};
+    std::stable_partition(addresses.begin(), addresses.end(), [&](const std::string& each) { return each == preferred; });
+    std::vector<server_parameters> at_each;
+    for (std::string& each : addresses) at_each.emplace_back(server).emplace_back("hostaddr", std::move(each));
+    return at_each;
 }
 
 }  // namespace tollgate::postgres
