@@ -129,7 +129,8 @@ TOLLGATE_DECL bool delivery_scheduler::has_servable_hook(const host_state& host)
     return std::any_of(host.due.begin(), host.due.end(), [&](const remembered_hook& hook) {
         const auto known = std::find_if(host.accounts.begin(), host.accounts.end(),
                                         [&](const account_load& each) { return each.account == hook.account; });
-        return has_free_slot(host, known == host.accounts.end() ? account_load{hook.account} : *known, hook);
+        const account_load unknown{hook.account};
+        return has_free_slot(host, known == host.accounts.end() ? unknown : *known, hook);
     });
 }
 
