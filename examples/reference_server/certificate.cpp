@@ -148,13 +148,15 @@ certificate_files self_signed_files(const std::filesystem::path& directory) {
 }
 
 std::string expiry_of(const certificate_files& files) {
-    for (const auto& file : {files.certificate, files.key}) {
-        std::error_code error;
-        if (!std::filesystem::exists(file, error) && !error) throw run_error{"there is no file '" + file.string() + "'."};
-    }
     const auto read = read_pair(files);
-    if (!read.certificate) throw run_error{"'" + files.certificate.string() + "' is not a certificate in PEM."};
-    if (!read.key) throw run_error{"'" + files.key.string() + "' is not a private key in PEM without a password."};
+    const auto expect = [](bool is_good, const std::filesystem::path& file, const char* what) {
+        std::error_code error;
+        if (is_good) return;
+        const bool is_missing = !std::filesystem::exists(file, error) && !error;
+        throw run_error{"'" + file.string() + "' is not a " + what + (is_missing ? ": there is no such file." : ".")};
+    };
+    expect(read.certificate != nullptr, files.certificate, "certificate in PEM");
+    expect(read.key != nullptr, files.key, "private key in PEM without a password");
     if (!fits(read)) throw run_error{"'" + files.key.string() + "' is not the key of '" + files.certificate.string() + "'."};
     std::time_t now = std::time(nullptr);
     std::tm end{};

@@ -189,8 +189,7 @@ class Usage(Case):
             store = flags_for(data / "d")
             self.assertEqual(0, run_command(*add, *store, stdin="a password\n").returncode)
             self.assertEqual(0, run_command(*app, "--description", "", *store).returncode)
-            for files, message in ((("none.pem", "none.key"), "there is no file 'none.pem'."),
-                                   (("empty.pem", "none.key"), "there is no file 'none.key'."),
+            for files, message in ((("none.pem", "none.key"), "'none.pem' is not a certificate in PEM: there is no such file."),
                                    (("empty.pem", "empty.pem"), "'empty.pem' is not a certificate in PEM.")):
                 result = run_command("check", "--tls-cert", files[0], "--tls-key", files[1], *store, cwd=data)
                 self.assertEqual((1, f"tollgate-server: certificate: {message}\n"), (result.returncode, result.stderr))

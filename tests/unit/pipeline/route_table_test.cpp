@@ -216,8 +216,8 @@ TEST_CASE("query parameters have the types of their names", "[pipeline][route_ta
     CHECK(*calls == accepted);
     CHECK(api.table()[0].path == "/notes/{name}");
     CHECK(api.openapi().find(R"("/notes/{name}":{)") != std::string::npos);
-    CHECK(api.openapi().find(R"({"name":"page","in":"query","required":false,"schema":{"type":"integer","format":"int64"}})") !=
-          std::string::npos);
+    CHECK(api.openapi().find(R"({"name":"page","in":"query","required":false,"schema":{"type":"integer","format":"int64",)"
+                             R"("minimum":1,"maximum":1000}})") != std::string::npos);
     CHECK(api.openapi().find(R"({"name":"q","in":"query","required":false,"schema":{"type":"string"}})") != std::string::npos);
 
     const auto same_path = [](api_call&) -> result<void> { return {}; };

@@ -100,7 +100,8 @@ TOLLGATE_DECL std::vector<std::string> addresses_of(const server_parameters& ser
 TOLLGATE_DECL std::vector<server_parameters> server_at_each(const server_parameters& server, std::vector<std::string> addresses,
                                                             const std::string& preferred) {
     if (addresses.size() < 2) return {server};
-    std::stable_partition(addresses.begin(), addresses.end(), [&](const std::string& each) { return each == preferred; });
+    if (const auto known = std::find(addresses.begin(), addresses.end(), preferred); known != addresses.end())
+        std::rotate(addresses.begin(), known, known + 1);
     std::vector<server_parameters> at_each;
     for (std::string& each : addresses) at_each.emplace_back(server).emplace_back("hostaddr", std::move(each));
     return at_each;
