@@ -7460,8 +7460,8 @@ struct query_parameter {
 template <std::int64_t Min, std::int64_t Max>
 struct integer_parameter {
     using type = std::int64_t;  ///< the type of the handler's argument
-    /// Bounds, for the documentation and OpenAPI.
-    static constexpr std::int64_t minimum = Min, maximum = Max;
+    static constexpr std::int64_t minimum = Min;  ///< for the documentation and OpenAPI
+    static constexpr std::int64_t maximum = Max;  ///< for the documentation and OpenAPI
     /// Empty for other text, and beyond the bounds.
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
@@ -14911,7 +14911,9 @@ public:
     account_api(const account_api&) = delete;
     account_api& operator=(const account_api&) = delete;
 
+    /// Implements `http::handler`: responds on this thread, which may block.
     void handle(const http::request& request, http::response& response) noexcept;
+    /// Implements `http::handler`: responds to what the server refused by itself. Never blocks.
     void handle(const http::refusal& refusal, http::response& response) noexcept;
 
     /// Implements `http::resumable_handler`: answers on the thread that read the request unless a store, the directory or the limiter

@@ -77,8 +77,8 @@ struct query_parameter {
 template <std::int64_t Min, std::int64_t Max>
 struct integer_parameter {
     using type = std::int64_t;  ///< the type of the handler's argument
-    /// Bounds, for the documentation and OpenAPI.
-    static constexpr std::int64_t minimum = Min, maximum = Max;
+    static constexpr std::int64_t minimum = Min;  ///< for the documentation and OpenAPI
+    static constexpr std::int64_t maximum = Max;  ///< for the documentation and OpenAPI
     /// Empty for other text, and beyond the bounds.
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
