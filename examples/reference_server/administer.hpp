@@ -3,6 +3,7 @@
 #include "admin_commands.hpp"
 #include "check.hpp"
 #include "failure.hpp"
+#include "output.hpp"
 #include "password_hash.hpp"
 #include "services.hpp"
 #include "user_records.hpp"
@@ -322,17 +323,21 @@ private:
         return activity_kind::sessions_ended;
     }
 
-    /// Writes an operator's change to the audit log.
+    /// Writes an operator's change to the audit log. If that fails, the command warns: the change is made, and its output matters.
     template <class Users, class Store>
     void record(Users&& users, const Store& store, activity_kind kind, tollgate::user_id user, std::string subject = {}) const {
-        expect(users.record({kind, user, std::move(subject), std::nullopt, at_.now(store)}),
-               "the change was made, but the audit log cannot be written");
+        if (const auto recorded = users.record({kind, user, std::move(subject), std::nullopt, at_.now(store)}); !recorded)
+            warn_of(recorded.error());
     }
     template <class Store>
     void record_of(const tollgate::account_ref& account, const Store& store, activity_kind kind, std::string subject) const {
         auto users = at_.users();
-        if (const auto owner = expect(users.owner_of(account), "cannot look for the account"))
-            record(users, store, kind, *owner, std::move(subject));
+        const auto owner = users.owner_of(account);
+        if (!owner) return warn_of(owner.error());
+        if (*owner) record(users, store, kind, **owner, std::move(subject));
+    }
+    static void warn_of(const tollgate::error& failed) noexcept {
+        complain("warning: the change was made, but the audit log cannot be written: " + std::string{failed.log_text()});
     }
 
     template <class Store>

@@ -51,6 +51,8 @@ std::string_view shown(std::string_view text, std::size_t bytes_max, std::string
     return scratch;
 }
 
+std::string_view agent_of(const http::request& request) { return request.fields.find(http::field_id::user_agent); }
+
 /// As `shown`, for the id of a request, which the client may have chosen.
 std::string_view shown_id(const request_context& context, std::string& scratch) { return shown(context.id, context.id.size(), scratch); }
 
@@ -81,11 +83,9 @@ std::string kind_of(const error& error) {
 struct request_log::entry {
     const request_context& context;
     http::status status;
-    std::string_view method;  // the first three as sent; empty if it was refused before it was a request
-    std::string_view path;
-    std::string_view agent;
+    const http::request* request;  // null if its head was malformed or incomplete
     const tollgate::caller* caller = nullptr;
-    std::string_view reason;  // why it was refused
+    std::string_view reason = {};  // why the server refused it, if it did
 };
 
 request_log::request_log(log_form form)
@@ -94,13 +94,7 @@ request_log::request_log(log_form form)
 void request_log::on_request(const request_record& record) const noexcept {
     if (form_ == log_form::off) return;
     try {
-        write({record.context,
-               record.response.status(),
-               record.request.method_name,
-               record.request.target.path,
-               record.request.fields.find(http::field_id::user_agent),
-               record.caller,
-               {}});
+        write({record.context, record.response.status(), &record.request, record.caller});
     } catch (...) {  // no memory for a line; the request itself succeeded
     }
 }
@@ -108,7 +102,7 @@ void request_log::on_request(const request_record& record) const noexcept {
 void request_log::on_refusal(const refusal_record& record) const noexcept {
     if (form_ == log_form::off) return;
     try {
-        write({record.context, record.refusal.status, {}, {}, {}, nullptr, record.refusal.reason});
+        write({record.context, record.refusal.status, record.refusal.request, nullptr, record.refusal.reason});
     } catch (...) {
     }
 }
@@ -208,8 +202,8 @@ void request_log::write(const entry& record) const {
 void request_log::append_text(const entry& record, std::string& line) {
     std::string scratch;
     line.append(to_iso8601_milliseconds(record.context.at)).append(" ");
-    if (record.reason.empty()) {
-        line.append(shown(record.method, method_bytes_max, scratch)).append(" ");
+    if (record.request != nullptr) {
+        line.append(shown(record.request->method_name, method_bytes_max, scratch)).append(" ");
         line.append(record.context.route.empty() ? std::string_view{"-"} : record.context.route).append(" ");
     } else {
         line.append("refused ");
@@ -225,10 +219,10 @@ void request_log::append_text(const entry& record, std::string& line) {
     if (!record.reason.empty()) {
         line.append(" reason=");
         append_quoted(line, record.reason);
-        return;
     }
-    line.append(" path=").append(shown(record.path, path_bytes_max, scratch)).append(" agent=");
-    append_quoted(line, shown(record.agent, agent_bytes_max, scratch));
+    if (record.request == nullptr) return;
+    line.append(" path=").append(shown(record.request->target.path, path_bytes_max, scratch)).append(" agent=");
+    append_quoted(line, shown(agent_of(*record.request), agent_bytes_max, scratch));
 }
 
 void request_log::append_json(const entry& record, std::string& line) {
@@ -236,8 +230,8 @@ void request_log::append_json(const entry& record, std::string& line) {
     http::json_writer json{line};
     json.begin_object();
     json.member("time").string(to_iso8601_milliseconds(record.context.at));
-    if (record.reason.empty()) {
-        json.member("method").string(shown(record.method, method_bytes_max, scratch));
+    if (record.request != nullptr) {
+        json.member("method").string(shown(record.request->method_name, method_bytes_max, scratch));
         json.member("route").string(record.context.route);
     }
     json.member("status").integer(to_number(record.status));
@@ -250,11 +244,10 @@ void request_log::append_json(const entry& record, std::string& line) {
     }
     json.member("request_id").string(shown_id(record.context, scratch));
     json.member("trace_id").string(record.context.trace_id);
-    if (record.reason.empty()) {
-        json.member("path").string(shown(record.path, path_bytes_max, scratch));
-        json.member("agent").string(shown(record.agent, agent_bytes_max, scratch));
-    } else {
-        json.member("reason").string(record.reason);
+    if (!record.reason.empty()) json.member("reason").string(record.reason);
+    if (record.request != nullptr) {
+        json.member("path").string(shown(record.request->target.path, path_bytes_max, scratch));
+        json.member("agent").string(shown(agent_of(*record.request), agent_bytes_max, scratch));
     }
     json.end_object();
 }

@@ -7,7 +7,7 @@ import sqlite3
 
 import harness
 from application import Application
-from harness import HIGH_LIMITS, Case, Server, main, on_postgres
+from harness import HIGH_LIMITS, Case, Server, main, on_postgres, run_command
 from receiver import Receiver
 from visitor import Visitor, signed_in
 
@@ -132,6 +132,18 @@ class Audit(Case):
         self.assertEqual(200, visitor.get(SETTINGS + "tokens/").status)
         self.assertIn("directory_activities", self.server.log_after("directory_activities"))
         self.assertEqual(500, visitor.get(SETTINGS + "activity/").status)
+
+    def test_commands_succeed_without_the_log_and_warn(self):
+        account = self.server.add_account(self.user, "itemplatform")
+        self.execute("DROP TABLE directory_activities")
+        for printed, words in (("secret", ("token", "create", "--user", self.user, "--description", "x", "--scopes", "user:balance")),
+                               ("deliveries", ("event", "emit", "--service", "itemplatform", "--account", account,
+                                               "--event", "item.created", "--payload", "1"))):
+            result = run_command(*words, *self.server.store_flags)
+            self.assertEqual(0, result.returncode, result.stderr)
+            self.assertIn(printed, json.loads(result.stdout))
+            self.assertRegex(result.stderr, "^tollgate-server: warning: the change was made, but the audit log cannot be written: "
+                                            ".*directory_activities.*\n$")
 
 
 if __name__ == "__main__":

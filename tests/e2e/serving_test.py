@@ -442,7 +442,8 @@ class Demo(Case):
 class Log(Case):
     def test_one_line_per_request(self):
         for form in ("text", "json"):
-            with Server("--demo", "--log", form, *HIGH_LIMITS, store="memory:") as server:
+            with Server("--demo", "--log", form, *HIGH_LIMITS, "--base-url", "https://api.example.com/v1",
+                        "--auth-url", "https://example.com", store="memory:") as server:
                 response = server.request("GET", "/v1/user/balance?x=1",
                                           {"X-Request-Id": "job-7", "traceparent": f"00-{'a' * 32}-{'b' * 16}-01"},
                                           token=server.demo_token)
@@ -451,13 +452,14 @@ class Log(Case):
                 with server.connect() as connection:
                     connection.send(b"nonsense\r\n\r\n")
                     refused_id = connection.read().get("X-Request-Id")
+                server.request("GET", "/v1/user/balance", {"Host": "other.example", "X-Request-Id": "job-9"})
                 server.signal(signal.SIGTERM)
                 server.wait()
                 lines = server.errors.decode().splitlines()
-                self.assertEqual(3, len(lines), lines)
+                self.assertEqual(4, len(lines), lines)
                 if form == "json":
                     entries = [json.loads(line) for line in lines]
-                    self.assertEqual([200, 404, 400], [each["status"] for each in entries])
+                    self.assertEqual([200, 404, 400, 421], [each["status"] for each in entries])
                     self.assertEqual(("GET", "/user/balance", "/v1/user/balance", 1, 1, "127.0.0.1", "job-7", "a" * 32),
                                      tuple(entries[0][name] for name in ("method", "route", "path", "user", "token", "client",
                                                                          "request_id", "trace_id")))
@@ -468,11 +470,16 @@ class Log(Case):
                         self.assertRegex(each["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
                         self.assertRegex(each["trace_id"], "^[0-9a-f]{32}$")
                     self.assertEqual(entries[2]["request_id"], refused_id)
+                    self.assertTrue({"method", "path"}.isdisjoint(entries[2]))
+                    self.assertEqual(("GET", "/v1/user/balance", "job-9"),
+                                     tuple(entries[3][name] for name in ("method", "path", "request_id")))
+                    self.assertIn("host", entries[3]["reason"])
                 else:
-                    for line, expected in zip(lines, ("GET /user/balance 200", "GET - 404", "refused 400")):
+                    for line, expected in zip(lines, ("GET /user/balance 200", "GET - 404", "refused 400", "GET - 421")):
                         self.assertRegex(line, rf"^\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{3}}Z {expected} [0-9.]+ms client=127\.0\.0\.1 ")
                     self.assertIn(" user=1 token=1 request=job-7 trace=" + "a" * 32, lines[0])
                     self.assertIn(" request=" + refused_id, lines[2])
+                    self.assertRegex(lines[3], ' request=job-9 .* reason="[^"]*host[^"]*" path=/v1/user/balance agent=')
 
     def test_a_secret_that_a_client_misplaced_is_masked(self):
         secret, shorter = "tga_" + "Ab1" * 16 + "z", "tgp_" + "x" * 48

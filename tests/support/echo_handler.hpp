@@ -9,10 +9,11 @@
 
 namespace tollgate_test {
 
-/// Responds with method, path and body of the request. `/large` responds with one megabyte.
+/// Responds with method, path and body of the request. `/large` responds with one megabyte. Keeps the target of a refused one.
 struct echo_handler {
     std::atomic<int> requests = 0;
     std::atomic<int> refusals = 0;
+    std::string refused;  // empty if the head did not arrive
 
     void handle(const tollgate::http::request& request, tollgate::http::response& response) noexcept {
         ++requests;
@@ -26,6 +27,7 @@ struct echo_handler {
     }
     void handle(const tollgate::http::refusal& refusal, tollgate::http::response& response) noexcept {
         ++refusals;
+        refused = refusal.request != nullptr ? refusal.request->target.path : std::string_view{};
         response.set_status(refusal.status);
         response.body() = "refused";
     }

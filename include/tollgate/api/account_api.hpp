@@ -214,7 +214,8 @@ http::handle_step account_api<Users, Store, Policies>::judge(const http::request
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, http::response& response) noexcept {
     if constexpr (fits)
-        pipeline::write_or_status(response, refusal.status, [&] { make_judge().respond_refusal(refusal, response); });
+        pipeline::write_or_status(response, refusal.status,
+                                  [&] { pipeline::respond_refusal(policies_, settings_, docs_url_, refusal, response); });
 }
 
 }  // namespace tollgate

@@ -276,7 +276,7 @@ private:
     // As the last handler of the site does: by the API.
     void refuse_host(const http::request& request, http::response& response) noexcept {
         handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
-                             request.secure},
+                             request.secure, &request},
                response);
     }
 

@@ -49,7 +49,8 @@ TOLLGATE_DECL route_table demonstration_routes() {
             {.operation = "tryPost",
              .summary = "Responds without credentials. A JSON body is accepted and ignored.",
              .success_body = shapes::greeting_from_post,
-             .request_body = shapes::any_object}),
+             .request_body = shapes::any_object,
+             .request_body_required = false}),
     };
 }
 

@@ -46,8 +46,8 @@ struct request_record {
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
-/// What the server refused before there was a request to handle: malformed bytes, a timeout, overload. The context has an id,
-/// a trace, the client and the time, and nothing else. Views: valid during the call.
+/// What the server refused by itself: malformed bytes, a timeout, overload, a host that it does not serve. The context has an id, a
+/// trace, the client and the time; if the head arrived (`refusal.request`), those that it names. Views: valid during the call.
 struct refusal_record {
     const request_context& context;
     const http::refusal& refusal;

@@ -114,8 +114,8 @@ private:
 ///     };
 template <class L>
 concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& request) {
-    // The windows of this request. Called once per request, on the thread that read it, from many threads at once.
-    // Never waits.
+    // The windows of this request. Called from many threads at once: on the thread that read the request, and again on a worker
+    // if counting has to wait. Both calls must return the same. Never waits.
     { l.windows_of(request) } noexcept -> std::same_as<limit_windows>;
 };
 

@@ -18,14 +18,14 @@
 
 namespace tollgate::inline v0::http {
 
-/// A request that the server refused before a handler was called: malformed bytes (400), timeout (408), target too
-/// long (414), too many fields (431), overload (503). A handler only writes the response; the server closes the
-/// connection.
+/// What the server refuses by itself: malformed bytes (400), timeout (408), target too long (414), a host that it does not serve
+/// (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
 struct refusal {
     http::status status = http::status::bad_request;
     std::string_view reason;  ///< one sentence for the client, with static storage: the rule that was broken
     ip_address peer;
     bool secure = false;
+    const http::request* request = nullptr;  ///< null if its head was malformed or incomplete; valid during the call
 };
 
 /// The status for a method that the path does not support: 501 for an unknown method, otherwise 405, which needs `Allow` (RFC

@@ -104,17 +104,6 @@ struct judge {
         finish(request, response, state);
     }
 
-    /// The response to what the server refused by itself: an Error object. It is not counted, because its sender is not known.
-    /// Never waits.
-    void respond_refusal(const http::refusal& refusal, http::response& response) const {
-        const auto now = policy(policies.clock).now();
-        const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(refusal.peer), settings.anonymous_quota, now);
-        http::add_retry_after(response, refusal.status);
-        write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
-        add_rate_limit_fields(response, limit);
-        finish_refusal(policies, refusal, response);
-    }
-
 private:
     [[nodiscard]] static http::handle_step wait_at(stage next, http::work_kind kind, judgement& state) noexcept {
         state.next = next;
@@ -193,7 +182,7 @@ private:
         add_required_fields(rejection.status, state.limit->resets_at, response, state);
         switch (rejection.status) {
             case http::status::forbidden:
-                if (state.route && state.route->result == route_match::kind::found)
+                if (state.user_agent_accepted)  // so the scopes do not suffice
                     add_insufficient_scope(response, required_scope(routes[state.route->route].access, state.route_service));
                 break;
             case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;

@@ -202,8 +202,7 @@ TOLLGATE_DECL void server::core::wait() {
 }
 
 TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
-    constexpr milliseconds for_ever = std::chrono::hours{24 * 365};  // can still be added to a time point
-    deadline = (std::clamp)(deadline, milliseconds{0}, for_ever);
+    deadline = (std::clamp)(deadline, milliseconds{0}, server_detail::for_ever);
     {
         std::unique_lock hold{mutex_};
         if (state_ == state::fresh) {

@@ -144,9 +144,11 @@ TEST_CASE("OpenAPI describes requests and responses of the hook endpoints") {
     CHECK(create["responses"].contains("201"));
     CHECK(create["responses"]["201"]["headers"].contains("X-Hook-Secret"));
     CHECK_FALSE(item["get"]["responses"]["200"]["headers"].contains("X-Hook-Secret"));
+    CHECK(create["requestBody"].value("required", false));
     const auto& body = create["requestBody"]["content"]["application/json"];
     CHECK(body["schema"]["required"] == json({"event", "target_url"}));
     CHECK(body["example"]["event"] == "site.created");
+    CHECK(document["paths"]["/testservice/post"]["post"]["requestBody"].value("required", false) == false);
     for (const char* status : {"400", "401", "403", "404", "405", "413", "415", "422", "429", "503", "default"})
         CHECK(create["responses"].contains(status));
 

@@ -294,6 +294,22 @@ static_assert(!request_limiter<window_limiter>);
 
 }  // namespace
 
+TEST_CASE("a request without a User-Agent gets a 403 that names no scope, also if its route was looked up early", "[api][limit]") {
+    basic_shop early{[](auto all) { return std::move(all).with_limiter(route_limiter{}); }};
+    auto late = make_shop();
+    const auto check = [](auto& shop) {
+        for (const char* target : {"/v1/nope/accounts", "/v1/user/balance", "/v1/testservice/get", "/v1/sitesmaker/accounts", "/v1/nowhere"}) {
+            CAPTURE(target);
+            const auto response = shop.handle(test_request{method::get, target}.without("User-Agent"));
+            CHECK(response.status() == http::status::forbidden);
+            CHECK(response.body().find("User-Agent") != std::string::npos);
+            CHECK(response.find("WWW-Authenticate").empty());
+        }
+    };
+    check(early);
+    check(late);
+}
+
 TEST_CASE("a limiter names windows by route and caller, and its refusal has the fields of the right one", "[api][rate_limit]") {
     route_limiter limiter;
     basic_shop shop{[&](auto all) { return std::move(all).with_limiter(std::ref(limiter)); }};

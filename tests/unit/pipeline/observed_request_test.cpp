@@ -201,6 +201,27 @@ TEST_CASE("a request that the server refuses has an id", "[pipeline][observed_re
     CHECK(shop.refusals.front().status == 400);
 }
 
+TEST_CASE("of a refused request whose head arrived, the observer sees client, id and trace", "[pipeline][observed_request]") {
+    observed policies;
+    auto settings = shop_settings();
+    settings.trusted_proxies = {*ip_network::parse("10.0.0.0/8")};
+    basic_shop shop{observe{&policies}, std::move(settings)};
+    http::request request;
+    request.fields.add("X-Forwarded-For", "203.0.113.5");
+    request.fields.add("X-Request-Id", "job-7");
+    request.fields.add("traceparent", sent_parent);
+    for (const auto& [peer, client] : {std::pair{"10.1.1.1", "203.0.113.5"}, std::pair{"192.0.2.9", "192.0.2.9"}}) {
+        http::response response;
+        request.peer = *ip_address::parse(peer);
+        shop.api.handle(http::refusal{http::status::request_timeout, "Slow.", request.peer, false, &request}, response);
+        const auto& recorded = policies.refusals.back();
+        CHECK(recorded.client == client);
+        CHECK(recorded.id == "job-7");
+        CHECK(response.find("X-Request-Id") == "job-7");
+        CHECK(recorded.trace_id == sent_trace);
+    }
+}
+
 TEST_CASE("a clock without a steady reading measures to the millisecond", "[pipeline][observed_request]") {
     struct coarse_clock {
         instant at;

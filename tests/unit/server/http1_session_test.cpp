@@ -133,6 +133,50 @@ TEST_CASE("a session ends when the request, its bytes or the server require it",
     CHECK(one.serve() == http1_session::state::closing);
 }
 
+TEST_CASE("a refusal has the request if its head arrived", "[http1_session]") {
+    const std::string post = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhi";
+    SECTION("malformed: a chunk, but not a head") {
+        struct row {
+            std::string bytes;
+            std::string_view path;
+        };
+        const std::string chunked = "POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nX\r\n";
+        for (const auto& [bytes, path] : {row{chunked, "/b"}, row{get + chunked, "/b"}, row{"POST /b HTTP/1.1\r\na b: c\r\n", ""}}) {
+            CAPTURE(bytes);
+            session_fixture one;
+            for (const char byte : bytes) {
+                one.receive({&byte, 1});
+                (void)one.serve();
+            }
+            CHECK(one.session.closing());
+            CHECK(one.handler.refused == path);
+        }
+    }
+    SECTION("refused by the host: within a body, but not within a head or between messages") {
+        struct row {
+            std::string_view bytes, path;
+        };
+        for (const auto& [bytes, path] : {row{post, "/b"}, row{std::string_view{post}.substr(0, 20), ""}, row{get, ""}}) {
+            CAPTURE(bytes);
+            session_fixture one;
+            one.receive(bytes);
+            (void)one.serve();
+            one.session.refuse(http::status::request_timeout, "Too slow.", one.context);
+            CHECK(one.handler.refused == path);
+        }
+    }
+    SECTION("after the message moved in its buffer") {
+        session_fixture one;
+        std::string gets;
+        while (gets.size() < 8000) gets += get;
+        one.receive(gets + post);
+        (void)one.serve();
+        std::ranges::fill(one.session.input_space(), 'x');  // this moved it
+        one.session.refuse(http::status::request_timeout, "Too slow.", one.context);
+        CHECK(one.handler.refused == "/b");
+    }
+}
+
 TEST_CASE("the response to a HEAD request that is refused has no body", "[http1_session]") {
     const std::string head = "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n";
     struct row {
@@ -537,19 +581,24 @@ TEST_CASE("a chunked body beyond the handler's bound is refused before it is buf
         {"4\r\nabcd\r\n0\r\n\r\n", "HTTP/1.1 200 ", false},
         {"5\r\n", "HTTP/1.1 413 ", true},  // its bytes are not read
         {"4\r\nabcd\r\n1\r\n", "HTTP/1.1 413 ", true},
+        {"4\r\nabcd\r\n4\r\nabcd\r\n", "HTTP/1.1 413 ", true},
+        {"FF\r\nabc", "HTTP/1.1 413 ", true},
     };
-    for (const auto& row : rows) {
-        CAPTURE(row.body);
-        http1_session session{http::parser_settings{}};
-        session.begin(ip_address::v4(192, 0, 2, 1), false);
-        for (const char c : head + row.body) {
-            session.input_space()[0] = c;
-            session.received(1);
-            (void)session.serve(context, http::thread_kind::io);
+    for (const auto& row : rows)
+        for (const bool whole : {false, true}) {
+            CAPTURE(row.body, whole);
+            http1_session session{http::parser_settings{}};
+            session.begin(ip_address::v4(192, 0, 2, 1), false);
+            const std::string bytes = head + row.body;
+            const std::size_t step = whole ? bytes.size() : 1;
+            for (std::size_t at = 0; at < bytes.size(); at += step) {
+                std::memcpy(session.input_space().data(), bytes.data() + at, step);
+                session.received(step);
+                (void)session.serve(context, http::thread_kind::io);
+            }
+            CHECK(std::string{session.output()}.find(row.status) == 0);
+            CHECK(session.closing() == row.closes);
         }
-        CHECK(std::string{session.output()}.find(row.status) == 0);
-        CHECK(session.closing() == row.closes);
-    }
 }
 
 namespace {

@@ -164,6 +164,18 @@ TEST_CASE("a socket that was passed to a server stays open for others", "[server
     ::close(listening);
 }
 
+TEST_CASE("pipelined requests are counted one by one when workers take them up", "[server][listening]") {
+    tollgate_test::blocking_handler handler{[](const http::request&, http::response& response) { response.body() = "done"; }};
+    server running{handler, {.port = 0, .threads = 1, .worker_threads = 1, .queue_wait_max = seconds{3600}}};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    std::string requests;
+    for (int i = 0; i < 5; ++i) requests += "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    client.write(requests);
+    for (int i = 0; i < 5; ++i) CHECK(client.read_response().status == 200);
+    CHECK(running.statistics().taken_up == 5);
+}
+
 TEST_CASE("a server counts connections, waits for workers, and dropped requests", "[server][listening]") {
     tollgate_test::gate work;
     tollgate_test::blocking_handler handler{[&](const http::request& request, http::response& response) {

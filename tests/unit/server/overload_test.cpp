@@ -101,6 +101,21 @@ TEST_CASE("a request that waits too long for a worker gets 503 while the worker 
     CHECK(setup.calls == 1);
 }
 
+TEST_CASE("a request may wait for a worker without a bound", "[server][workers]") {
+    one_worker setup;
+    setup.settings.queue_wait_max = tollgate::milliseconds::max();
+    server running{setup.handler, setup.settings};
+    REQUIRE(running.start());
+    socket_client slow{running.port()}, queued{running.port()};
+    slow.write(get_slow);
+    REQUIRE(eventually([&] { return setup.calls == 1; }));
+    queued.write(get);
+    CHECK(queued.silent_for(600ms));  // more than two ticks
+    setup.waiting.open();
+    CHECK(slow.read_response().status == 200);
+    CHECK(queued.read_response().status == 200);
+}
+
 TEST_CASE("a full queue of workers results in 503", "[server][workers]") {
     gate waiting;
     tollgate_test::blocking_handler handler;

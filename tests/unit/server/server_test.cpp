@@ -415,6 +415,13 @@ TEST_CASE("slow clients are disconnected, with a response if they had begun a re
         CHECK(client.read_response().status == 200);
         CHECK(client.ends_silently());
     }
+    SECTION("only an empty line follows a response, as old clients send it") {
+        client.write(post + GENERATE(as<std::string>{}, "\r\n", "\r"));
+        REQUIRE(running.start());
+        CHECK(client.read_response().status == 200);
+        CHECK(client.ends_silently());
+        CHECK(handler.refusals == 0);
+    }
     SECTION("responses are not read") {
         for (int i = 0; i < 50; ++i) client.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
         REQUIRE(running.start());
@@ -1049,6 +1056,19 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
             context.restart();
             context.run_for(50ms);
         }
+    }
+    SECTION("an executor that stops early, while another thread waits for the server") {
+        asio::io_context context;
+        server running{context.get_executor(), handler, settings};
+        REQUIRE(running.start());
+        socket_client idle{running.port()};
+        context.run_for(50ms);
+        auto waited = std::async(std::launch::async, [&] { running.wait(); });
+        running.stop(10ms);
+        waited.get();
+        context.restart();
+        context.run();
+        CHECK(idle.ends_silently());
     }
     SECTION("a blocking handler") {
         tollgate_test::blocking_handler blocking;

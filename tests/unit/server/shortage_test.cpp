@@ -207,9 +207,13 @@ TEST_CASE("when no descriptor is left, a client gets 503, and a warning is repor
             const auto refused = client.read_response();
             CHECK(refused.status == 503);
             CHECK(refused.has("Retry-After: 2"));
+            CHECK(refused.has("\r\nDate: "));
+            CHECK(refused.has(" GMT\r\n"));
             CHECK(client.ends_silently());
         }
         CHECK(warnings == 1);
+        CHECK(running.statistics().connections_accepted == 3);
+        CHECK(running.statistics().connections_refused == 3);
     }
     socket_client client{running.port()};
     CHECK(status_of(client) == 200);

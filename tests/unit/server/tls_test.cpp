@@ -14,6 +14,7 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -271,6 +272,27 @@ TEST_CASE("both sides send close_notify", "[server][tls]") {
         running.stop();
         CHECK(client.ends_silently());
         CHECK(client.received_close_notify());
+    }
+}
+
+TEST_CASE("an idle connection ends with close_notify, when its time is over and when it is replaced", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        for (const bool is_replaced : {true, false}) {
+            CAPTURE(version, is_replaced);
+            server_settings settings = with_tls();
+            if (is_replaced) settings.connections_max = 1;
+            else settings.idle_timeout = 80ms;
+            server running{handler, settings};
+            REQUIRE(running.start());
+            tls_client client{running.port(), version};
+            client.write(get);
+            REQUIRE(client.read_response().status == 200);
+            std::optional<tls_client> next;
+            if (is_replaced) next.emplace(running.port(), version);
+            CHECK(client.ends_silently());
+            CHECK(client.received_close_notify());
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 #include <tollgate/server/detail/worker_pool.hpp>
 
 #include <catch2/catch.hpp>
+#include <support/eventually.hpp>
 #include <support/gate.hpp>
 
 #include <algorithm>
@@ -150,6 +151,47 @@ TEST_CASE("queued items that are too old are completed without being worked on",
         pool.start(1);
         pool.stop();
         CHECK(done == 0);
+    }
+}
+
+TEST_CASE("an item that began anew counts its time from then", "[worker_pool]") {
+    /// Waits for another kind of work next, as old as before or new.
+    class changing_job final : public work_item {
+    public:
+        changing_job(counter& completed, tollgate_test::gate& running, bool begins_anew)
+            : completed_{completed}, running_{running}, begins_anew_{begins_anew} {}
+        std::optional<work_kind> work(bool) noexcept override {
+            running_.wait();
+            if (begins_anew_) begin_anew(start + 5s);
+            return work_kind::store_reads;
+        }
+        void complete(bool worked) noexcept override { completed_.add(worked); }
+
+    private:
+        counter& completed_;
+        tollgate_test::gate& running_;
+        bool begins_anew_;
+    };
+    for (const bool begins_anew : {false, true}) {
+        CAPTURE(begins_anew);
+        counter completed, other_completed;
+        tollgate_test::gate first, other;
+        worker_pool pool{10};
+        job busy{other_completed, [&] { other.wait(); }};
+        changing_job changing{completed, first, begins_anew};
+        pool.start(1);
+        REQUIRE(pool.submit(busy, work_kind::store_reads, start + 9s));
+        other.wait_for_calls(1);
+        REQUIRE(pool.submit(changing, work_kind::other, start));
+        first.wait_for_calls(1);
+        first.open();
+        REQUIRE(tollgate_test::eventually([&] { return pool.queued() == 1; }));
+        pool.withdraw_older_than(start + 2s);
+        CHECK(completed.withdrawn() == (begins_anew ? 0 : 1));
+        pool.withdraw_all();
+        CHECK(completed.withdrawn() == 1);
+        other.open();
+        pool.stop();
     }
 }
 

@@ -219,6 +219,7 @@ inline void document::write_parameter(const route::parameter& each, bool in_path
 inline void document::write_request_body(const route& route) {
     if (route.notes.request_body.empty()) return;
     json_.member("requestBody").begin_object();
+    if (route.notes.request_body_required) json_.member("required").boolean(true);
     if (route.notes.request_body_bytes_max != 0)
         json_.member("description").string("At most " + std::to_string(route.notes.request_body_bytes_max) + " bytes.");
     write_json_content(route.notes.request_body);

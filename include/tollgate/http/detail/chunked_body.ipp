@@ -8,6 +8,8 @@
 namespace tollgate::inline v0::http::detail {
 
 TOLLGATE_DECL chunk_step chunked_body::step(std::span<char> bytes, std::size_t bytes_max) noexcept {
+    // The bound may be lower than in the last step.
+    if (size_ > bytes_max || (state_ == state::data && chunk_bytes_ > bytes_max - size_)) return chunk_step::too_large;
     while (at_ < bytes.size() && state_ != state::trailers) {
         if (state_ == state::data) {
             take_data(bytes);

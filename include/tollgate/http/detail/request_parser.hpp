@@ -69,6 +69,13 @@ public:
     /// between its parts would take a tenth of its time.
     [[nodiscard, gnu::flatten]] TOLLGATE_DECL parse_step step(std::span<char> bytes, request& into) noexcept;
 
+    /// Updates the views of a request whose message now starts at `begin`, as each step does.
+    void relocate(const char* begin, request& into) noexcept {
+        const auto base = reinterpret_cast<std::uintptr_t>(begin);
+        if (base != base_ && stage_ != stage::nothing) into.relocate(base_, begin);
+        base_ = base;
+    }
+
     /// After `complete`: the length of the message in bytes.
     [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
 

@@ -65,9 +65,7 @@ TOLLGATE_DECL void request_parser::start() noexcept {
 
 TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& into) noexcept {
     const std::string_view text{bytes.data(), bytes.size()};
-    const auto base = reinterpret_cast<std::uintptr_t>(bytes.data());
-    if (base != base_ && stage_ != stage::nothing) into.relocate(base_, bytes.data());
-    base_ = base;
+    relocate(bytes.data(), into);
 
     // Each case falls through when its part is complete, so that a complete message is read in one pass.
     parse_step result = parse_step::complete;

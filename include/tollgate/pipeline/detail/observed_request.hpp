@@ -5,6 +5,7 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/sources.hpp>
+#include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
@@ -106,14 +107,22 @@ private:
     }
 };
 
+/// Who sent what was refused: where the head arrived, the client that a trusted proxy names, else the peer.
+template <class Settings>
+[[nodiscard]] ip_address client_of(const http::refusal& refusal, const Settings& settings) noexcept {
+    if (refusal.request == nullptr) return refusal.peer;
+    return http::client_address(*refusal.request, settings.trusted_proxies, settings.client_named_by);
+}
+
 /// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
 template <class Policies>
-void finish_refusal(const Policies& policies, const http::refusal& refusal, http::response& response) {
+void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client, http::response& response) {
     const auto start = start_request(policies);
-    http::add_request_id(response, start.id.view());
+    const http::request none;
+    const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
+    http::add_request_id(response, observed.id());
     if constexpr (is_observed<Policies>) {
-        const http::request none;
-        const auto known = observed_request{start, none, refusal.peer}.context(policies);
+        const auto known = observed.context(policies);
         policy(policies.observer).on_refusal({known, refusal});
     }
 }

@@ -30,6 +30,7 @@ struct route_notes {
     json_shape success_body{};
     std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
     json_shape request_body{};
+    bool request_body_required = true;  ///< whether a request without a body is an error
     /// A larger body is a 413, before it is read. 0: what the server accepts (`server_settings::body_bytes_max`), which is
     /// the bound of a larger number, too.
     std::size_t request_body_bytes_max = 0;

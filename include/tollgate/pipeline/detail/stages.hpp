@@ -116,6 +116,19 @@ template <rate_limiter Limiter>
     return {true, allowed.requests, allowed.requests, now + allowed.window};
 }
 
+/// The Error object for what the server refuses by itself. It is not counted, because its sender is not authenticated. Never waits.
+template <class Policies, class Settings>
+void respond_refusal(Policies& policies, const Settings& settings, std::string_view docs_url, const http::refusal& refusal,
+                     http::response& response) {
+    const auto client = client_of(refusal, settings);
+    const auto now = policy(policies.clock).now();
+    const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
+    http::add_retry_after(response, refusal.status);
+    write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
+    add_rate_limit_fields(response, limit);
+    finish_refusal(policies, refusal, client, response);
+}
+
 /// What a request counts against: its caller, whichever token they use, or else the client's address.
 [[nodiscard]] inline limit_key limit_key_of(const judgement& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return limit_key::of(state.client);

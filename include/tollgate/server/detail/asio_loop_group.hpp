@@ -62,6 +62,7 @@ public:
 
     void close() noexcept override {
         if (std::exchange(closed_, true)) return;
+        drained_->end();
         for (const auto& one : loops_) one->shut();
         context_->workers.stop();
         for (const auto& one : loops_) one->reclaim();

@@ -78,7 +78,7 @@ private:
     TOLLGATE_DECL event decrypt();
     TOLLGATE_DECL event serve();
     TOLLGATE_DECL event submit();
-    TOLLGATE_DECL void count_wait() noexcept;
+    TOLLGATE_DECL void count_work(bool has_queued) noexcept;
     TOLLGATE_DECL event outcome(http1_session::state session, io_state sent);
     TOLLGATE_DECL event resume_output(io_state sent);
     TOLLGATE_DECL event refuse(http::status status, std::string_view reason);
@@ -110,7 +110,7 @@ private:
     interruption interruption_ = interruption::none;
     admission admitted_;
     std::chrono::steady_clock::time_point queued_at_{};
-    bool taken_up_ = false;  // by a worker, since it was submitted
+    bool taken_up_ = false;  // the current request, by a worker
     bool waiting_ = false;
     bool may_have_input_ = false;
     bool withdrawn_ = false;                                          // removed from the workers' queue

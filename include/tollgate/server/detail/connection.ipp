@@ -91,6 +91,7 @@ TOLLGATE_DECL connection_event connection::perform(connection_action action) {
             server_counters::add(loop_.context().counters.dropped);
             return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment.");
         case connection_action::refuse_slow:
+            if (workspace_->session.has_only_empty_line()) return event::session_over;
             return refuse(http::status::request_timeout, "The request took too long to arrive.");
         case connection_action::finish: return finish();
         case connection_action::linger_anew: arm_linger(); [[fallthrough]];
@@ -215,14 +216,14 @@ TOLLGATE_DECL connection_event connection::submit() {
     return context.workers.submit(*this, workspace_->session.waits_for(), queued_at_) ? event::none : event::queue_full;
 }
 
-TOLLGATE_DECL void connection::count_wait() noexcept {
+TOLLGATE_DECL void connection::count_work(bool has_queued) noexcept {
     server_counters& counters = loop_.context().counters;
-    counters.waited.fetch_add((std::chrono::steady_clock::now() - queued_at_).count(), std::memory_order_relaxed);
+    if (has_queued) counters.waited.fetch_add((std::chrono::steady_clock::now() - queued_at_).count(), std::memory_order_relaxed);
     if (!std::exchange(taken_up_, true)) server_counters::add(counters.taken_up);
 }
 
 TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) noexcept {
-    if (has_queued) count_wait();
+    count_work(has_queued);
     if (has_queued && is_broken(socket_)) {  // the client has reset the connection while the request waited
         sent_ = io_state::closed;
         return std::nullopt;
@@ -231,9 +232,14 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
     const serving_scope mark{context};
     const response_context worker_context{context.handler, workspace_->date.view(), context.stopping};
     try {
+        const auto responses = workspace_->session.responses();
         after_output_ = workspace_->session.serve(worker_context, http::thread_kind::worker);
         if (after_output_ == http1_session::state::needs_worker) {
             queued_at_ = std::chrono::steady_clock::now();
+            if (workspace_->session.responses() != responses) {  // a pipelined request, which waits from now on
+                begin_anew(queued_at_);
+                taken_up_ = false;
+            }
             return workspace_->session.waits_for();
         }
         sent_ = transmit();

@@ -121,7 +121,9 @@ inline constexpr transition_row rows[] = {
 
     {reading, on::ready, same, act::receive},
     {reading, on::draining, same, act::receive},  // a request may have arrived at the last moment
-    {set_of(st::handshaking, st::fresh, st::idle), on::replaced, st::closed, act::close},
+    {set_of(st::fresh, st::idle), on::timed_out, st::lingering, act::finish},  // with the end of TLS
+    {set_of(st::fresh, st::idle), on::replaced, st::lingering, act::finish},
+    {set_of(st::handshaking), on::replaced, st::closed, act::close},
     {set_of(st::in_head, st::in_body), on::timed_out, same, act::refuse_slow},  // fault: client, 408
 
     // The run time of a handler is not bounded here; the time that a request waits for a worker is.

@@ -63,19 +63,26 @@ public:
         const std::lock_guard hold{mutex_};
         if (--left_ == 0) all_drained_.notify_all();
     }
+    /// Ends all waits: loops that nothing runs any more do not report.
+    void end() {
+        const std::lock_guard hold{mutex_};
+        ended_ = true;
+        all_drained_.notify_all();
+    }
     void wait() {
         std::unique_lock hold{mutex_};
-        all_drained_.wait(hold, [this] { return left_ == 0; });
+        all_drained_.wait(hold, [this] { return left_ == 0 || ended_; });
     }
     void wait_at_most(milliseconds time) {
         std::unique_lock hold{mutex_};
-        all_drained_.wait_for(hold, time, [this] { return left_ == 0; });
+        all_drained_.wait_for(hold, time, [this] { return left_ == 0 || ended_; });
     }
 
 private:
     std::mutex mutex_;
     std::condition_variable all_drained_;
     std::size_t left_;
+    bool ended_ = false;
 };
 
 /// Serves some of a server's connections on one thread at a time, so that what they share needs no lock.
@@ -126,6 +133,9 @@ public:
     /// Creates a connection for an accepted socket and starts it, in place of an idle one if the server is full; closes
     /// the socket if that fails.
     TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
+
+    /// Ticks do it, but there are none without connections.
+    TOLLGATE_DECL void update_date() noexcept;
 
 protected:
     /// Makes the loop's thread call `collect` soon. False when out of memory; then the next tick collects.
@@ -187,7 +197,6 @@ private:
     [[nodiscard]] std::uint64_t ticks_due(clock::time_point now) const noexcept {
         return now < next_tick_ ? 0 : static_cast<std::uint64_t>((now - next_tick_) / tick_length_) + 1;
     }
-    TOLLGATE_DECL void update_date() noexcept;
     TOLLGATE_DECL void close_accepted(const accepted_socket& one) noexcept;
     TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
     TOLLGATE_DECL void cut_off() noexcept;

@@ -120,7 +120,7 @@ TOLLGATE_DECL bool event_loop::tick(clock::time_point now) noexcept {
     update_date();
     workspaces_.trim();
     collect();
-    context_->workers.withdraw_older_than(now - context_->settings.queue_wait_max);
+    context_->workers.withdraw_older_than(now - (std::min)(context_->settings.queue_wait_max, for_ever));
     for (; next_tick_ <= now; next_tick_ += tick_length_)
         if (!wheel_.empty()) wheel_.advance();
     ticking_ = !wheel_.empty() || !connections_.empty();
@@ -202,10 +202,12 @@ TOLLGATE_DECL bool listener::refuse_one() noexcept {
     context.warn_exhausted(event_loop::clock::now());
     const server_context::spare_use spare{context, socket_};
     if (spare.accepted.state != accept_state::accepted) return false;
+    context.counters.count_refused();
     if (context.tls()) return true;  // a TLS client cannot read a response before a handshake
     try {
         http1_session session{context.parsing()};
         session.begin(spare.accepted.peer, false);
+        loop_.update_date();
         session.refuse(http::status::service_unavailable, "The server has too many open files. Try again in a moment.",
                        loop_.responding());
         (void)send(spare.accepted.socket, session.output());
@@ -221,7 +223,10 @@ TOLLGATE_DECL bool listener::refuse_one() noexcept {
 TOLLGATE_DECL void listener::distribute(const accept_result& accepted) noexcept {
     connection_limiter& limiter = loop_.context().limiter;
     const admission admitted = limiter.admit(accepted.peer);
-    if (admitted == admission::dropped) return close_socket(accepted.socket);
+    if (admitted == admission::dropped) {
+        loop_.context().counters.count_refused();
+        return close_socket(accepted.socket);
+    }
     last_ = &last_->next();
     event_loop& to = *last_;
     if (&to == &loop_) return to.add_connection(accepted.socket, accepted.peer, admitted);

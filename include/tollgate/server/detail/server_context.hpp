@@ -72,7 +72,7 @@ public:
         spare_descriptor& spare_;
     };
 
-    /// Reports that no descriptor is left, at most once a minute.
+    /// Reports that no descriptor, or no memory of the kernel, is left, at most once a minute.
     void warn_exhausted(std::chrono::steady_clock::time_point now) noexcept {
         constexpr std::chrono::minutes pause{1};
         const std::lock_guard hold{spare_mutex_};
@@ -80,7 +80,7 @@ public:
         warned_ = true;
         warned_at_ = now;
         try {
-            settings.on_warning("No file descriptor is left: new connections are refused.");
+            settings.on_warning("No file descriptor or memory is left: new connections are refused.");
         } catch (...) {
             return;  // the report is optional
         }
@@ -109,6 +109,9 @@ private:
     bool warned_ = false;
     std::chrono::steady_clock::time_point warned_at_{};
 };
+
+/// The longest time that can still be added to a time point, or subtracted from one.
+inline constexpr milliseconds for_ever = std::chrono::hours{24 * 365};
 
 /// Marks the calling thread as serving a server, so that `stop` does not wait for its own thread.
 class serving_scope {

@@ -29,6 +29,11 @@ struct server_counters {
     std::atomic<std::chrono::steady_clock::rep> waited{0};
     std::atomic<std::uint64_t> dropped{0};
 
+    /// A connection that was accepted only to refuse it.
+    void count_refused() noexcept {
+        add(connections_accepted);
+        add(connections_refused);
+    }
     static void add(auto& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
     static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
 

@@ -30,6 +30,10 @@ public:
     /// use the item afterwards. Must not block: the worker has other items.
     virtual void complete(bool worked) noexcept = 0;
 
+protected:
+    /// For `work`: what the item waits for next is new work, whose time counts from now.
+    void begin_anew(std::chrono::steady_clock::time_point now) noexcept { submitted_at_ = now; }
+
 private:
     friend class work_queue;
     friend class worker_pool;
@@ -65,7 +69,7 @@ private:
 /// Threads for blocking handlers. Each kind of work is a bulkhead: it has a queue that is bounded in number and, by
 /// `withdraw_older_than`, in time, and a bound on the workers that it occupies, so that it cannot delay other kinds.
 /// An item that has to wait for another kind continues at once if that kind has a free worker and an empty queue. Otherwise
-/// it is queued like a new item, under the same bounds, but its time still counts from when it was submitted.
+/// it is queued like a new item, under the same bounds, but its time still counts from when it was submitted, or began anew.
 ///
 /// Any worker does any kind of work. A thread is started when an item may be worked on and all threads are occupied.
 /// Waking a thread costs as much as a small request, so at most one worker is being woken at a time. A worker that
