@@ -170,15 +170,11 @@ result<redeemed_code> table_store::redeem_code(const code_redemption& redemption
     const auto found = codes_.find(redemption.code_digest.bytes());
     if (found == codes_.end() || found->second.code.application != redemption.application) return redeemed_code{};
     auto& [code, refresh_token] = found->second;
-    if (refresh_token) {  // reused, perhaps by a thief: the tokens made from it are revoked
-        revoke_refresh_token(*refresh_token);
-        return redeemed_code{redemption_result::reused, {}, {}};
-    }
-    if (code.expires_at <= redemption.now) return redeemed_code{redemption_result::expired, {}, {}};
-    if (redemption.redirect_uri && *redemption.redirect_uri != code.redirect)
-        return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
-    if (redemption.code_challenge != code.code_challenge)
-        return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
+    const auto judged =
+        judge_redemption({refresh_token.has_value(), code.expires_at, code.redirect, code.code_challenge}, redemption);
+    // Perhaps by a thief: the tokens made from it are revoked.
+    if (judged == redemption_result::reused) revoke_refresh_token(*refresh_token);
+    if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
     const auto& tokens = redemption.tokens;
     const auto refresh_digest = tokens.refresh_digest.bytes(), access_digest = tokens.access_digest.bytes();
@@ -206,14 +202,10 @@ result<refreshed_token> table_store::refresh_access_token(const token_refresh& r
         found->second.expires_at <= refresh.now)
         return refreshed_token{};
     refresh_row& token = found->second;
-    if (!is_current &&
-        (token.replaced != refresh.refresh_digest || refresh.now >= token.replaced_at + rotation->grace)) {
-        revoke_all_of(user_id{token.user}, refresh.application);  // someone else has a copy
-        return refreshed_token{refresh_result::reused, {}};
-    }
+    const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, refresh);
+    if (judged == refresh_result::reused) revoke_all_of(user_id{token.user}, refresh.application);  // someone else has a copy
+    if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
     const scope_set scopes = refresh.narrowed.value_or(token.scopes);
-    if (!scopes.for_each([&](std::string_view each) { return token.scopes.contains(each); }))
-        return refreshed_token{refresh_result::too_wide, {}};
     if (rotation && is_current && refresh_tokens_.contains(rotation->successor_digest.bytes()))
         return error{error_kind::conflict, "The token exists.", {}};
     const bool is_new =

@@ -77,6 +77,25 @@ enum class redemption_result : std::uint8_t {
     reused,             ///< redeemed before: the tokens made from it are revoked
 };
 
+/// A code as the store keeps it, as far as its redemption depends on it.
+struct stored_code {
+    bool is_redeemed = false;
+    instant expires_at;
+    std::string_view redirect;
+    std::optional<std::string_view> code_challenge{};
+};
+
+/// Decides what an attempt to redeem a known code of the application results in, for the verb `redeem_code` of a store. After
+/// `redeemed` the store creates the tokens, after `reused` it revokes those that the first redemption created. Thread rule: any
+/// thread.
+[[nodiscard]] inline redemption_result judge_redemption(const stored_code& code, const code_redemption& shown) noexcept {
+    if (code.is_redeemed) return redemption_result::reused;
+    if (code.expires_at <= shown.now) return redemption_result::expired;
+    if (shown.redirect_uri && *shown.redirect_uri != code.redirect) return redemption_result::redirect_mismatch;
+    if (shown.code_challenge != code.code_challenge) return redemption_result::verifier_mismatch;
+    return redemption_result::redeemed;
+}
+
 /// The result of redeeming a code, with the user and the scopes.
 struct redeemed_code {
     redemption_result result = redemption_result::unknown;
@@ -112,6 +131,26 @@ enum class refresh_result : std::uint8_t {
     too_wide,  ///< a scope that the refresh token does not have
     reused,    ///< replaced before, and not just now: the grant of the user and the application was revoked
 };
+
+/// A refresh token as the store keeps it, as far as a refresh depends on it.
+struct stored_refresh_token {
+    bool is_current = true;  ///< whether the presented token is this one; false if it is another one of its family
+    const digest* replaced = nullptr;  ///< the token that this one replaced; null if there was none
+    instant replaced_at{};
+    const scope_set& scopes;
+};
+
+/// Decides what the use of a known, unexpired refresh token of the application results in, for the verb `refresh_access_token` of a
+/// store. After `reused` the store revokes the grant. Thread rule: any thread.
+[[nodiscard]] inline refresh_result judge_refresh(const stored_refresh_token& token, const token_refresh& shown) noexcept {
+    if (!token.is_current) {
+        const bool was_just_replaced = token.replaced != nullptr && *token.replaced == shown.refresh_digest && shown.rotation &&
+                                       shown.now < token.replaced_at + shown.rotation->grace;
+        if (!was_just_replaced) return refresh_result::reused;
+    }
+    if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed)) return refresh_result::too_wide;
+    return refresh_result::refreshed;
+}
 
 /// A refresh result with the grant of the token.
 struct refreshed_token {

@@ -35,6 +35,9 @@ template <class Verb>
     }
 }
 
+/// What a store without a database reports if a row exists.
+[[nodiscard]] inline error conflict() { return {error_kind::conflict, {}, {}}; }
+
 /// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
 [[nodiscard]] inline error describe_conflict(error failure, const char* message) {
     if (failure.kind == error_kind::conflict) failure.message = message;
@@ -45,19 +48,19 @@ template <class Verb>
 
 // Errors that all stores report in the same words.
 
-[[nodiscard]] inline error personal_token_exists(error failure) {
+[[nodiscard]] inline error personal_token_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
 }
 
-[[nodiscard]] inline error application_exists(error failure) {
+[[nodiscard]] inline error application_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
 }
 
-[[nodiscard]] inline error token_exists(error failure) {
+[[nodiscard]] inline error token_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "This token exists already.");
 }
 
-[[nodiscard]] inline error session_exists(error failure) {
+[[nodiscard]] inline error session_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "This session exists already.");
 }
 

@@ -1,5 +1,6 @@
 #include <tollgate/store/postgres.hpp>
 
+#include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/expect.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
@@ -9,12 +10,14 @@
 #include <catch2/catch.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
 
 using namespace tollgate;
 using namespace tollgate::testing;
+using namespace tollgate::testing::detail;
 using tollgate_test::allocations_left;
 using tollgate_test::postgres_server;
 
@@ -52,6 +55,38 @@ TEST_CASE("after memory ran out in the middle of a response, the next call gets 
         CHECK(value_of(store.find_access_token(first.token_digest))->user == user_id{7});
     }
     CHECK(was_whole);
+}
+
+TEST_CASE("after memory ran out within the caller's transaction, it continues without the event, or fails as a whole") {
+    const auto schema = postgres_server::shared().new_schema();
+    postgres_store store{schema};
+    const auto account = sample_account();
+    listen(store, account);
+    const std::unique_ptr<PGconn, void (*)(PGconn*)> own{PQconnectdb(schema.c_str()), PQfinish};
+    postgres_own_transaction outbox{store, own.get()};
+    const auto run = [&](const char* script) {
+        const std::unique_ptr<PGresult, void (*)(PGresult*)> result{PQexec(own.get(), script), PQclear};
+        return PQresultStatus(result.get()) == PGRES_COMMAND_OK;
+    };
+    const auto events = [&] { return postgres_server::run(schema, "SELECT count(*) FROM tollgate_events").at(0); };
+    bool was_whole = false;
+    long continued = 0;
+    for (long n = 0; n < 500 && !was_whole; ++n) {
+        CAPTURE(n);
+        REQUIRE(run("BEGIN"));
+        allocations_left = n;
+        const auto appended = outbox.append_event(sample_event(account), sample_seed(1), noon);
+        allocations_left.reset();
+        was_whole = appended.has_value();
+        if (!appended) CHECK(appended.error().kind == error_kind::unavailable);
+        REQUIRE(PQpipelineStatus(own.get()) == PQ_PIPELINE_OFF);
+        // As a whole if the server had done everything, but there was no memory for its results.
+        if (!appended && PQtransactionStatus(own.get()) == PQTRANS_INTRANS) ++continued;
+        REQUIRE(run(appended ? "ROLLBACK" : "COMMIT"));
+        REQUIRE(events() == "0");
+    }
+    CHECK(was_whole);
+    CHECK(continued > 3);
 }
 
 #endif

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/access_tokens.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
 
@@ -8,7 +9,7 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created,
                                                   std::optional<refresh_token_id> made_with) {
-    if (parties_of(created.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
+    if (parties_of(created.token_digest)) return token_exists();
     const grant_parties parties{created.application, created.user};
     const auto replaces_another = [&] {
         const auto siblings = between_.find(parties);
@@ -72,14 +73,7 @@ TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& t
 }
 
 TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) noexcept {
-    const auto found = between_.find(parties);
-    if (found == between_.end()) return;
-    for (const dated_digest& each : found->second) {
-        by_digest_.erase(each.digest);
-        by_end_.erase(each);
-        shares_.remove(parties.user);
-    }
-    between_.erase(found);
+    revoke_if(parties, [](const row&) { return true; });
 }
 
 TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noexcept {

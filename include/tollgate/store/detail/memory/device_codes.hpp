@@ -3,6 +3,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/grant.hpp>
+#include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/applications.hpp>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ public:
     result<void> create(const new_device_code& code) {
         if (applications_.find(code.application) == nullptr) return not_found();
         if (find_row(code.device_digest) != rows_.end() || find_row(code.user_digest) != rows_.end())
-            return error{error_kind::conflict, "This device code exists already.", {}};
+            return token_exists();
         if (rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0)
             return unavailable("The memory store holds " + std::to_string(codes_max_) +
                                " device codes, the maximum (memory_settings::device_codes_max).");

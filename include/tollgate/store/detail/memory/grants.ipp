@@ -78,14 +78,10 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     const auto found = codes_.find(shown.code_digest);
     if (found == codes_.end() || found->second.parties.application != shown.application) return redeemed_code{};
     code_row& code = found->second;
-    if (code.refresh_token) {
-        revoke_what_came_of(code);
-        return redeemed_code{redemption_result::reused, {}, {}};
-    }
-    if (code.expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
-    if (shown.redirect_uri && *shown.redirect_uri != code.redirect)
-        return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
-    if (shown.code_challenge != code.code_challenge) return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
+    const auto judged =
+        judge_redemption({code.refresh_token.has_value(), code.expires_at, code.redirect, code.code_challenge}, shown);
+    if (judged == redemption_result::reused) revoke_what_came_of(code);
+    if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
     const refresh_token_id id{last_refresh_token_id_ + 1};
     if (auto done = create_tokens(code.parties, code.scopes, shown.tokens, shown.now, id); !done)
@@ -102,7 +98,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
 TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
                                                   const issued_tokens& issued, instant now, refresh_token_id id) {
     if (refresh_tokens_.contains(issued.refresh_digest))
-        return error{error_kind::conflict, "This refresh token exists already.", {}};
+        return token_exists();
     row& grant = rows_.find(parties)->second;
     const auto replaces_another = [&] { return grant.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
     while (!refresh_token_shares_.has_room(parties.user) && !replaces_another())
@@ -141,7 +137,7 @@ TOLLGATE_DECL grants::refresh_rows::iterator grants::find_refresh_token(const di
 
 TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const token_rotation& rotation, instant now) {
     const digest& next = rotation.successor_digest;
-    if (refresh_tokens_.contains(next)) return error{error_kind::conflict, "This refresh token exists already.", {}};
+    if (refresh_tokens_.contains(next)) return token_exists();
     families_.insert_or_assign(rotation.family_digest, next);
     auto node = refresh_tokens_.extract(token);
     refresh_row& changed = node.mapped();
@@ -169,12 +165,9 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
         return refreshed_token{};
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;
-    if (!is_current && (token.replaced != shown.refresh_digest || shown.now >= token.replaced_at + rotation->grace)) {
-        revoke(grant_parties{token.parties});  // a copy: what it names goes
-        return refreshed_token{refresh_result::reused, {}};
-    }
-    if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed))
-        return refreshed_token{refresh_result::too_wide, {}};
+    const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, shown);
+    if (judged == refresh_result::reused) revoke(grant_parties{token.parties});  // a copy: what it names goes
+    if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
     if (auto done = access_.create({token.parties.user, token.parties.application, shown.access_digest, scopes,
@@ -241,19 +234,9 @@ TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
     access_.revoke_between(parties);
     const auto found = rows_.find(parties);
     if (found == rows_.end()) return false;
-    for (const digest& each : found->second.codes) {
-        const auto code = codes_.find(each);
-        codes_by_end_.erase({code->second.forget_at, each});
-        codes_.erase(code);
-        code_shares_.remove(parties.user);
-    }
-    for (const digest& each : found->second.refresh_tokens) {
-        const auto token = refresh_tokens_.find(each);
-        refresh_tokens_by_end_.erase({token->second.expires_at, each});
-        if (token->second.family) families_.erase(*token->second.family);
-        refresh_tokens_.erase(token);
-        refresh_token_shares_.remove(parties.user);
-    }
+    const row& revoked = found->second;
+    while (!revoked.codes.empty()) forget_code(digest{revoked.codes.back()});
+    while (!revoked.refresh_tokens.empty()) forget_refresh_token(digest{revoked.refresh_tokens.back()});
     of_user_.erase({parties.user, parties.application});
     rows_.erase(found);
     return true;

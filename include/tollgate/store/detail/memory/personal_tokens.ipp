@@ -13,7 +13,7 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
                                                         std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
     if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
-        return error{error_kind::conflict, "A personal token of this username exists already.", {}};
+        return personal_token_exists();
     if (usernames_.size() >= tokens_max_)
         return unavailable("The memory store holds " + std::to_string(tokens_max_) +
                            " personal tokens, the maximum (memory_settings::personal_tokens_max).");

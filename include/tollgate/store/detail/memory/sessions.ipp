@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/sessions.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
 
@@ -12,7 +13,7 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     const std::scoped_lock lock{mutex_};
-    if (rows_.contains(session.cookie_digest)) return error{error_kind::conflict, "This session exists already.", {}};
+    if (rows_.contains(session.cookie_digest)) return session_exists();
     const auto owned = of_user_.try_emplace(session.user).first;
     undo_unless_kept listed{[&]() noexcept {
         if (owned->second.empty()) of_user_.erase(owned);

@@ -62,6 +62,21 @@ inline result<results> receive_within(pg_conn* connection, const batch& sent) {
     }
 }
 
+/// Ends the pipeline on the caller's connection, also after an exception, whatever part of it was sent and received. Undoes what it did
+/// unless it succeeded; if that fails, the transaction can only be rolled back as a whole.
+struct pipeline_end {
+    pg_conn* connection;
+    bool succeeded = false;
+
+    ~pipeline_end() {
+        if (PQexitPipelineMode(connection) != 1) {
+            PQpipelineSync(connection);
+            while (PQstatus(connection) != CONNECTION_BAD && PQexitPipelineMode(connection) != 1) PQclear(PQgetResult(connection));
+        }
+        if (!succeeded) PQclear(PQexec(connection, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
+    }
+};
+
 }  // namespace detail
 
 /// Runs a batch within the transaction that is open on the caller's connection: one round trip, after a savepoint. An
@@ -73,11 +88,10 @@ inline result<results> run_within(pg_conn* transaction, const batch& sent) {
     if (encoding == nullptr || std::string_view{encoding} != "UTF8")
         return invalid("The client_encoding of this connection is not UTF8.");
     if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with another command.");
+    detail::pipeline_end pipeline{transaction};
     auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
                                                             : result<results>{connection_failure(transaction, {}).error};
-    PQexitPipelineMode(transaction);
-    // If this fails, the transaction can only be rolled back as a whole.
-    if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
+    pipeline.succeeded = received.has_value();
     return received;
 }
 

@@ -55,9 +55,10 @@ struct found_refresh_token {
     user_id user;
     scope_set scopes;
     instant ends_at;
-    std::optional<digest> successor_seed;  ///< empty unless it was replaced a moment ago, or is replaced now
+    std::optional<digest> replaced;
+    instant replaced_at;
+    std::optional<digest> successor_seed;  ///< of the last replacement
     bool is_current = true;
-    bool is_reused = false;
 };
 
 inline result<std::optional<found_refresh_token>> find_refresh_token(database& on, const token_refresh& shown) {
@@ -71,16 +72,9 @@ inline result<std::optional<found_refresh_token>> find_refresh_token(database& o
                          std::optional<digest>>(
         rows, [&](row_number id, user_id user, scope_set& scopes, instant ends_at, digest& current,
                   std::optional<digest>& replaced, std::optional<instant> replaced_at, std::optional<digest>& seed) {
-            found_refresh_token found{.id = id, .user = user, .scopes = scopes, .ends_at = ends_at, .successor_seed = {}};
-            found.is_current = current == shown.refresh_digest;
-            if (found.is_current) {
-                if (shown.rotation) found.successor_seed = shown.rotation->successor_seed;
-            } else if (replaced == shown.refresh_digest && shown.now < *replaced_at + shown.rotation->grace) {
-                found.successor_seed = seed;
-            } else {
-                found.is_reused = true;
-            }
-            return found;
+            return found_refresh_token{.id = id, .user = user, .scopes = scopes, .ends_at = ends_at, .replaced = replaced,
+                                       .replaced_at = replaced_at.value_or(instant{}), .successor_seed = seed,
+                                       .is_current = current == shown.refresh_digest};
         });
 }
 
@@ -158,16 +152,10 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         if (!row) return std::move(row).error();
         if (!*row) return redeemed_code{};
         const auto& [code, access_grant, user, scopes, redirect, code_challenge, expires_at, refresh_token] = **row;
-        if (refresh_token) {
-            if (auto done = sqlite::detail::revoke_refresh_token(on, *refresh_token); !done)
-                return std::move(done).error();
-            return redeemed_code{redemption_result::reused, {}, {}};
-        }
-        if (expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
-        if (shown.redirect_uri && *shown.redirect_uri != redirect)
-            return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
-        if (shown.code_challenge != code_challenge)
-            return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
+        const auto judged = judge_redemption({refresh_token.has_value(), expires_at, redirect, code_challenge}, shown);
+        if (judged == redemption_result::reused)
+            if (auto done = sqlite::detail::revoke_refresh_token(on, *refresh_token); !done) return std::move(done).error();
+        if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
         const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
         if (!inserted) return inserted.error();
@@ -191,13 +179,11 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         if (!found) return found.error();
         if (!*found) return refreshed_token{};
         const auto& token = **found;
-        if (token.is_reused) {
-            if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done)
-                return std::move(done).error();
-            return refreshed_token{refresh_result::reused, {}};
-        }
-        if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed))
-            return refreshed_token{refresh_result::too_wide, {}};
+        const digest* const replaced = token.replaced ? &*token.replaced : nullptr;
+        const auto judged = judge_refresh({token.is_current, replaced, token.replaced_at, token.scopes}, shown);
+        if (judged == refresh_result::reused)
+            if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
+        if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
         const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
         if (auto done = sqlite::insert_access_token(
@@ -217,7 +203,9 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
                 rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
             if (!done) return token_exists(std::move(done).error());
         }
-        return refreshed_token{refresh_result::refreshed, scopes, token.successor_seed};
+        if (!shown.rotation) return refreshed_token{refresh_result::refreshed, scopes, {}};
+        return refreshed_token{refresh_result::refreshed, scopes,
+                               token.is_current ? shown.rotation->successor_seed : token.successor_seed};
     });
 }
 
