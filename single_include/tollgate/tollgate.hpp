@@ -366,7 +366,7 @@ inline constexpr std::size_t chunk_overhead_bytes_max = 16 * 1024;  // chunk lin
 inline constexpr std::size_t json_depth_max = 64;                // the order of magnitude of Go, Rails and GitHub
 // top-level members; the library's largest object has 9
 inline constexpr std::size_t json_members_max = 256;
-inline constexpr std::size_t form_members_max = 64;              // the library's largest form has fewer than 20
+inline constexpr std::size_t form_members_max = 256;             // the form of a personal token has a member for each scope
 
 inline constexpr std::size_t target_url_bytes_max = 2048;        // what browsers and proxies accept in common
 inline constexpr std::size_t event_name_bytes_max = 128;         // noun.verb; svix and Gitea stay below it
@@ -2066,6 +2066,13 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     return false;
 }
 
+/// The media type in Content-Type, without its parameters; empty if there is none, or more than one such field.
+[[nodiscard]] inline std::string_view media_type_of(const field_lines& lines) noexcept {
+    if (lines.count(field_id::content_type) != 1) return {};
+    const auto value = lines.find(field_id::content_type);
+    return trim_ows(value.substr(0, value.find(';')));
+}
+
 inline constexpr std::string_view content_coding_reason = "Send the body without a Content-Encoding.";
 
 }  // namespace tollgate::http::detail
@@ -2206,14 +2213,14 @@ struct request {
 
 namespace tollgate::inline v0::http {
 
-/// A request that the server refused before a handler was called: malformed bytes (400), timeout (408), target too
-/// long (414), too many fields (431), overload (503). A handler only writes the response; the server closes the
-/// connection.
+/// What the server refuses by itself: malformed bytes (400), timeout (408), target too long (414), a host that it does not serve
+/// (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
 struct refusal {
     http::status status = http::status::bad_request;
     std::string_view reason;  ///< one sentence for the client, with static storage: the rule that was broken
     ip_address peer;
     bool secure = false;
+    const http::request* request = nullptr;  ///< null if its head was malformed or incomplete; valid during the call
 };
 
 /// The status for a method that the path does not support: 501 for an unknown method, otherwise 405, which needs `Allow` (RFC
@@ -3202,7 +3209,7 @@ enum class attempt_end : std::uint8_t {
     answered,         ///< a response with any status
     no_address,       ///< the host name does not resolve
     refused_address,  ///< the host resolves to an address that the target rule refuses
-    no_connection,    ///< nothing listens at the address
+    no_connection,    ///< no connection could be made: refused, or no route to the address
     no_tls,           ///< the TLS handshake failed, usually because of a bad certificate
     timed_out,
     broken_off,       ///< the connection ended before the response did
@@ -3589,6 +3596,25 @@ enum class redemption_result : std::uint8_t {
     reused,             ///< redeemed before: the tokens made from it are revoked
 };
 
+/// A code as the store keeps it, as far as its redemption depends on it.
+struct stored_code {
+    bool is_redeemed = false;
+    instant expires_at;
+    std::string_view redirect;
+    std::optional<std::string_view> code_challenge{};
+};
+
+/// Decides what an attempt to redeem a known code of the application results in, for the verb `redeem_code` of a store. After
+/// `redeemed` the store creates the tokens, after `reused` it revokes those that the first redemption created. Thread rule: any
+/// thread.
+[[nodiscard]] inline redemption_result judge_redemption(const stored_code& code, const code_redemption& shown) noexcept {
+    if (code.is_redeemed) return redemption_result::reused;
+    if (code.expires_at <= shown.now) return redemption_result::expired;
+    if (shown.redirect_uri && *shown.redirect_uri != code.redirect) return redemption_result::redirect_mismatch;
+    if (shown.code_challenge != code.code_challenge) return redemption_result::verifier_mismatch;
+    return redemption_result::redeemed;
+}
+
 /// The result of redeeming a code, with the user and the scopes.
 struct redeemed_code {
     redemption_result result = redemption_result::unknown;
@@ -3624,6 +3650,26 @@ enum class refresh_result : std::uint8_t {
     too_wide,  ///< a scope that the refresh token does not have
     reused,    ///< replaced before, and not just now: the grant of the user and the application was revoked
 };
+
+/// A refresh token as the store keeps it, as far as a refresh depends on it.
+struct stored_refresh_token {
+    bool is_current = true;  ///< whether the presented token is this one; false if it is another one of its family
+    const digest* replaced = nullptr;  ///< the token that this one replaced; null if there was none
+    instant replaced_at{};
+    const scope_set& scopes;
+};
+
+/// Decides what the use of a known, unexpired refresh token of the application results in, for the verb `refresh_access_token` of a
+/// store. After `reused` the store revokes the grant. Thread rule: any thread.
+[[nodiscard]] inline refresh_result judge_refresh(const stored_refresh_token& token, const token_refresh& shown) noexcept {
+    if (!token.is_current) {
+        const bool was_just_replaced = token.replaced != nullptr && *token.replaced == shown.refresh_digest && shown.rotation &&
+                                       shown.now < token.replaced_at + shown.rotation->grace;
+        if (!was_just_replaced) return refresh_result::reused;
+    }
+    if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed)) return refresh_result::too_wide;
+    return refresh_result::refreshed;
+}
 
 /// A refresh result with the grant of the token.
 struct refreshed_token {
@@ -4152,8 +4198,8 @@ struct request_record {
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
-/// What the server refused before there was a request to handle: malformed bytes, a timeout, overload. The context has an id,
-/// a trace, the client and the time, and nothing else. Views: valid during the call.
+/// What the server refused by itself: malformed bytes, a timeout, overload, a host that it does not serve. The context has an id, a
+/// trace, the client and the time; if the head arrived (`refusal.request`), those that it names. Views: valid during the call.
 struct refusal_record {
     const request_context& context;
     const http::refusal& refusal;
@@ -4472,8 +4518,8 @@ private:
 ///     };
 template <class L>
 concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& request) {
-    // The windows of this request. Called once per request, on the thread that read it, from many threads at once.
-    // Never waits.
+    // The windows of this request. Called from many threads at once: on the thread that read the request, and again on a worker
+    // if counting has to wait. Both calls must return the same. Never waits.
     { l.windows_of(request) } noexcept -> std::same_as<limit_windows>;
 };
 
@@ -7124,14 +7170,22 @@ private:
     }
 };
 
+/// Who sent what was refused: where the head arrived, the client that a trusted proxy names, else the peer.
+template <class Settings>
+[[nodiscard]] ip_address client_of(const http::refusal& refusal, const Settings& settings) noexcept {
+    if (refusal.request == nullptr) return refusal.peer;
+    return http::client_address(*refusal.request, settings.trusted_proxies, settings.client_named_by);
+}
+
 /// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
 template <class Policies>
-void finish_refusal(const Policies& policies, const http::refusal& refusal, http::response& response) {
+void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client, http::response& response) {
     const auto start = start_request(policies);
-    http::add_request_id(response, start.id.view());
+    const http::request none;
+    const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
+    http::add_request_id(response, observed.id());
     if constexpr (is_observed<Policies>) {
-        const http::request none;
-        const auto known = observed_request{start, none, refusal.peer}.context(policies);
+        const auto known = observed.context(policies);
         policy(policies.observer).on_refusal({known, refusal});
     }
 }
@@ -7400,6 +7454,7 @@ struct route_notes {
     json_shape success_body{};
     std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
     json_shape request_body{};
+    bool request_body_required = true;  ///< whether a request without a body is an error
     /// A larger body is a 413, before it is read. 0: what the server accepts (`server_settings::body_bytes_max`), which is
     /// the bound of a larger number, too.
     std::size_t request_body_bytes_max = 0;
@@ -7881,6 +7936,19 @@ template <rate_limiter Limiter>
     return {true, allowed.requests, allowed.requests, now + allowed.window};
 }
 
+/// The Error object for what the server refuses by itself. It is not counted, because its sender is not authenticated. Never waits.
+template <class Policies, class Settings>
+void respond_refusal(Policies& policies, const Settings& settings, std::string_view docs_url, const http::refusal& refusal,
+                     http::response& response) {
+    const auto client = client_of(refusal, settings);
+    const auto now = policy(policies.clock).now();
+    const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
+    http::add_retry_after(response, refusal.status);
+    write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
+    add_rate_limit_fields(response, limit);
+    finish_refusal(policies, refusal, client, response);
+}
+
 /// What a request counts against: its caller, whichever token they use, or else the client's address.
 [[nodiscard]] inline limit_key limit_key_of(const judgement& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return limit_key::of(state.client);
@@ -8149,17 +8217,6 @@ struct judge {
         finish(request, response, state);
     }
 
-    /// The response to what the server refused by itself: an Error object. It is not counted, because its sender is not known.
-    /// Never waits.
-    void respond_refusal(const http::refusal& refusal, http::response& response) const {
-        const auto now = policy(policies.clock).now();
-        const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(refusal.peer), settings.anonymous_quota, now);
-        http::add_retry_after(response, refusal.status);
-        write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
-        add_rate_limit_fields(response, limit);
-        finish_refusal(policies, refusal, response);
-    }
-
 private:
     [[nodiscard]] static http::handle_step wait_at(stage next, http::work_kind kind, judgement& state) noexcept {
         state.next = next;
@@ -8238,7 +8295,7 @@ private:
         add_required_fields(rejection.status, state.limit->resets_at, response, state);
         switch (rejection.status) {
             case http::status::forbidden:
-                if (state.route && state.route->result == route_match::kind::found)
+                if (state.user_agent_accepted)  // so the scopes do not suffice
                     add_insufficient_scope(response, required_scope(routes[state.route->route].access, state.route_service));
                 break;
             case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
@@ -9113,13 +9170,13 @@ struct consent_texts {
     std::string_view other_user = "Not you?";                    ///< a button that signs out
     std::string_view allow = "Authorize {}";
     std::string_view deny = "Cancel";
-    std::string_view leads_to = "Either way you return to {}.";  ///< the host of the redirect URL
+    std::string_view leads_to = "Either way, you return to {}.";  ///< the host of the redirect URL
     std::string_view revocable = "You can revoke access at any time in your account settings.";
 
     std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
 
     message_texts missing_client{"Missing or invalid client_id",
-                                 "The link that you followed does not name one application. Go back to the "
+                                 "The link that you followed does not identify an application. Go back to the "
                                  "application, and contact its developer if this happens again."};
     message_texts unknown_client{
         "Unknown application",
@@ -9171,7 +9228,7 @@ struct attempt_texts {
     std::string_view redirected = "HTTP status {}: redirects are not followed";
     std::string_view no_address = "The host name could not be resolved";
     std::string_view refused_address = "The host name resolves to an address that webhooks may not be sent to";
-    std::string_view no_connection = "Connection refused";
+    std::string_view no_connection = "Could not connect";
     std::string_view no_tls = "TLS handshake failed: the certificate may be invalid or expired";
     std::string_view timed_out = "Timed out before the response was complete";
     std::string_view broken_off = "Connection closed before the response was complete";
@@ -9198,7 +9255,7 @@ struct delivery_texts {
     std::string_view enable = "Enable webhook";
     std::string_view enabled = "The webhook was enabled. Pending deliveries are being sent.";
 
-    std::string_view none = "No deliveries yet. The next {} and its attempts will be listed here.";  ///< the event
+    std::string_view none = "No deliveries yet. The next {} event and its attempts will be listed here.";  ///< the event
     std::string_view none_older = "There are no older deliveries, or they are no longer stored.";
     std::string_view paging = "More deliveries";
     std::string_view newest = "Newest";
@@ -9222,13 +9279,13 @@ struct delivery_texts {
     std::string_view test = "Send test event";
     std::string_view tested = "A test event with the name ping was queued.";
     std::string_view see_result = "See the result";  ///< a link, in the notice that something was queued
-    std::string_view resend_failed = "Send all failed again";
+    std::string_view resend_failed = "Resend all failed deliveries";
     std::string_view resend_since = "Failed in the last";
     std::string_view hour = "hour";
     std::string_view day = "24 hours";
     std::string_view week = "7 days";
     std::string_view month = "30 days";
-    std::string_view resent = "Queued again: {} deliveries, at most 1000 at a time.";  ///< a number
+    std::string_view resent = "Deliveries queued again: {} (at most 1,000 at a time).";  ///< a number
     std::string_view resent_none = "No delivery failed in that time.";
 
     attempt_texts attempts = {};
@@ -9370,7 +9427,7 @@ struct token_texts {
     std::string_view secret = "Token secret";
     std::string_view too_many = "You have reached the maximum number of tokens. Revoke an unused one, then try again.";
     std::string_view expires = "Expires";
-    std::string_view expires_hint = "Programs that use the token fail after that day, until you generate a new secret here.";
+    std::string_view expires_hint = "Programs that use the token stop working on that day, until you generate a new secret here.";
     std::array<std::string_view, 3> days = {"In 30 days", "In 90 days", "In 365 days"};
     std::string_view never_expires = "Never";
     std::string_view expired = "Expired";
@@ -9457,7 +9514,7 @@ struct application_texts {
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
     std::string_view remove_button = "Delete this application";
-    std::string_view removed = "The application and all its access were deleted.";
+    std::string_view removed = "The application was deleted and its access revoked.";
 };
 
 /// The page of authorized applications.
@@ -11026,6 +11083,8 @@ struct oauth_settings {
 
 namespace tollgate::inline v0::oauth {
 
+inline constexpr std::string_view published_language = "/en";  ///< of the pages in the paths below
+
 // Below {auth_url}, as published. Each is also served without the trailing slash, and pages in every language.
 inline constexpr std::string_view authorization_path = "/en/user/oauth/";
 inline constexpr std::string_view token_path = "/user/oauth_token/";
@@ -12314,7 +12373,7 @@ private:
         const auto approved = store.answer_device_code(digest_of_user_code(code), device_code_state::approved);
         if (!approved) return answer_error(approved.error(), call.response);
         const auto& texts = pages.texts().device;
-        const bool is_first = *created == code_result::created;
+        const bool is_first = *created == code_result::created && *approved;  // of two answers at once
         pages.answer_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
         remove_expired(store, policy(policies.observer), call.now, 1);
     }
@@ -12430,16 +12489,12 @@ public:
                                             http::handler_state& state, http::thread_kind thread) noexcept {
         auto& start = state.get<pipeline::request_start>();
         if (start.at == instant{}) start = pipeline::start_request(policies_);
-        const auto endpoint = paths_.find(request.target.path);
-        const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
-        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, endpoint))
-            return http::handle_step::needs_body;
-        if (thread == http::thread_kind::io && may_block(request)) {
-            state.set_waits_for(work_of(endpoint, posts));
-            return http::handle_step::needs_worker;
-        }
-        respond(request, response, start);
-        return http::handle_step::done;
+        auto step = http::handle_step::done;
+        guard(request, response, start, [&](oauth::request_context& context) {
+            step = next_step(request, state, thread);
+            if (step == http::handle_step::done) answer(request, context, response);
+        });
+        return step;
     }
 
     /// For tests, and for hosts that do not reuse responses.
@@ -12470,7 +12525,26 @@ public:
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
-    void respond(const http::request& request, http::response& response, const pipeline::request_start& start) noexcept;
+    /// Calls `act(context)`; the response after an exception is an internal error.
+    template <class Act>
+    void guard(const http::request& request, http::response& response, const pipeline::request_start& start, Act act) noexcept {
+        if constexpr (fits) {
+            oauth::request_context context;
+            context.start = start;
+            pipeline::answer_or_error(
+                response, [&] { act(context); }, [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
+        }
+    }
+    /// What a request needs before its answer, or `done`. Throws `std::bad_alloc`.
+    [[nodiscard]] http::handle_step next_step(const http::request& request, http::handler_state& state, http::thread_kind thread) const {
+        const auto endpoint = paths_.find(request.target.path);
+        const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
+        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, endpoint))
+            return http::handle_step::needs_body;
+        if (thread != http::thread_kind::io || !may_block(request)) return http::handle_step::done;
+        state.set_waits_for(work_of(endpoint, posts));
+        return http::handle_step::needs_worker;
+    }
     void answer(const http::request& request, oauth::request_context& context, http::response& response);
     void dispatch(const http::request& request, oauth::request_context& context, http::response& response);
     void answer_page(const http::request& request, oauth::request_context& context, http::response& response);
@@ -12502,13 +12576,15 @@ private:
         }
     }
 
-    /// Whether a request is refused regardless of its body. A form for a page is refused if it is from another site, of
-    /// another type, or one too many; a client's request, if its Authorization field cannot be valid or its body is of
-    /// another type.
+    /// Whether a request is refused regardless of its body. A form for a page is refused if its path names no language, or if it is
+    /// from another site, of another type, or one too many; a client's request, if its Authorization field cannot be valid or its
+    /// body is of another type.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint endpoint) const {
         const bool is_form = endpoint == oauth::endpoint::authorization || endpoint == oauth::endpoint::one_page ||
                              endpoint == oauth::endpoint::device_page;
         if (!is_form) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
+        const auto page = pages_.find(request.target.path);
+        if (!page || page->language == nullptr) return true;
         if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
         const auto address =
             limit_key::of(http::client_address(request, settings_.trusted_proxies, settings_.client_named_by));
@@ -12613,7 +12689,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const h
         .answer(request, context, response);
 }
 
-/// From a path that names no language.
+/// From a path that names no language, or the published one in which there are no texts.
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_language(
     const http::request& request, const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const {
@@ -12622,7 +12698,9 @@ void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_languag
         if (request.method == http::method::options) return response.set_status(http::status::no_content);
         return pages.answer_status(response, http::refused_method_status(request.method));
     }
-    auto url = pages.url(request.target.path.substr(pages_.site().root.size()));
+    auto path = request.target.path.substr(pages_.site().root.size());
+    if (http::detail::is_below(path, oauth::published_language)) path.remove_prefix(oauth::published_language.size());
+    auto url = pages.url(path);
     if (!url.ends_with('/')) url.push_back('/');
     if (request.target.has_query) url.append("?").append(request.target.query);
     response.add("Vary", "Accept-Language");
@@ -12680,35 +12758,16 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_internal_err
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
-    respond(request, response, pipeline::start_request(policies_));
-}
-
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::respond(const http::request& request, http::response& response,
-                                                                     const pipeline::request_start& start) noexcept {
-    if constexpr (fits) {
-        oauth::request_context context;
-        context.start = start;
-        pipeline::answer_or_error(
-            response, [&] { answer(request, context, response); },
-            [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
-    }
+    guard(request, response, pipeline::start_request(policies_),
+          [&](oauth::request_context& context) { answer(request, context, response); });
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
-        pipeline::write_or_status(response, refused.status, [&] {
-            // The server provides the reason.
-            const auto window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(refused.peer),
-                                                 settings_.anonymous_quota, policy(policies_.clock).now());
-            http::add_retry_after(response, refused.status);
-            pipeline::write_error(response, refused.status, refused.reason, docs_url_,
-                                  pipeline::to_topic(refused.status));
-            pipeline::add_rate_limit_fields(response, window);
-            pipeline::finish_refusal(policies_, refused, response);
-        });
+        pipeline::write_or_status(response, refused.status,
+                                  [&] { pipeline::respond_refusal(policies_, settings_, docs_url_, refused, response); });
     }
 }
 
@@ -12750,7 +12809,11 @@ using seal_nonce = aes_gcm_nonce;
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text,
                                                             const seal_nonce& nonce, instant now);
 
-/// The text that was sealed for this session; empty for any other, and after `sealed_text_lifetime`.
+/// How far the clocks of two nodes may differ, so that one can open what another has just sealed.
+inline constexpr seconds sealed_in_future_max{60};
+
+/// The text that was sealed for this session; empty for any other, after `sealed_text_lifetime`, and more than
+/// `sealed_in_future_max` before it was sealed.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed,
                                                                    instant now);
 
@@ -13019,13 +13082,15 @@ public:
         pages.answer_message(response_, http::status::forbidden, pages.texts().errors.submitted);
         return false;
     }
+    /// What the form requested was created, so it stays claimed.
+    void keep_claim() noexcept { claimed_.clear(); }
     /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
         if (!random().fill(nonce)) return internal_error("the random source failed");
         const auto sealed = web::seal(session(), text, nonce, now());
         if (!sealed) return internal_error("a new secret could not be sealed");
-        claimed_.clear();  // the form stays used
+        keep_claim();
         return web::answer_see_other(response_, pages_.renderer().site(),
                                      url_ + "?" + std::string{shown_name} + "=" + *sealed);
     }
@@ -13301,7 +13366,10 @@ template <class Call>
     }
     if (!registered) return registered.error();
     call.report(activity_kind::application_registered, typed.name);
-    if (registered->client_secret.view().empty()) return call.redirect_to({}, registration_done);
+    if (registered->client_secret.view().empty()) {
+        call.keep_claim();
+        return call.redirect_to({}, registration_done);
+    }
     return redirect_to_client(call, fill_in(texts.made_title, typed.name), registered->client_id, registered->client_secret);
 }
 
@@ -13935,18 +14003,14 @@ template <class Call>
 /// The hook and the first delivery to show are in the query.
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call) {
-    if constexpr (stores_deliveries<Call>) {
-        const auto named = require_hook(call, call.query());
-        if (!named) return named.error();
-        const auto text = call.query().value_of(before_name);
-        const auto before = delivery_id::parse(text);
-        const auto state = call.query().value_of(state_name);
-        const auto only = parse_state(state);
-        if ((!before && !text.empty()) || (!only && !state.empty())) return not_found();
-        return show_deliveries(call, *named, before, only, {});
-    } else {
-        return not_found();
-    }
+    const auto named = require_hook(call, call.query());
+    if (!named) return named.error();
+    const auto text = call.query().value_of(before_name);
+    const auto before = delivery_id::parse(text);
+    const auto state = call.query().value_of(state_name);
+    const auto only = parse_state(state);
+    if ((!before && !text.empty()) || (!only && !state.empty())) return not_found();
+    return show_deliveries(call, *named, before, only, {});
 }
 
 template <class Call>
@@ -13957,78 +14021,61 @@ template <class Call>
 /// Sends an event to one of the user's hooks, so that its owner sees what arrives.
 template <class Call>
 [[nodiscard]] result<void> send_test(Call& call) {
-    if constexpr (stores_deliveries<Call>) {
-        const auto named = require_hook(call, call.form());
-        if (!named) return named.error();
-        if (!call.admit("test events", call.settings().test_events)) return {};
-        message_seed seed;
-        if (!call.random().fill(seed)) return internal_error("the random source failed");
-        const event ping{named->account, std::string{test_event_name},
-                         "{\"hook\": " + std::to_string(named->hook.value()) + "}", call.now()};
-        const auto sent = call.store().append_event_to(named->hook, ping, seed, call.now());
-        if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
-        if (!sent) return sent.error();
-        if (!*sent) return not_found();
-        call.report(activity_kind::hook_tested, std::to_string(named->hook.value()));
-        return call.redirect_to(query_of(*named), tested_done);
-    } else {
-        return not_found();
-    }
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    if (!call.admit("test events", call.settings().test_events)) return {};
+    message_seed seed;
+    if (!call.random().fill(seed)) return internal_error("the random source failed");
+    const event ping{named->account, std::string{test_event_name},
+                     "{\"hook\": " + std::to_string(named->hook.value()) + "}", call.now()};
+    const auto sent = call.store().append_event_to(named->hook, ping, seed, call.now());
+    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+    if (!sent) return sent.error();
+    if (!*sent) return not_found();
+    call.report(activity_kind::hook_tested, std::to_string(named->hook.value()));
+    return call.redirect_to(query_of(*named), tested_done);
 }
 
 /// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
 template <class Call>
 [[nodiscard]] result<void> resend_failed(Call& call) {
-    if constexpr (stores_deliveries<Call>) {
-        const auto named = require_hook(call, call.form());
-        if (!named) return named.error();
-        const auto since = parse_since(call.form().value_of(since_name));
-        if (!since) return not_found();
-        const auto sent = call.store().resend_given_up(named->account, named->hook, call.now() - *since,
-                                                       limits::resent_deliveries_max, call.now());
-        if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
-        if (!sent) return sent.error();
-        if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named->hook.value()));
-        return call.redirect_to(query_of(*named), std::string{resent_done} + std::to_string(*sent));
-    } else {
-        return not_found();
-    }
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    const auto since = parse_since(call.form().value_of(since_name));
+    if (!since) return not_found();
+    const auto sent = call.store().resend_given_up(named->account, named->hook, call.now() - *since,
+                                                   limits::resent_deliveries_max, call.now());
+    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+    if (!sent) return sent.error();
+    if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named->hook.value()));
+    return call.redirect_to(query_of(*named), std::string{resent_done} + std::to_string(*sent));
 }
 
 /// Only for a delivery of the user's hooks; otherwise not_found. The page says if the hook is disabled.
 template <class Call>
 [[nodiscard]] result<void> send_again(Call& call) {
-    if constexpr (stores_deliveries<Call>) {
-        const auto named = require_hook(call, call.form());
-        if (!named) return named.error();
-        const auto which = delivery_id::parse(call.form().value_of(delivery_name));
-        if (!which) return not_found();
-        const auto sent = call.store().resend(named->account, *which, call.now());
-        if (!sent && sent.error().kind == error_kind::conflict)
-            return refuse_while_disabled(call, *named);
-        if (!sent) return sent.error();
-        if (!*sent) return not_found();
-        call.report(activity_kind::delivery_resent, std::to_string(which->value()));
-        return call.redirect_to(query_of(*named), sent_again_done);
-    } else {
-        return not_found();
-    }
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    const auto which = delivery_id::parse(call.form().value_of(delivery_name));
+    if (!which) return not_found();
+    const auto sent = call.store().resend(named->account, *which, call.now());
+    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+    if (!sent) return sent.error();
+    if (!*sent) return not_found();
+    call.report(activity_kind::delivery_resent, std::to_string(which->value()));
+    return call.redirect_to(query_of(*named), sent_again_done);
 }
 
 /// Only for one of the user's hooks; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> enable_again(Call& call) {
-    if constexpr (stores_deliveries<Call>) {
-        const auto named = require_hook(call, call.form());
-        if (!named) return named.error();
-        const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
-        if (!enabled) return enabled.error();
-        if (!*enabled) return not_found();
-        call.report(activity_kind::hook_enabled, std::to_string(named->hook.value()));
-        return call.redirect_to(query_of(*named), enabled_done);
-    } else {
-        return not_found();
-    }
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
+    if (!enabled) return enabled.error();
+    if (!*enabled) return not_found();
+    call.report(activity_kind::hook_enabled, std::to_string(named->hook.value()));
+    return call.redirect_to(query_of(*named), enabled_done);
 }
 
 }  // namespace tollgate::pages
@@ -14150,7 +14197,10 @@ template <class Call>
         if (!hook) return hook.error();
         return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
     }
-    if (call.query().find(hook_name) != nullptr) return show_deliveries(call);
+    if (call.query().find(hook_name) != nullptr) {
+        if constexpr (stores_deliveries<Call>) return show_deliveries(call);
+        else return not_found();
+    }
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
     return show_hooks(call, std::move(*list));
@@ -14251,10 +14301,12 @@ template <class Call>
     if (action == "new_secret") return renew_secret_of_hook(call);
     if (action == "edit") return edit_hook(call);
     if (action == "delete") return delete_hook(call);
-    if (action == test_action) return send_test(call);
-    if (action == resend_failed_action) return resend_failed(call);
-    if (action == send_again_action) return send_again(call);
-    if (action == enable_action) return enable_again(call);
+    if constexpr (stores_deliveries<Call>) {
+        if (action == test_action) return send_test(call);
+        if (action == resend_failed_action) return resend_failed(call);
+        if (action == send_again_action) return send_again(call);
+        if (action == enable_action) return enable_again(call);
+    }
     return not_found();
 }
 
@@ -14575,11 +14627,11 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status, [&] {
             http::add_retry_after(response, refused.status);
-            // There is no request, so the language is unknown.
+            // There is usually no request that names a language.
             const auto pages = renderer_.in(renderer_.languages().front());
             pages.answer_message(response, refused.status,
                                  {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
-            pipeline::finish_refusal(policies_, refused, response);
+            pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
         });
     }
 }
@@ -15007,7 +15059,8 @@ http::handle_step account_api<Users, Store, Policies>::judge(const http::request
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, http::response& response) noexcept {
     if constexpr (fits)
-        pipeline::write_or_status(response, refusal.status, [&] { make_judge().respond_refusal(refusal, response); });
+        pipeline::write_or_status(response, refusal.status,
+                                  [&] { pipeline::respond_refusal(policies_, settings_, docs_url_, refusal, response); });
 }
 
 }  // namespace tollgate
@@ -15285,7 +15338,7 @@ private:
     // As the last handler of the site does: by the API.
     void refuse_host(const http::request& request, http::response& response) noexcept {
         handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
-                             request.secure},
+                             request.secure, &request},
                response);
     }
 
@@ -15342,6 +15395,89 @@ private:
 
 }  // namespace tollgate::memory
 
+// <tollgate/store/detail/errors.hpp>
+
+namespace tollgate::inline v0 {
+
+/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator and names the file or
+/// server.
+class store_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
+/// (unavailable). Verbs leave nothing half done when an exception is thrown.
+template <class Verb>
+[[nodiscard]] std::invoke_result_t<Verb&> without_exceptions(Verb&& verb) noexcept {
+    try {
+        return verb();
+    } catch (...) {
+        error failure{error_kind::unavailable, {}, {}};
+        try {
+            failure = unavailable("out of memory or another resource of the process");
+        } catch (...) {  // no memory for the text either: return the kind alone
+        }
+        return failure;
+    }
+}
+
+/// What a store without a database reports if a row exists.
+[[nodiscard]] inline error conflict() { return {error_kind::conflict, {}, {}}; }
+
+/// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
+[[nodiscard]] inline error describe_conflict(error failure, const char* message) {
+    if (failure.kind == error_kind::conflict) failure.message = message;
+    return failure;
+}
+
+}  // namespace detail
+
+// Errors that all stores report in the same words.
+
+[[nodiscard]] inline error personal_token_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
+}
+
+[[nodiscard]] inline error application_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
+}
+
+[[nodiscard]] inline error token_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "This token exists already.");
+}
+
+[[nodiscard]] inline error session_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "This session exists already.");
+}
+
+[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
+    return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
+}
+
+[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
+    return invalid("The user has " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
+}
+
+[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
+    return invalid("This account has " + std::to_string(hooks_per_event_max) +
+                   " webhooks for this event, which is the maximum.");
+}
+
+/// The scopes of a code and those granted before exceed a scope_set.
+[[nodiscard]] inline error too_many_scopes() {
+    return invalid("Together with the scopes that you already granted to this application, these are too many scopes.");
+}
+
+/// A delivery of a disabled hook cannot be sent again.
+[[nodiscard]] inline error hook_is_disabled() {
+    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
+}
+
+}  // namespace tollgate
+
 // <tollgate/store/detail/memory/device_codes.hpp>
 
 namespace tollgate::inline v0::memory {
@@ -15356,7 +15492,7 @@ public:
     result<void> create(const new_device_code& code) {
         if (applications_.find(code.application) == nullptr) return not_found();
         if (find_row(code.device_digest) != rows_.end() || find_row(code.user_digest) != rows_.end())
-            return error{error_kind::conflict, "This device code exists already.", {}};
+            return token_exists();
         if (rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0)
             return unavailable("The memory store holds " + std::to_string(codes_max_) +
                                " device codes, the maximum (memory_settings::device_codes_max).");
@@ -16194,86 +16330,6 @@ private:
 
 }  // namespace tollgate::memory
 
-// <tollgate/store/detail/errors.hpp>
-
-namespace tollgate::inline v0 {
-
-/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator and names the file or
-/// server.
-class store_error : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
-namespace detail {
-
-/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
-/// (unavailable). Verbs leave nothing half done when an exception is thrown.
-template <class Verb>
-[[nodiscard]] std::invoke_result_t<Verb&> without_exceptions(Verb&& verb) noexcept {
-    try {
-        return verb();
-    } catch (...) {
-        error failure{error_kind::unavailable, {}, {}};
-        try {
-            failure = unavailable("out of memory or another resource of the process");
-        } catch (...) {  // no memory for the text either: return the kind alone
-        }
-        return failure;
-    }
-}
-
-/// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
-[[nodiscard]] inline error describe_conflict(error failure, const char* message) {
-    if (failure.kind == error_kind::conflict) failure.message = message;
-    return failure;
-}
-
-}  // namespace detail
-
-// Errors that all stores report in the same words.
-
-[[nodiscard]] inline error personal_token_exists(error failure) {
-    return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
-}
-
-[[nodiscard]] inline error application_exists(error failure) {
-    return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
-}
-
-[[nodiscard]] inline error token_exists(error failure) {
-    return detail::describe_conflict(std::move(failure), "This token exists already.");
-}
-
-[[nodiscard]] inline error session_exists(error failure) {
-    return detail::describe_conflict(std::move(failure), "This session exists already.");
-}
-
-[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
-    return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
-}
-
-[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
-    return invalid("The user has " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
-}
-
-[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
-    return invalid("This account has " + std::to_string(hooks_per_event_max) +
-                   " webhooks for this event, which is the maximum.");
-}
-
-/// The scopes of a code and those granted before exceed a scope_set.
-[[nodiscard]] inline error too_many_scopes() {
-    return invalid("Together with the scopes that you already granted to this application, these are too many scopes.");
-}
-
-/// A delivery of a disabled hook cannot be sent again.
-[[nodiscard]] inline error hook_is_disabled() {
-    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
-}
-
-}  // namespace tollgate
-
 // <tollgate/store/detail/memory/personal_tokens.hpp>
 
 namespace tollgate::inline v0::memory {
@@ -16714,6 +16770,11 @@ struct server_counters {
     std::atomic<std::chrono::steady_clock::rep> waited{0};
     std::atomic<std::uint64_t> dropped{0};
 
+    /// A connection that was accepted only to refuse it.
+    void count_refused() noexcept {
+        add(connections_accepted);
+        add(connections_refused);
+    }
     static void add(auto& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
     static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
 
@@ -17516,6 +17577,13 @@ public:
     /// between its parts would take a tenth of its time.
     [[nodiscard, gnu::flatten]] TOLLGATE_DECL parse_step step(std::span<char> bytes, request& into) noexcept;
 
+    /// Updates the views of a request whose message now starts at `begin`, as each step does.
+    void relocate(const char* begin, request& into) noexcept {
+        const auto base = reinterpret_cast<std::uintptr_t>(begin);
+        if (base != base_ && stage_ != stage::nothing) into.relocate(base_, begin);
+        base_ = base;
+    }
+
     /// After `complete`: the length of the message in bytes.
     [[nodiscard]] std::size_t consumed() const noexcept { return at_; }
 
@@ -18045,7 +18113,9 @@ inline constexpr transition_row rows[] = {
 
     {reading, on::ready, same, act::receive},
     {reading, on::draining, same, act::receive},  // a request may have arrived at the last moment
-    {set_of(st::handshaking, st::fresh, st::idle), on::replaced, st::closed, act::close},
+    {set_of(st::fresh, st::idle), on::timed_out, st::lingering, act::finish},  // with the end of TLS
+    {set_of(st::fresh, st::idle), on::replaced, st::lingering, act::finish},
+    {set_of(st::handshaking), on::replaced, st::closed, act::close},
     {set_of(st::in_head, st::in_body), on::timed_out, same, act::refuse_slow},  // fault: client, 408
 
     // The run time of a handler is not bounded here; the time that a request waits for a worker is.
@@ -18466,6 +18536,10 @@ public:
     /// use the item afterwards. Must not block: the worker has other items.
     virtual void complete(bool worked) noexcept = 0;
 
+protected:
+    /// For `work`: what the item waits for next is new work, whose time counts from now.
+    void begin_anew(std::chrono::steady_clock::time_point now) noexcept { submitted_at_ = now; }
+
 private:
     friend class work_queue;
     friend class worker_pool;
@@ -18501,7 +18575,7 @@ private:
 /// Threads for blocking handlers. Each kind of work is a bulkhead: it has a queue that is bounded in number and, by
 /// `withdraw_older_than`, in time, and a bound on the workers that it occupies, so that it cannot delay other kinds.
 /// An item that has to wait for another kind continues at once if that kind has a free worker and an empty queue. Otherwise
-/// it is queued like a new item, under the same bounds, but its time still counts from when it was submitted.
+/// it is queued like a new item, under the same bounds, but its time still counts from when it was submitted, or began anew.
 ///
 /// Any worker does any kind of work. A thread is started when an item may be worked on and all threads are occupied.
 /// Waking a thread costs as much as a small request, so at most one worker is being woken at a time. A worker that
@@ -18624,7 +18698,7 @@ public:
         spare_descriptor& spare_;
     };
 
-    /// Reports that no descriptor is left, at most once a minute.
+    /// Reports that no descriptor, or no memory of the kernel, is left, at most once a minute.
     void warn_exhausted(std::chrono::steady_clock::time_point now) noexcept {
         constexpr std::chrono::minutes pause{1};
         const std::lock_guard hold{spare_mutex_};
@@ -18632,7 +18706,7 @@ public:
         warned_ = true;
         warned_at_ = now;
         try {
-            settings.on_warning("No file descriptor is left: new connections are refused.");
+            settings.on_warning("No file descriptor or memory is left: new connections are refused.");
         } catch (...) {
             return;  // the report is optional
         }
@@ -18661,6 +18735,9 @@ private:
     bool warned_ = false;
     std::chrono::steady_clock::time_point warned_at_{};
 };
+
+/// The longest time that can still be added to a time point, or subtracted from one.
+inline constexpr milliseconds for_ever = std::chrono::hours{24 * 365};
 
 /// Marks the calling thread as serving a server, so that `stop` does not wait for its own thread.
 class serving_scope {
@@ -18779,6 +18856,10 @@ public:
     TOLLGATE_DECL void sent(std::size_t bytes) noexcept;
 
     [[nodiscard]] bool closing() const noexcept { return closing_; }
+    /// Whether nothing of a message has arrived but an empty line, which some clients send after a body (RFC 9112 section 2.2).
+    [[nodiscard]] bool has_only_empty_line() const noexcept {
+        return !in_body_ && !suspended_ && std::string_view{"\r\n"}.starts_with({input_.data() + begin_, end_ - begin_});
+    }
     /// Whether the client may still be sending: closing at once would reset the connection and lose the response.
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
     /// Whether there is no partial message and no output: the session may return to its pool.
@@ -19018,19 +19099,26 @@ public:
         const std::lock_guard hold{mutex_};
         if (--left_ == 0) all_drained_.notify_all();
     }
+    /// Ends all waits: loops that nothing runs any more do not report.
+    void end() {
+        const std::lock_guard hold{mutex_};
+        ended_ = true;
+        all_drained_.notify_all();
+    }
     void wait() {
         std::unique_lock hold{mutex_};
-        all_drained_.wait(hold, [this] { return left_ == 0; });
+        all_drained_.wait(hold, [this] { return left_ == 0 || ended_; });
     }
     void wait_at_most(milliseconds time) {
         std::unique_lock hold{mutex_};
-        all_drained_.wait_for(hold, time, [this] { return left_ == 0; });
+        all_drained_.wait_for(hold, time, [this] { return left_ == 0 || ended_; });
     }
 
 private:
     std::mutex mutex_;
     std::condition_variable all_drained_;
     std::size_t left_;
+    bool ended_ = false;
 };
 
 /// Serves some of a server's connections on one thread at a time, so that what they share needs no lock.
@@ -19081,6 +19169,9 @@ public:
     /// Creates a connection for an accepted socket and starts it, in place of an idle one if the server is full; closes
     /// the socket if that fails.
     TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
+
+    /// Ticks do it, but there are none without connections.
+    TOLLGATE_DECL void update_date() noexcept;
 
 protected:
     /// Makes the loop's thread call `collect` soon. False when out of memory; then the next tick collects.
@@ -19142,7 +19233,6 @@ private:
     [[nodiscard]] std::uint64_t ticks_due(clock::time_point now) const noexcept {
         return now < next_tick_ ? 0 : static_cast<std::uint64_t>((now - next_tick_) / tick_length_) + 1;
     }
-    TOLLGATE_DECL void update_date() noexcept;
     TOLLGATE_DECL void close_accepted(const accepted_socket& one) noexcept;
     TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
     TOLLGATE_DECL void cut_off() noexcept;
@@ -19260,7 +19350,7 @@ private:
     TOLLGATE_DECL event decrypt();
     TOLLGATE_DECL event serve();
     TOLLGATE_DECL event submit();
-    TOLLGATE_DECL void count_wait() noexcept;
+    TOLLGATE_DECL void count_work(bool has_queued) noexcept;
     TOLLGATE_DECL event outcome(http1_session::state session, io_state sent);
     TOLLGATE_DECL event resume_output(io_state sent);
     TOLLGATE_DECL event refuse(http::status status, std::string_view reason);
@@ -19292,7 +19382,7 @@ private:
     interruption interruption_ = interruption::none;
     admission admitted_;
     std::chrono::steady_clock::time_point queued_at_{};
-    bool taken_up_ = false;  // by a worker, since it was submitted
+    bool taken_up_ = false;  // the current request, by a worker
     bool waiting_ = false;
     bool may_have_input_ = false;
     bool withdrawn_ = false;                                          // removed from the workers' queue
@@ -22990,7 +23080,7 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
         if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
             durations[i].write(to, route_of(names[i]), method_of(names[i]));
 
-    to.counter("tollgate_refusals_total", "Refusals before there was a complete request.");
+    to.counter("tollgate_refusals_total", "Connections and requests that the server refused by itself.");
     for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
         std::uint64_t count = 0;
         for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
@@ -23594,7 +23684,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .too_many = "Sie haben die maximale Anzahl an Token erreicht. Widerrufen Sie ein nicht verwendetes und versuchen "
                          "Sie es dann erneut.",
              .expires = "Läuft ab",
-             .expires_hint = "Nach diesem Tag schlagen Programme fehl, die das Token verwenden, bis Sie hier ein neues Secret "
+             .expires_hint = "An diesem Tag verlieren Programme, die das Token verwenden, den Zugriff, bis Sie hier ein neues Secret "
                              "generieren.",
              .days = {"In 30 Tagen", "In 90 Tagen", "In 365 Tagen"},
              .never_expires = "Nie",
@@ -23792,7 +23882,7 @@ TOLLGATE_DECL page_texts german_texts() {
                           .redirected = "HTTP-Status {}: Weiterleitungen wird nicht gefolgt",
                           .no_address = "Der Hostname konnte nicht aufgelöst werden",
                           .refused_address = "Der Hostname führt zu einer Adresse, an die keine Webhooks gesendet werden dürfen",
-                          .no_connection = "Verbindung abgelehnt",
+                          .no_connection = "Keine Verbindung",
                           .no_tls = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist möglicherweise ungültig oder abgelaufen",
                           .timed_out = "Zeitüberschreitung, bevor die Antwort vollständig war",
                           .broken_off = "Verbindung geschlossen, bevor die Antwort vollständig war",
@@ -25027,23 +25117,10 @@ namespace detail {
 
 /// Empty for invalid percent-encoding, an unencoded control byte, or decoded bytes that are not UTF-8.
 [[nodiscard]] inline std::optional<std::string> decode_form_text(std::string_view text) {
-    std::string decoded;
-    decoded.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return std::nullopt;
-        if (c != '%') {
-            decoded.push_back(c == '+' ? ' ' : c);
-            continue;
-        }
-        if (text.size() - i < 3) return std::nullopt;
-        const int high = hex_value(text[i + 1]);
-        const int low = hex_value(text[i + 2]);
-        if (high < 0 || low < 0) return std::nullopt;
-        decoded.push_back(static_cast<char>(high << 4 | low));
-        i += 2;
-    }
-    if (!is_utf8(decoded)) return std::nullopt;
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (std::any_of(text.begin(), text.end(), is_control)) return std::nullopt;
+    auto decoded = percent_decode(text, plus_sign::space);
+    if (decoded && !is_utf8(*decoded)) return std::nullopt;
     return decoded;
 }
 
@@ -25077,12 +25154,6 @@ namespace detail {
 inline constexpr std::string_view form_type = "application/x-www-form-urlencoded";
 inline constexpr std::string_view json_type = "application/json";
 
-/// Without its parameters; empty if there is none.
-inline std::string_view media_type_of(const http::request& request) noexcept {
-    const auto content_type = request.fields.find(http::field_id::content_type);
-    return trim_ows(content_type.substr(0, content_type.find(';')));
-}
-
 /// Whether a parameter's name can be in an error_description, whose characters are restricted.
 inline bool is_plain_name(std::string_view name) noexcept {
     constexpr std::size_t bytes_max = 32;  // the longest defined one has 21
@@ -25114,19 +25185,18 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::strin
 }
 
 TOLLGATE_DECL std::optional<failure> parameters::check_head(const http::request& request) {
-    const auto lines = request.fields.count(http::field_id::content_type);
-    if (lines == 0 && !request.has_body()) return std::nullopt;
+    if (request.fields.count(http::field_id::content_type) == 0 && !request.has_body()) return std::nullopt;
     if (request.has_body() && http::detail::has_content_coding(request.fields))
         return failure{error_code::invalid_request, std::string{http::detail::content_coding_reason}};
-    const auto type = detail::media_type_of(request);
-    if (lines == 1 && (ascii_iequals(type, detail::form_type) || ascii_iequals(type, detail::json_type))) return std::nullopt;
+    const auto type = http::detail::media_type_of(request.fields);
+    if (ascii_iequals(type, detail::form_type) || ascii_iequals(type, detail::json_type)) return std::nullopt;
     return failure{error_code::invalid_request,
                    "Send the parameters as application/x-www-form-urlencoded or as application/json."};
 }
 
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
     if (auto refused = check_head(request)) return std::move(*refused);
-    if (ascii_iequals(detail::media_type_of(request), detail::json_type)) return from_json(request.body);
+    if (ascii_iequals(http::detail::media_type_of(request.fields), detail::json_type)) return from_json(request.body);
     return from_form(request.body);
 }
 
@@ -25498,11 +25568,8 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
     const bool has_body = request.has_body();
-    const auto type = request.fields.find(http::field_id::content_type);
-    const bool named = request.fields.count(http::field_id::content_type) != 0;
-    if ((named || has_body) &&
-        (request.fields.count(http::field_id::content_type) != 1 ||
-         !ascii_iequals(trim_ows(type.substr(0, type.find(';'))), "application/x-www-form-urlencoded")))
+    if ((has_body || request.fields.count(http::field_id::content_type) != 0) &&
+        !ascii_iequals(http::detail::media_type_of(request.fields), "application/x-www-form-urlencoded"))
         return http::status::unsupported_media_type;
     if (has_body && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
     return std::nullopt;
@@ -25861,14 +25928,19 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
     add(below(revocation_path), endpoint::revocation);
     add(below(introspection_path), endpoint::introspection);
     add(below(device_authorization_path), endpoint::device_authorization);
+    const auto add_pages = [&](const std::string& language_root) {
+        add(language_root + "/user/oauth", endpoint::authorization);
+        add(language_root + "/user/device", endpoint::device_page);
+        for (const auto& service : settings.one_page_services) add(language_root + "/" + service + "/oauth", endpoint::one_page);
+    };
+    bool has_published = false;
     for (const auto& language : languages) {
-        add(language.root + "/user/oauth", endpoint::authorization);
-        add(language.root + "/user/device", endpoint::device_page);
-        for (const auto& service : settings.one_page_services)
-            add(language.root + "/" + service + "/oauth", endpoint::one_page);
+        add_pages(language.root);
         pages_.push_back(language.root + "/");
+        has_published = has_published || language.root == below(published_language);
     }
-    // Without a language: redirected to the reader's.
+    // The published paths without texts in their language, and paths without a language: redirected to the reader's.
+    if (!has_published) add_pages(below(published_language));
     add(below("/user/oauth"), endpoint::authorization);
     add(below("/user/device"), endpoint::device_page);
     add(below(metadata_path), endpoint::metadata);
@@ -26550,7 +26622,7 @@ TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std
     std::int64_t time = 0;
     std::memcpy(&time, plain->data(), sizeof time);
     const instant sealed_at = from_unix_milliseconds(time);
-    if (now < sealed_at || now >= sealed_at + sealed_text_lifetime) return std::nullopt;
+    if (now < sealed_at - sealed_in_future_max || now >= sealed_at + sealed_text_lifetime) return std::nullopt;
     return plain->substr(detail::seal_time_bytes);
 }
 
@@ -27929,9 +28001,11 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     write_list_faults(html, view, faults);
     if (list.accounts.empty()) return write_empty_list(html, texts.no_accounts);
 
-    if (list.accounts.size() > accounts_shown_max) detail::write_account_chooser(html, view, list);
+    // The hooks of further accounts were not read.
+    const bool shows_all = list.accounts.size() <= accounts_shown_max;
+    if (!shows_all) detail::write_account_chooser(html, view, list);
     else if (list.chosen && list.accounts.size() > 1) html.add("<p><a href=\"{}\">{}</a></p>\n", view.url, texts.all_accounts);
-    if (!any && !list.chosen) write_empty_list(html, texts.none);
+    if (!any && shows_all && !list.chosen) write_empty_list(html, texts.none);
     for (const account_hooks& each : list.accounts)
         if (!each.hooks.empty() || each.account == list.chosen)
             detail::write_account_hooks(html, view, each, list.has_deliveries);
@@ -28856,7 +28930,8 @@ TOLLGATE_DECL route_table demonstration_routes() {
             {.operation = "tryPost",
              .summary = "Responds without credentials. A JSON body is accepted and ignored.",
              .success_body = shapes::greeting_from_post,
-             .request_body = shapes::any_object}),
+             .request_body = shapes::any_object,
+             .request_body_required = false}),
     };
 }
 
@@ -28906,7 +28981,7 @@ namespace tollgate::inline v0::memory {
 TOLLGATE_DECL result<application_id> applications::create(const new_application& created,
                                                            std::size_t applications_per_user_max) {
     if (by_client_id_.contains(created.client_id.view()))
-        return error{error_kind::conflict, "An application of this client_id exists already.", {}};
+        return application_exists();
     const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
     std::size_t owned = 0;
     for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++owned;
@@ -28994,7 +29069,7 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created,
                                                   std::optional<refresh_token_id> made_with) {
-    if (parties_of(created.token_digest)) return error{error_kind::conflict, "This access token exists already.", {}};
+    if (parties_of(created.token_digest)) return token_exists();
     const grant_parties parties{created.application, created.user};
     const auto replaces_another = [&] {
         const auto siblings = between_.find(parties);
@@ -29058,14 +29133,7 @@ TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& t
 }
 
 TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) noexcept {
-    const auto found = between_.find(parties);
-    if (found == between_.end()) return;
-    for (const dated_digest& each : found->second) {
-        by_digest_.erase(each.digest);
-        by_end_.erase(each);
-        shares_.remove(parties.user);
-    }
-    between_.erase(found);
+    revoke_if(parties, [](const row&) { return true; });
 }
 
 TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noexcept {
@@ -29172,14 +29240,10 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     const auto found = codes_.find(shown.code_digest);
     if (found == codes_.end() || found->second.parties.application != shown.application) return redeemed_code{};
     code_row& code = found->second;
-    if (code.refresh_token) {
-        revoke_what_came_of(code);
-        return redeemed_code{redemption_result::reused, {}, {}};
-    }
-    if (code.expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
-    if (shown.redirect_uri && *shown.redirect_uri != code.redirect)
-        return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
-    if (shown.code_challenge != code.code_challenge) return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
+    const auto judged =
+        judge_redemption({code.refresh_token.has_value(), code.expires_at, code.redirect, code.code_challenge}, shown);
+    if (judged == redemption_result::reused) revoke_what_came_of(code);
+    if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
     const refresh_token_id id{last_refresh_token_id_ + 1};
     if (auto done = create_tokens(code.parties, code.scopes, shown.tokens, shown.now, id); !done)
@@ -29196,7 +29260,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
 TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
                                                   const issued_tokens& issued, instant now, refresh_token_id id) {
     if (refresh_tokens_.contains(issued.refresh_digest))
-        return error{error_kind::conflict, "This refresh token exists already.", {}};
+        return token_exists();
     row& grant = rows_.find(parties)->second;
     const auto replaces_another = [&] { return grant.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
     while (!refresh_token_shares_.has_room(parties.user) && !replaces_another())
@@ -29235,7 +29299,7 @@ TOLLGATE_DECL grants::refresh_rows::iterator grants::find_refresh_token(const di
 
 TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const token_rotation& rotation, instant now) {
     const digest& next = rotation.successor_digest;
-    if (refresh_tokens_.contains(next)) return error{error_kind::conflict, "This refresh token exists already.", {}};
+    if (refresh_tokens_.contains(next)) return token_exists();
     families_.insert_or_assign(rotation.family_digest, next);
     auto node = refresh_tokens_.extract(token);
     refresh_row& changed = node.mapped();
@@ -29263,12 +29327,9 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
         return refreshed_token{};
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;
-    if (!is_current && (token.replaced != shown.refresh_digest || shown.now >= token.replaced_at + rotation->grace)) {
-        revoke(grant_parties{token.parties});  // a copy: what it names goes
-        return refreshed_token{refresh_result::reused, {}};
-    }
-    if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed))
-        return refreshed_token{refresh_result::too_wide, {}};
+    const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, shown);
+    if (judged == refresh_result::reused) revoke(grant_parties{token.parties});  // a copy: what it names goes
+    if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
     if (auto done = access_.create({token.parties.user, token.parties.application, shown.access_digest, scopes,
@@ -29335,19 +29396,9 @@ TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
     access_.revoke_between(parties);
     const auto found = rows_.find(parties);
     if (found == rows_.end()) return false;
-    for (const digest& each : found->second.codes) {
-        const auto code = codes_.find(each);
-        codes_by_end_.erase({code->second.forget_at, each});
-        codes_.erase(code);
-        code_shares_.remove(parties.user);
-    }
-    for (const digest& each : found->second.refresh_tokens) {
-        const auto token = refresh_tokens_.find(each);
-        refresh_tokens_by_end_.erase({token->second.expires_at, each});
-        if (token->second.family) families_.erase(*token->second.family);
-        refresh_tokens_.erase(token);
-        refresh_token_shares_.remove(parties.user);
-    }
+    const row& revoked = found->second;
+    while (!revoked.codes.empty()) forget_code(digest{revoked.codes.back()});
+    while (!revoked.refresh_tokens.empty()) forget_refresh_token(digest{revoked.refresh_tokens.back()});
     of_user_.erase({parties.user, parties.application});
     rows_.erase(found);
     return true;
@@ -30135,7 +30186,7 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     const std::scoped_lock lock{mutex_};
-    if (rows_.contains(session.cookie_digest)) return error{error_kind::conflict, "This session exists already.", {}};
+    if (rows_.contains(session.cookie_digest)) return session_exists();
     const auto owned = of_user_.try_emplace(session.user).first;
     undo_unless_kept listed{[&]() noexcept {
         if (owned->second.empty()) of_user_.erase(owned);
@@ -30247,7 +30298,7 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
                                                         std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
     if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
-        return error{error_kind::conflict, "A personal token of this username exists already.", {}};
+        return personal_token_exists();
     if (usernames_.size() >= tokens_max_)
         return unavailable("The memory store holds " + std::to_string(tokens_max_) +
                            " personal tokens, the maximum (memory_settings::personal_tokens_max).");
@@ -30587,8 +30638,7 @@ TOLLGATE_DECL void server::core::wait() {
 }
 
 TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
-    constexpr milliseconds for_ever = std::chrono::hours{24 * 365};  // can still be added to a time point
-    deadline = (std::clamp)(deadline, milliseconds{0}, for_ever);
+    deadline = (std::clamp)(deadline, milliseconds{0}, server_detail::for_ever);
     {
         std::unique_lock hold{mutex_};
         if (state_ == state::fresh) {
@@ -30658,6 +30708,8 @@ TOLLGATE_DECL std::vector<listen_address> server::core::endpoints() const {
 namespace tollgate::inline v0::http::detail {
 
 TOLLGATE_DECL chunk_step chunked_body::step(std::span<char> bytes, std::size_t bytes_max) noexcept {
+    // The bound may be lower than in the last step.
+    if (size_ > bytes_max || (state_ == state::data && chunk_bytes_ > bytes_max - size_)) return chunk_step::too_large;
     while (at_ < bytes.size() && state_ != state::trailers) {
         if (state_ == state::data) {
             take_data(bytes);
@@ -30834,9 +30886,7 @@ TOLLGATE_DECL void request_parser::start() noexcept {
 
 TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& into) noexcept {
     const std::string_view text{bytes.data(), bytes.size()};
-    const auto base = reinterpret_cast<std::uintptr_t>(bytes.data());
-    if (base != base_ && stage_ != stage::nothing) into.relocate(base_, bytes.data());
-    base_ = base;
+    relocate(bytes.data(), into);
 
     // Each case falls through when its part is complete, so that a complete message is read in one pass.
     parse_step result = parse_step::complete;
@@ -32142,13 +32192,15 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
 }
 
 [[gnu::noinline]] TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& context) {
+    const bool has_head = in_body_ || suspended_;
     closing_ = needs_linger_ = true;
     suspended_ = false;
     handler_state_.clear();
     if (body_bytes_to_skip_ != 0) return;  // this request already has its response
     response_.clear();
     response_.set_status(status);
-    context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure}, response_);
+    if (has_head) parser_.relocate(input_.data() + begin_, request_);  // input that was not parsed may have moved it
+    context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure, has_head ? &request_ : nullptr}, response_);
     if (response_.find("Retry-After").empty()) http::add_retry_after(response_, status);
     append({.date = context.date, .keep_alive = false, .head_only = request_.method == http::method::head});
 }
@@ -32334,6 +32386,7 @@ TOLLGATE_DECL connection_event connection::perform(connection_action action) {
             server_counters::add(loop_.context().counters.dropped);
             return refuse(http::status::service_unavailable, "The server is busy. Try again in a moment.");
         case connection_action::refuse_slow:
+            if (workspace_->session.has_only_empty_line()) return event::session_over;
             return refuse(http::status::request_timeout, "The request took too long to arrive.");
         case connection_action::finish: return finish();
         case connection_action::linger_anew: arm_linger(); [[fallthrough]];
@@ -32458,14 +32511,14 @@ TOLLGATE_DECL connection_event connection::submit() {
     return context.workers.submit(*this, workspace_->session.waits_for(), queued_at_) ? event::none : event::queue_full;
 }
 
-TOLLGATE_DECL void connection::count_wait() noexcept {
+TOLLGATE_DECL void connection::count_work(bool has_queued) noexcept {
     server_counters& counters = loop_.context().counters;
-    counters.waited.fetch_add((std::chrono::steady_clock::now() - queued_at_).count(), std::memory_order_relaxed);
+    if (has_queued) counters.waited.fetch_add((std::chrono::steady_clock::now() - queued_at_).count(), std::memory_order_relaxed);
     if (!std::exchange(taken_up_, true)) server_counters::add(counters.taken_up);
 }
 
 TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) noexcept {
-    if (has_queued) count_wait();
+    count_work(has_queued);
     if (has_queued && is_broken(socket_)) {  // the client has reset the connection while the request waited
         sent_ = io_state::closed;
         return std::nullopt;
@@ -32474,9 +32527,14 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
     const serving_scope mark{context};
     const response_context worker_context{context.handler, workspace_->date.view(), context.stopping};
     try {
+        const auto responses = workspace_->session.responses();
         after_output_ = workspace_->session.serve(worker_context, http::thread_kind::worker);
         if (after_output_ == http1_session::state::needs_worker) {
             queued_at_ = std::chrono::steady_clock::now();
+            if (workspace_->session.responses() != responses) {  // a pipelined request, which waits from now on
+                begin_anew(queued_at_);
+                taken_up_ = false;
+            }
             return workspace_->session.waits_for();
         }
         sent_ = transmit();
@@ -32715,7 +32773,7 @@ TOLLGATE_DECL bool event_loop::tick(clock::time_point now) noexcept {
     update_date();
     workspaces_.trim();
     collect();
-    context_->workers.withdraw_older_than(now - context_->settings.queue_wait_max);
+    context_->workers.withdraw_older_than(now - (std::min)(context_->settings.queue_wait_max, for_ever));
     for (; next_tick_ <= now; next_tick_ += tick_length_)
         if (!wheel_.empty()) wheel_.advance();
     ticking_ = !wheel_.empty() || !connections_.empty();
@@ -32797,10 +32855,12 @@ TOLLGATE_DECL bool listener::refuse_one() noexcept {
     context.warn_exhausted(event_loop::clock::now());
     const server_context::spare_use spare{context, socket_};
     if (spare.accepted.state != accept_state::accepted) return false;
+    context.counters.count_refused();
     if (context.tls()) return true;  // a TLS client cannot read a response before a handshake
     try {
         http1_session session{context.parsing()};
         session.begin(spare.accepted.peer, false);
+        loop_.update_date();
         session.refuse(http::status::service_unavailable, "The server has too many open files. Try again in a moment.",
                        loop_.responding());
         (void)send(spare.accepted.socket, session.output());
@@ -32816,7 +32876,10 @@ TOLLGATE_DECL bool listener::refuse_one() noexcept {
 TOLLGATE_DECL void listener::distribute(const accept_result& accepted) noexcept {
     connection_limiter& limiter = loop_.context().limiter;
     const admission admitted = limiter.admit(accepted.peer);
-    if (admitted == admission::dropped) return close_socket(accepted.socket);
+    if (admitted == admission::dropped) {
+        loop_.context().counters.count_refused();
+        return close_socket(accepted.socket);
+    }
     last_ = &last_->next();
     event_loop& to = *last_;
     if (&to == &loop_) return to.add_connection(accepted.socket, accepted.peer, admitted);
@@ -33384,7 +33447,7 @@ on the settings page.</li>
     html_.add(R"(<h2 id="deliveries">Deliveries</h2>
 <p>Each delivery is a POST with a JSON body, signed as specified by
 <a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any of its libraries can verify it:</p>
-<pre><code>webhook-id: msg_...
+<pre tabindex="0"><code>webhook-id: msg_...
 webhook-timestamp: 1700000000
 webhook-signature: v1,...
 
@@ -33704,6 +33767,7 @@ inline void document::write_parameter(const route::parameter& each, bool in_path
 inline void document::write_request_body(const route& route) {
     if (route.notes.request_body.empty()) return;
     json_.member("requestBody").begin_object();
+    if (route.notes.request_body_required) json_.member("required").boolean(true);
     if (route.notes.request_body_bytes_max != 0)
         json_.member("description").string("At most " + std::to_string(route.notes.request_body_bytes_max) + " bytes.");
     write_json_content(route.notes.request_body);
@@ -34233,6 +34297,7 @@ public:
 
     void close() noexcept override {
         if (std::exchange(closed_, true)) return;
+        drained_->end();
         for (const auto& one : loops_) one->shut();
         context_->workers.stop();
         for (const auto& one : loops_) one->reclaim();
@@ -35793,8 +35858,9 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
                      .response = std::move(each.response), .request = std::move(each.request)};
     attempt_result judged =
         judge_attempt(settings_.retry, one.sent, {std::move(recorded), each.retry_after}, now.wall, each.chance);
-    if (each.unsendable) {
+    if (each.unsendable) {  // by this program, which says nothing about the receiver
         judged.outcome = delivery_outcome::given_up;
+        judged.disable_if_failing_since.reset();
     } else if (each.cut_off) {  // by this worker: it says little about the receiver
         judged.outcome = delivery_outcome::retry;
         judged.retry_at = now.wall;
@@ -38059,9 +38125,10 @@ struct found_refresh_token {
     user_id user;
     scope_set scopes;
     instant ends_at;
-    std::optional<digest> successor_seed;  ///< empty unless it was replaced a moment ago, or is replaced now
+    std::optional<digest> replaced;
+    instant replaced_at;
+    std::optional<digest> successor_seed;  ///< of the last replacement
     bool is_current = true;
-    bool is_reused = false;
 };
 
 inline result<std::optional<found_refresh_token>> find_refresh_token(database& on, const token_refresh& shown) {
@@ -38075,16 +38142,9 @@ inline result<std::optional<found_refresh_token>> find_refresh_token(database& o
                          std::optional<digest>>(
         rows, [&](row_number id, user_id user, scope_set& scopes, instant ends_at, digest& current,
                   std::optional<digest>& replaced, std::optional<instant> replaced_at, std::optional<digest>& seed) {
-            found_refresh_token found{.id = id, .user = user, .scopes = scopes, .ends_at = ends_at, .successor_seed = {}};
-            found.is_current = current == shown.refresh_digest;
-            if (found.is_current) {
-                if (shown.rotation) found.successor_seed = shown.rotation->successor_seed;
-            } else if (replaced == shown.refresh_digest && shown.now < *replaced_at + shown.rotation->grace) {
-                found.successor_seed = seed;
-            } else {
-                found.is_reused = true;
-            }
-            return found;
+            return found_refresh_token{.id = id, .user = user, .scopes = scopes, .ends_at = ends_at, .replaced = replaced,
+                                       .replaced_at = replaced_at.value_or(instant{}), .successor_seed = seed,
+                                       .is_current = current == shown.refresh_digest};
         });
 }
 
@@ -38162,16 +38222,10 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         if (!row) return std::move(row).error();
         if (!*row) return redeemed_code{};
         const auto& [code, access_grant, user, scopes, redirect, code_challenge, expires_at, refresh_token] = **row;
-        if (refresh_token) {
-            if (auto done = sqlite::detail::revoke_refresh_token(on, *refresh_token); !done)
-                return std::move(done).error();
-            return redeemed_code{redemption_result::reused, {}, {}};
-        }
-        if (expires_at <= shown.now) return redeemed_code{redemption_result::expired, {}, {}};
-        if (shown.redirect_uri && *shown.redirect_uri != redirect)
-            return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
-        if (shown.code_challenge != code_challenge)
-            return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
+        const auto judged = judge_redemption({refresh_token.has_value(), expires_at, redirect, code_challenge}, shown);
+        if (judged == redemption_result::reused)
+            if (auto done = sqlite::detail::revoke_refresh_token(on, *refresh_token); !done) return std::move(done).error();
+        if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
         const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
         if (!inserted) return inserted.error();
@@ -38195,13 +38249,11 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         if (!found) return found.error();
         if (!*found) return refreshed_token{};
         const auto& token = **found;
-        if (token.is_reused) {
-            if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done)
-                return std::move(done).error();
-            return refreshed_token{refresh_result::reused, {}};
-        }
-        if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed))
-            return refreshed_token{refresh_result::too_wide, {}};
+        const digest* const replaced = token.replaced ? &*token.replaced : nullptr;
+        const auto judged = judge_refresh({token.is_current, replaced, token.replaced_at, token.scopes}, shown);
+        if (judged == refresh_result::reused)
+            if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
+        if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
         const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
         if (auto done = sqlite::insert_access_token(
@@ -38221,7 +38273,9 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
                 rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
             if (!done) return token_exists(std::move(done).error());
         }
-        return refreshed_token{refresh_result::refreshed, scopes, token.successor_seed};
+        if (!shown.rotation) return refreshed_token{refresh_result::refreshed, scopes, {}};
+        return refreshed_token{refresh_result::refreshed, scopes,
+                               token.is_current ? shown.rotation->successor_seed : token.successor_seed};
     });
 }
 
@@ -44534,6 +44588,21 @@ inline result<results> receive_within(pg_conn* connection, const batch& sent) {
     }
 }
 
+/// Ends the pipeline on the caller's connection, also after an exception, whatever part of it was sent and received. Undoes what it did
+/// unless it succeeded; if that fails, the transaction can only be rolled back as a whole.
+struct pipeline_end {
+    pg_conn* connection;
+    bool succeeded = false;
+
+    ~pipeline_end() {
+        if (PQexitPipelineMode(connection) != 1) {
+            PQpipelineSync(connection);
+            while (PQstatus(connection) != CONNECTION_BAD && PQexitPipelineMode(connection) != 1) PQclear(PQgetResult(connection));
+        }
+        if (!succeeded) PQclear(PQexec(connection, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
+    }
+};
+
 }  // namespace detail
 
 /// Runs a batch within the transaction that is open on the caller's connection: one round trip, after a savepoint. An
@@ -44545,11 +44614,10 @@ inline result<results> run_within(pg_conn* transaction, const batch& sent) {
     if (encoding == nullptr || std::string_view{encoding} != "UTF8")
         return invalid("The client_encoding of this connection is not UTF8.");
     if (PQenterPipelineMode(transaction) != 1) return invalid("This connection is busy with another command.");
+    detail::pipeline_end pipeline{transaction};
     auto received = detail::send_within(transaction, sent) ? detail::receive_within(transaction, sent)
                                                             : result<results>{connection_failure(transaction, {}).error};
-    PQexitPipelineMode(transaction);
-    // If this fails, the transaction can only be rolled back as a whole.
-    if (!received) PQclear(PQexec(transaction, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
+    pipeline.succeeded = received.has_value();
     return received;
 }
 
@@ -45651,22 +45719,6 @@ inline std::optional<std::uint32_t> parse_short_number(std::string_view text) no
     return value;
 }
 
-inline std::optional<std::string> decode_percent(std::string_view text) {
-    std::string decoded;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            decoded += text[i];
-            continue;
-        }
-        const int high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
-        const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
-        if (high < 0 || low < 0) return std::nullopt;
-        decoded += static_cast<char>(high * 16 + low);
-        i += 2;
-    }
-    return decoded;
-}
-
 inline bool is_host_name(std::string_view text) noexcept {
     return !text.empty() && text.size() <= 253 &&  // RFC 1035 section 2.3.4, as text
            std::all_of(text.begin(), text.end(), [](char c) {
@@ -45705,8 +45757,8 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
         const std::size_t colon = credentials.find(':');
         if (colon == std::string_view::npos || colon + 1 == credentials.size())
             return invalid("A Redis URL with a user must have a password too: user:password@, or :password@.");
-        auto user = detail::decode_percent(credentials.substr(0, colon));
-        auto password = detail::decode_percent(credentials.substr(colon + 1));
+        auto user = percent_decode(credentials.substr(0, colon));
+        auto password = percent_decode(credentials.substr(colon + 1));
         if (!user || !password) return invalid("In the user and password of a Redis URL, % must be followed by two hexadecimal digits.");
         read.user = *std::move(user);
         read.password = *std::move(password);
@@ -45912,6 +45964,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
         const auto share = now + (end - now) / static_cast<int>(left);
         if (socket_ >= 0) ::close(socket_);
         socket_ = ::socket(each->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (socket_ < 0 && errno == EAFNOSUPPORT) continue;  // a kernel without IPv6
         if (socket_ < 0) return failure(std::string{"cannot create a socket: "} + std::strerror(errno));
         const int on = 1;
         ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -46613,8 +46666,10 @@ TOLLGATE_DECL std::optional<limit_decision> leases::peek(const limit_key& key,
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->lock_of(index)};
     const auto* known = table::find(table_->sets[index], key);
-    if (known == nullptr || known->units == 0 || !table::is_valid_for(*known, allowed, steady_now)) return std::nullopt;
-    return table::to_decision(*known, true);
+    if (known == nullptr) return std::nullopt;
+    const bool has_unit = known->units > 0 && table::is_valid_for(*known, allowed, steady_now);
+    if (!has_unit && !table::can_decide(*known, allowed, steady_now)) return std::nullopt;
+    return table::to_decision(*known, has_unit);
 }
 
 TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const window_reply* reply,

@@ -16,7 +16,7 @@ inline constexpr std::size_t chunk_overhead_bytes_max = 16 * 1024;  // chunk lin
 inline constexpr std::size_t json_depth_max = 64;                // the order of magnitude of Go, Rails and GitHub
 // top-level members; the library's largest object has 9
 inline constexpr std::size_t json_members_max = 256;
-inline constexpr std::size_t form_members_max = 64;              // the library's largest form has fewer than 20
+inline constexpr std::size_t form_members_max = 256;             // the form of a personal token has a member for each scope
 
 inline constexpr std::size_t target_url_bytes_max = 2048;        // what browsers and proxies accept in common
 inline constexpr std::size_t event_name_bytes_max = 128;         // noun.verb; svix and Gitea stay below it

@@ -48,7 +48,7 @@ enum class attempt_end : std::uint8_t {
     answered,         ///< a response with any status
     no_address,       ///< the host name does not resolve
     refused_address,  ///< the host resolves to an address that the target rule refuses
-    no_connection,    ///< nothing listens at the address
+    no_connection,    ///< no connection could be made: refused, or no route to the address
     no_tls,           ///< the TLS handshake failed, usually because of a bad certificate
     timed_out,
     broken_off,       ///< the connection ended before the response did

@@ -5,6 +5,7 @@
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/detail/cors.hpp>
 #include <tollgate/http/handler.hpp>
+#include <tollgate/http/site.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/oauth/detail/authorization_page.hpp>
 #include <tollgate/oauth/detail/client_endpoints.hpp>
@@ -85,16 +86,12 @@ public:
                                             http::handler_state& state, http::thread_kind thread) noexcept {
         auto& start = state.get<pipeline::request_start>();
         if (start.at == instant{}) start = pipeline::start_request(policies_);
-        const auto endpoint = paths_.find(request.target.path);
-        const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
-        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, endpoint))
-            return http::handle_step::needs_body;
-        if (thread == http::thread_kind::io && may_block(request)) {
-            state.set_waits_for(work_of(endpoint, posts));
-            return http::handle_step::needs_worker;
-        }
-        respond(request, response, start);
-        return http::handle_step::done;
+        auto step = http::handle_step::done;
+        guard(request, response, start, [&](oauth::request_context& context) {
+            step = next_step(request, state, thread);
+            if (step == http::handle_step::done) answer(request, context, response);
+        });
+        return step;
     }
 
     /// For tests, and for hosts that do not reuse responses.
@@ -125,7 +122,26 @@ public:
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
-    void respond(const http::request& request, http::response& response, const pipeline::request_start& start) noexcept;
+    /// Calls `act(context)`; the response after an exception is an internal error.
+    template <class Act>
+    void guard(const http::request& request, http::response& response, const pipeline::request_start& start, Act act) noexcept {
+        if constexpr (fits) {
+            oauth::request_context context;
+            context.start = start;
+            pipeline::answer_or_error(
+                response, [&] { act(context); }, [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
+        }
+    }
+    /// What a request needs before its answer, or `done`. Throws `std::bad_alloc`.
+    [[nodiscard]] http::handle_step next_step(const http::request& request, http::handler_state& state, http::thread_kind thread) const {
+        const auto endpoint = paths_.find(request.target.path);
+        const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
+        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, endpoint))
+            return http::handle_step::needs_body;
+        if (thread != http::thread_kind::io || !may_block(request)) return http::handle_step::done;
+        state.set_waits_for(work_of(endpoint, posts));
+        return http::handle_step::needs_worker;
+    }
     void answer(const http::request& request, oauth::request_context& context, http::response& response);
     void dispatch(const http::request& request, oauth::request_context& context, http::response& response);
     void answer_page(const http::request& request, oauth::request_context& context, http::response& response);
@@ -157,13 +173,15 @@ private:
         }
     }
 
-    /// Whether a request is refused regardless of its body. A form for a page is refused if it is from another site, of
-    /// another type, or one too many; a client's request, if its Authorization field cannot be valid or its body is of
-    /// another type.
+    /// Whether a request is refused regardless of its body. A form for a page is refused if its path names no language, or if it is
+    /// from another site, of another type, or one too many; a client's request, if its Authorization field cannot be valid or its
+    /// body is of another type.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint endpoint) const {
         const bool is_form = endpoint == oauth::endpoint::authorization || endpoint == oauth::endpoint::one_page ||
                              endpoint == oauth::endpoint::device_page;
         if (!is_form) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
+        const auto page = pages_.find(request.target.path);
+        if (!page || page->language == nullptr) return true;
         if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
         const auto address =
             limit_key::of(http::client_address(request, settings_.trusted_proxies, settings_.client_named_by));
@@ -268,7 +286,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const h
         .answer(request, context, response);
 }
 
-/// From a path that names no language.
+/// From a path that names no language, or the published one in which there are no texts.
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_language(
     const http::request& request, const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const {
@@ -277,7 +295,9 @@ void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_languag
         if (request.method == http::method::options) return response.set_status(http::status::no_content);
         return pages.answer_status(response, http::refused_method_status(request.method));
     }
-    auto url = pages.url(request.target.path.substr(pages_.site().root.size()));
+    auto path = request.target.path.substr(pages_.site().root.size());
+    if (http::detail::is_below(path, oauth::published_language)) path.remove_prefix(oauth::published_language.size());
+    auto url = pages.url(path);
     if (!url.ends_with('/')) url.push_back('/');
     if (request.target.has_query) url.append("?").append(request.target.query);
     response.add("Vary", "Accept-Language");
@@ -335,35 +355,16 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_internal_err
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
-    respond(request, response, pipeline::start_request(policies_));
-}
-
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::respond(const http::request& request, http::response& response,
-                                                                     const pipeline::request_start& start) noexcept {
-    if constexpr (fits) {
-        oauth::request_context context;
-        context.start = start;
-        pipeline::answer_or_error(
-            response, [&] { answer(request, context, response); },
-            [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
-    }
+    guard(request, response, pipeline::start_request(policies_),
+          [&](oauth::request_context& context) { answer(request, context, response); });
 }
 
 template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
-        pipeline::write_or_status(response, refused.status, [&] {
-            // The server provides the reason.
-            const auto window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(refused.peer),
-                                                 settings_.anonymous_quota, policy(policies_.clock).now());
-            http::add_retry_after(response, refused.status);
-            pipeline::write_error(response, refused.status, refused.reason, docs_url_,
-                                  pipeline::to_topic(refused.status));
-            pipeline::add_rate_limit_fields(response, window);
-            pipeline::finish_refusal(policies_, refused, response);
-        });
+        pipeline::write_or_status(response, refused.status,
+                                  [&] { pipeline::respond_refusal(policies_, settings_, docs_url_, refused, response); });
     }
 }
 

@@ -284,11 +284,11 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status, [&] {
             http::add_retry_after(response, refused.status);
-            // There is no request, so the language is unknown.
+            // There is usually no request that names a language.
             const auto pages = renderer_.in(renderer_.languages().front());
             pages.answer_message(response, refused.status,
                                  {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
-            pipeline::finish_refusal(policies_, refused, response);
+            pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
         });
     }
 }

@@ -78,7 +78,7 @@ struct token_texts {
     std::string_view secret = "Token secret";
     std::string_view too_many = "You have reached the maximum number of tokens. Revoke an unused one, then try again.";
     std::string_view expires = "Expires";
-    std::string_view expires_hint = "Programs that use the token fail after that day, until you generate a new secret here.";
+    std::string_view expires_hint = "Programs that use the token stop working on that day, until you generate a new secret here.";
     std::array<std::string_view, 3> days = {"In 30 days", "In 90 days", "In 365 days"};
     std::string_view never_expires = "Never";
     std::string_view expired = "Expired";
@@ -165,7 +165,7 @@ struct application_texts {
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
     std::string_view remove_button = "Delete this application";
-    std::string_view removed = "The application and all its access were deleted.";
+    std::string_view removed = "The application was deleted and its access revoked.";
 };
 
 /// The page of authorized applications.

@@ -161,7 +161,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .too_many = "Sie haben die maximale Anzahl an Token erreicht. Widerrufen Sie ein nicht verwendetes und versuchen "
                          "Sie es dann erneut.",
              .expires = "Läuft ab",
-             .expires_hint = "Nach diesem Tag schlagen Programme fehl, die das Token verwenden, bis Sie hier ein neues Secret "
+             .expires_hint = "An diesem Tag verlieren Programme, die das Token verwenden, den Zugriff, bis Sie hier ein neues Secret "
                              "generieren.",
              .days = {"In 30 Tagen", "In 90 Tagen", "In 365 Tagen"},
              .never_expires = "Nie",
@@ -359,7 +359,7 @@ TOLLGATE_DECL page_texts german_texts() {
                           .redirected = "HTTP-Status {}: Weiterleitungen wird nicht gefolgt",
                           .no_address = "Der Hostname konnte nicht aufgelöst werden",
                           .refused_address = "Der Hostname führt zu einer Adresse, an die keine Webhooks gesendet werden dürfen",
-                          .no_connection = "Verbindung abgelehnt",
+                          .no_connection = "Keine Verbindung",
                           .no_tls = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist möglicherweise ungültig oder abgelaufen",
                           .timed_out = "Zeitüberschreitung, bevor die Antwort vollständig war",
                           .broken_off = "Verbindung geschlossen, bevor die Antwort vollständig war",

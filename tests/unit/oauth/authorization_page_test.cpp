@@ -678,12 +678,30 @@ TEST_CASE("an authorization request without a language is redirected to the brow
     CHECK(to_number(shop.oauth.handle(posted.view()).status()) == 405);
 }
 
+TEST_CASE("without texts in English, the published pages lead to the reader's language", "[oauth][page]") {
+    oauth_shop shop;
+    plain_theme theme;
+    theme.languages = {german_texts()};
+    authorization_server german{test_oauth_settings(), shop.sessions, shop.store, default_policies(), theme};
+    const auto get = [&](std::string target) {
+        test_request request{method::get, std::move(target)};
+        return german.handle(request.view());
+    };
+    for (const std::string path : {"/user/oauth/", "/user/device/", "/itemplatform/oauth/"}) {
+        CAPTURE(path);
+        const auto redirect = get("/en" + path + "?a=b");
+        CHECK(redirect.status() == status::see_other);
+        CHECK(redirect.find("Location") == "/de" + path + "?a=b");
+        CHECK(get("/fr" + path).status() == status::not_found);
+    }
+}
+
 TEST_CASE("the consent page names the application, the scopes, the site and the user", "[oauth][page]") {
     oauth_shop shop;
     const auto page = shop.open(shop.parameters());
     for (const auto* part : {"<p>App requests access to your account at shop.example.</p>", "<li>View your balance <code>user:balance</code></li>",
                              "You are signed in as ann.", ">Authorize App</button>", ">Cancel</button>",
-                             "Either way you return to app.example.", "Website stated by the application: https://app.example/"}) {
+                             "Either way, you return to app.example.", "Website stated by the application: https://app.example/"}) {
         CAPTURE(part);
         CHECK(page.body().find(part) != std::string::npos);
     }

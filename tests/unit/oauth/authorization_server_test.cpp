@@ -1,6 +1,7 @@
 #include <tollgate/http/site.hpp>
 #include <tollgate/oauth/authorization_server.hpp>
 
+#include <support/failing_new.hpp>
 #include <support/oauth_shop.hpp>
 
 #include <catch2/catch.hpp>
@@ -425,6 +426,42 @@ TEST_CASE("a form for a page is refused by its head before its body arrives", "[
         }
     }
 }
+
+TEST_CASE("a form for a path without a language is refused before its body arrives", "[oauth][page]") {
+    entering_shop shop;
+    for (const char* path : {"/user/oauth/", "/user/oauth", "/user/device/"}) {
+        test_request request{method::post, path};
+        request.field("Content-Type", "application/x-www-form-urlencoded").pending();
+        http::response response;
+        http::handler_state state;
+        CHECK(http::advance(shop.oauth, request.view(), response, state, http::thread_kind::worker) == http::handle_step::done);
+        CHECK(response.status() == status::method_not_allowed);
+    }
+}
+
+#if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
+TEST_CASE("a request that is judged by its head while memory is short is answered", "[oauth]") {
+    entering_shop shop;
+    authorization_server server{test_oauth_settings(), shop.sessions, shop.store};  // without an observer, which would allocate
+    int failed = 0, awaited = 0;
+    for (const char* type : {"application/json", "text/plain"}) {
+        test_request request{method::post, "/user/oauth_token/"};
+        request.field("Content-Type", type).basic(std::string{shop.app.client_id}, std::string{shop.app.client_secret}).pending();
+        const auto& sent = request.view();
+        for (long allowed = 0; allowed < 30; ++allowed) {
+            http::response response;
+            http::handler_state state;
+            tollgate_test::allocations_left = allowed;
+            const auto step = http::advance(server, sent, response, state, http::thread_kind::io);
+            tollgate_test::allocations_left.reset();
+            if (step == http::handle_step::needs_body) ++awaited;
+            else if (step == http::handle_step::done && response.status() == status::internal_server_error) ++failed;
+        }
+    }
+    CHECK(failed > 0);
+    CHECK(awaited > 0);
+}
+#endif
 
 TEST_CASE("a form for a page over the limit or of another type is refused before its body arrives", "[oauth][page]") {
     auto settings = test_oauth_settings();

@@ -136,6 +136,18 @@ TEST_CASE("a public client has no secret to show or to renew") {
     CHECK(applications_of(shop, ann).back().type == client_type::confidential);
 }
 
+TEST_CASE("a form that is submitted again registers no second application, whatever its type") {
+    page_shop shop;
+    const auto body = good + "&form_token=" + page_shop::token_on(shop.get(path));
+    std::size_t registered = 0;
+    for (const std::string type : {"&type=public", "&type=confidential"}) {
+        CAPTURE(type);
+        CHECK(to_number(shop.post_unchanged(path, body + type).status()) == 303);
+        CHECK(to_number(shop.post_unchanged(path, body + type).status()) == 403);
+        CHECK(applications_of(shop, ann).size() == ++registered);
+    }
+}
+
 TEST_CASE("the number of applications is bounded") {
     auto settings = page_shop_settings();
     settings.applications_per_user_max = 1;
@@ -263,7 +275,7 @@ TEST_CASE("an application is deleted by its owner only") {
 
     const auto done = shop.post(path, "action=delete&application=" + id);
     CHECK(done.find("Location") == path + "?done=1");
-    CHECK(has(shop.get(path + "?done=1"), "The application and all its access were deleted"));
+    CHECK(has(shop.get(path + "?done=1"), "The application was deleted and its access revoked"));
     CHECK(applications_of(shop, ann).empty());
     CHECK(to_number(shop.post(path, "action=delete&application=" + id).status()) == 404);
 }

@@ -50,6 +50,20 @@ TEST_CASE("a token is created, shown once, and accepted") {
     CHECK_FALSE(has(shop.get(path, "bob"), username));
 }
 
+TEST_CASE("a token may have as many scopes as the store keeps") {
+    auto settings = page_shop_settings();
+    std::vector<scope_definition> own;
+    std::string body = "description=a";
+    for (int i = 0; i < 80; ++i) {
+        own.push_back({"s" + std::to_string(i), "Scope"});
+        body += "&scopes=x%3As" + std::to_string(i);
+    }
+    REQUIRE(settings.services.add("x", {"x.done"}, own));
+    page_shop shop{settings};
+    CHECK(to_number(shop.post(path, body).status()) == 200);
+    CHECK(tokens_of(shop, ann).size() == 1);
+}
+
 TEST_CASE("invalid token input is reported at its field and preserved") {
     page_shop shop;
     struct row {

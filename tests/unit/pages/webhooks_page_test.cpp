@@ -223,6 +223,8 @@ TEST_CASE("many accounts are shown one per page") {
     const auto page = shop.get(path);
     CHECK(has(page, "You have too many accounts to list on one page."));
     CHECK_FALSE(has(page, "https://last.example/"));
+    CHECK_FALSE(has(page, "You have no webhooks yet."));
+    CHECK(has(shop.get(path, "bob"), "You have no webhooks yet."));
     const auto one = shop.get(path + "?account=" + percent_encode(pages::account_text(last)));
     CHECK(has(one, "https://last.example/"));
     CHECK(has(one, "<option value=\"" + pages::account_text(last) + "\" selected>"));

@@ -38,6 +38,7 @@ public:
     int failing_completions = 0, failing_listings = 0;
     bool cannot_connect = false;
     std::set<hook_id> unreadable;  // hooks whose secret cannot be read
+    std::set<hook_id> unsendable;  // hooks whose events the payload format refuses
 
     hook_id hook(std::int64_t account, const std::string& url) {
         return listen_at(store, sample_account("sitesmaker", account), url);
@@ -114,6 +115,8 @@ private:
         if (cannot_connect) ended = {.number = each.number, .tried = false, .shortage = true, .reason = "no descriptors"};
         const bool is_unreadable = !each.delivery->unreadable_secret.empty();
         if (is_unreadable) ended = {.number = each.number, .tried = false, .reason = "no secret"};
+        if (unsendable.contains(each.delivery->hook))
+            ended = {.number = each.number, .unsendable = true, .end = attempt_end::no_connection, .duration = takes};
         running_.emplace(now_ + (cannot_connect || is_unreadable ? milliseconds{1} : takes), std::pair{host, ended});
         at_once_max[host] = (std::max)(at_once_max[host], ++at_once[host]);
         in_flight_max = (std::max)(in_flight_max, running_.size());
@@ -430,6 +433,24 @@ TEST_CASE("a hook whose secret cannot be read is tried and reported once a minut
         CHECK(each.state == delivery_state::delivered);
         CHECK(each.attempts_made == 1);
     }
+}
+
+TEST_CASE("events that the payload format refuses do not disable a hook, as failing attempts do") {
+    hook_dispatch_settings settings;
+    settings.retry.waits = {};
+    settings.retry.disable_after = std::chrono::minutes{1};
+    simulation sim{settings};
+    const auto refused = sim.hook(1, "https://one.example/"), failing = sim.hook(2, "https://two.example/");
+    sim.unsendable = {refused};
+    sim.hang("https://two.example");
+    for (const int second : {0, 40, 80, 120}) {
+        sim.run_until(seconds{second});
+        sim.publish(1);
+        sim.publish(2);
+    }
+    sim.run_until(seconds{160});
+    CHECK(sim.started[refused].size() == 4);
+    CHECK(sim.started[failing].size() == 3);
 }
 
 TEST_CASE("a stopping scheduler leases no more deliveries and completes those that end") {

@@ -314,6 +314,13 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     return false;
 }
 
+/// The media type in Content-Type, without its parameters; empty if there is none, or more than one such field.
+[[nodiscard]] inline std::string_view media_type_of(const field_lines& lines) noexcept {
+    if (lines.count(field_id::content_type) != 1) return {};
+    const auto value = lines.find(field_id::content_type);
+    return trim_ows(value.substr(0, value.find(';')));
+}
+
 inline constexpr std::string_view content_coding_reason = "Send the body without a Content-Encoding.";
 
 }  // namespace tollgate::http::detail

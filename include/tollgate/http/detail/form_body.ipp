@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/detail/form_body.hpp>
@@ -13,23 +14,10 @@ namespace detail {
 
 /// Empty for invalid percent-encoding, an unencoded control byte, or decoded bytes that are not UTF-8.
 [[nodiscard]] inline std::optional<std::string> decode_form_text(std::string_view text) {
-    std::string decoded;
-    decoded.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return std::nullopt;
-        if (c != '%') {
-            decoded.push_back(c == '+' ? ' ' : c);
-            continue;
-        }
-        if (text.size() - i < 3) return std::nullopt;
-        const int high = hex_value(text[i + 1]);
-        const int low = hex_value(text[i + 2]);
-        if (high < 0 || low < 0) return std::nullopt;
-        decoded.push_back(static_cast<char>(high << 4 | low));
-        i += 2;
-    }
-    if (!is_utf8(decoded)) return std::nullopt;
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (std::any_of(text.begin(), text.end(), is_control)) return std::nullopt;
+    auto decoded = percent_decode(text, plus_sign::space);
+    if (decoded && !is_utf8(*decoded)) return std::nullopt;
     return decoded;
 }
 

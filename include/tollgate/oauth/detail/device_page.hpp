@@ -193,7 +193,7 @@ private:
         const auto approved = store.answer_device_code(digest_of_user_code(code), device_code_state::approved);
         if (!approved) return answer_error(approved.error(), call.response);
         const auto& texts = pages.texts().device;
-        const bool is_first = *created == code_result::created;
+        const bool is_first = *created == code_result::created && *approved;  // of two answers at once
         pages.answer_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
         remove_expired(store, policy(policies.observer), call.now, 1);
     }

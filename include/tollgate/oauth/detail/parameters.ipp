@@ -11,12 +11,6 @@ namespace detail {
 inline constexpr std::string_view form_type = "application/x-www-form-urlencoded";
 inline constexpr std::string_view json_type = "application/json";
 
-/// Without its parameters; empty if there is none.
-inline std::string_view media_type_of(const http::request& request) noexcept {
-    const auto content_type = request.fields.find(http::field_id::content_type);
-    return trim_ows(content_type.substr(0, content_type.find(';')));
-}
-
 /// Whether a parameter's name can be in an error_description, whose characters are restricted.
 inline bool is_plain_name(std::string_view name) noexcept {
     constexpr std::size_t bytes_max = 32;  // the longest defined one has 21
@@ -48,19 +42,18 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::strin
 }
 
 TOLLGATE_DECL std::optional<failure> parameters::check_head(const http::request& request) {
-    const auto lines = request.fields.count(http::field_id::content_type);
-    if (lines == 0 && !request.has_body()) return std::nullopt;
+    if (request.fields.count(http::field_id::content_type) == 0 && !request.has_body()) return std::nullopt;
     if (request.has_body() && http::detail::has_content_coding(request.fields))
         return failure{error_code::invalid_request, std::string{http::detail::content_coding_reason}};
-    const auto type = detail::media_type_of(request);
-    if (lines == 1 && (ascii_iequals(type, detail::form_type) || ascii_iequals(type, detail::json_type))) return std::nullopt;
+    const auto type = http::detail::media_type_of(request.fields);
+    if (ascii_iequals(type, detail::form_type) || ascii_iequals(type, detail::json_type)) return std::nullopt;
     return failure{error_code::invalid_request,
                    "Send the parameters as application/x-www-form-urlencoded or as application/json."};
 }
 
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
     if (auto refused = check_head(request)) return std::move(*refused);
-    if (ascii_iequals(detail::media_type_of(request), detail::json_type)) return from_json(request.body);
+    if (ascii_iequals(http::detail::media_type_of(request.fields), detail::json_type)) return from_json(request.body);
     return from_form(request.body);
 }
 

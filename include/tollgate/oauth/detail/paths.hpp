@@ -18,6 +18,8 @@
 
 namespace tollgate::inline v0::oauth {
 
+inline constexpr std::string_view published_language = "/en";  ///< of the pages in the paths below
+
 // Below {auth_url}, as published. Each is also served without the trailing slash, and pages in every language.
 inline constexpr std::string_view authorization_path = "/en/user/oauth/";
 inline constexpr std::string_view token_path = "/user/oauth_token/";

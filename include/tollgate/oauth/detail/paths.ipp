@@ -15,14 +15,19 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
     add(below(revocation_path), endpoint::revocation);
     add(below(introspection_path), endpoint::introspection);
     add(below(device_authorization_path), endpoint::device_authorization);
+    const auto add_pages = [&](const std::string& language_root) {
+        add(language_root + "/user/oauth", endpoint::authorization);
+        add(language_root + "/user/device", endpoint::device_page);
+        for (const auto& service : settings.one_page_services) add(language_root + "/" + service + "/oauth", endpoint::one_page);
+    };
+    bool has_published = false;
     for (const auto& language : languages) {
-        add(language.root + "/user/oauth", endpoint::authorization);
-        add(language.root + "/user/device", endpoint::device_page);
-        for (const auto& service : settings.one_page_services)
-            add(language.root + "/" + service + "/oauth", endpoint::one_page);
+        add_pages(language.root);
         pages_.push_back(language.root + "/");
+        has_published = has_published || language.root == below(published_language);
     }
-    // Without a language: redirected to the reader's.
+    // The published paths without texts in their language, and paths without a language: redirected to the reader's.
+    if (!has_published) add_pages(below(published_language));
     add(below("/user/oauth"), endpoint::authorization);
     add(below("/user/device"), endpoint::device_page);
     add(below(metadata_path), endpoint::metadata);

@@ -109,7 +109,10 @@ template <class Call>
     }
     if (!registered) return registered.error();
     call.report(activity_kind::application_registered, typed.name);
-    if (registered->client_secret.view().empty()) return call.redirect_to({}, registration_done);
+    if (registered->client_secret.view().empty()) {
+        call.keep_claim();
+        return call.redirect_to({}, registration_done);
+    }
     return redirect_to_client(call, fill_in(texts.made_title, typed.name), registered->client_id, registered->client_secret);
 }
 

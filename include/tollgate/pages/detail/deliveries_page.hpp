@@ -145,18 +145,14 @@ template <class Call>
 /// The hook and the first delivery to show are in the query.
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call) {
-    if constexpr (stores_deliveries<Call>) {
-        const auto named = require_hook(call, call.query());
-        if (!named) return named.error();
-        const auto text = call.query().value_of(before_name);
-        const auto before = delivery_id::parse(text);
-        const auto state = call.query().value_of(state_name);
-        const auto only = parse_state(state);
-        if ((!before && !text.empty()) || (!only && !state.empty())) return not_found();
-        return show_deliveries(call, *named, before, only, {});
-    } else {
-        return not_found();
-    }
+    const auto named = require_hook(call, call.query());
+    if (!named) return named.error();
+    const auto text = call.query().value_of(before_name);
+    const auto before = delivery_id::parse(text);
+    const auto state = call.query().value_of(state_name);
+    const auto only = parse_state(state);
+    if ((!before && !text.empty()) || (!only && !state.empty())) return not_found();
+    return show_deliveries(call, *named, before, only, {});
 }
 
 template <class Call>
@@ -167,78 +163,61 @@ template <class Call>
 /// Sends an event to one of the user's hooks, so that its owner sees what arrives.
 template <class Call>
 [[nodiscard]] result<void> send_test(Call& call) {
-    if constexpr (stores_deliveries<Call>) {
-        const auto named = require_hook(call, call.form());
-        if (!named) return named.error();
-        if (!call.admit("test events", call.settings().test_events)) return {};
-        message_seed seed;
-        if (!call.random().fill(seed)) return internal_error("the random source failed");
-        const event ping{named->account, std::string{test_event_name},
-                         "{\"hook\": " + std::to_string(named->hook.value()) + "}", call.now()};
-        const auto sent = call.store().append_event_to(named->hook, ping, seed, call.now());
-        if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
-        if (!sent) return sent.error();
-        if (!*sent) return not_found();
-        call.report(activity_kind::hook_tested, std::to_string(named->hook.value()));
-        return call.redirect_to(query_of(*named), tested_done);
-    } else {
-        return not_found();
-    }
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    if (!call.admit("test events", call.settings().test_events)) return {};
+    message_seed seed;
+    if (!call.random().fill(seed)) return internal_error("the random source failed");
+    const event ping{named->account, std::string{test_event_name},
+                     "{\"hook\": " + std::to_string(named->hook.value()) + "}", call.now()};
+    const auto sent = call.store().append_event_to(named->hook, ping, seed, call.now());
+    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+    if (!sent) return sent.error();
+    if (!*sent) return not_found();
+    call.report(activity_kind::hook_tested, std::to_string(named->hook.value()));
+    return call.redirect_to(query_of(*named), tested_done);
 }
 
 /// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
 template <class Call>
 [[nodiscard]] result<void> resend_failed(Call& call) {
-    if constexpr (stores_deliveries<Call>) {
-        const auto named = require_hook(call, call.form());
-        if (!named) return named.error();
-        const auto since = parse_since(call.form().value_of(since_name));
-        if (!since) return not_found();
-        const auto sent = call.store().resend_given_up(named->account, named->hook, call.now() - *since,
-                                                       limits::resent_deliveries_max, call.now());
-        if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
-        if (!sent) return sent.error();
-        if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named->hook.value()));
-        return call.redirect_to(query_of(*named), std::string{resent_done} + std::to_string(*sent));
-    } else {
-        return not_found();
-    }
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    const auto since = parse_since(call.form().value_of(since_name));
+    if (!since) return not_found();
+    const auto sent = call.store().resend_given_up(named->account, named->hook, call.now() - *since,
+                                                   limits::resent_deliveries_max, call.now());
+    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+    if (!sent) return sent.error();
+    if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named->hook.value()));
+    return call.redirect_to(query_of(*named), std::string{resent_done} + std::to_string(*sent));
 }
 
 /// Only for a delivery of the user's hooks; otherwise not_found. The page says if the hook is disabled.
 template <class Call>
 [[nodiscard]] result<void> send_again(Call& call) {
-    if constexpr (stores_deliveries<Call>) {
-        const auto named = require_hook(call, call.form());
-        if (!named) return named.error();
-        const auto which = delivery_id::parse(call.form().value_of(delivery_name));
-        if (!which) return not_found();
-        const auto sent = call.store().resend(named->account, *which, call.now());
-        if (!sent && sent.error().kind == error_kind::conflict)
-            return refuse_while_disabled(call, *named);
-        if (!sent) return sent.error();
-        if (!*sent) return not_found();
-        call.report(activity_kind::delivery_resent, std::to_string(which->value()));
-        return call.redirect_to(query_of(*named), sent_again_done);
-    } else {
-        return not_found();
-    }
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    const auto which = delivery_id::parse(call.form().value_of(delivery_name));
+    if (!which) return not_found();
+    const auto sent = call.store().resend(named->account, *which, call.now());
+    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+    if (!sent) return sent.error();
+    if (!*sent) return not_found();
+    call.report(activity_kind::delivery_resent, std::to_string(which->value()));
+    return call.redirect_to(query_of(*named), sent_again_done);
 }
 
 /// Only for one of the user's hooks; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> enable_again(Call& call) {
-    if constexpr (stores_deliveries<Call>) {
-        const auto named = require_hook(call, call.form());
-        if (!named) return named.error();
-        const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
-        if (!enabled) return enabled.error();
-        if (!*enabled) return not_found();
-        call.report(activity_kind::hook_enabled, std::to_string(named->hook.value()));
-        return call.redirect_to(query_of(*named), enabled_done);
-    } else {
-        return not_found();
-    }
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
+    if (!enabled) return enabled.error();
+    if (!*enabled) return not_found();
+    call.report(activity_kind::hook_enabled, std::to_string(named->hook.value()));
+    return call.redirect_to(query_of(*named), enabled_done);
 }
 
 }  // namespace tollgate::pages

@@ -260,13 +260,15 @@ public:
         pages.answer_message(response_, http::status::forbidden, pages.texts().errors.submitted);
         return false;
     }
+    /// What the form requested was created, so it stays claimed.
+    void keep_claim() noexcept { claimed_.clear(); }
     /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
         if (!random().fill(nonce)) return internal_error("the random source failed");
         const auto sealed = web::seal(session(), text, nonce, now());
         if (!sealed) return internal_error("a new secret could not be sealed");
-        claimed_.clear();  // the form stays used
+        keep_claim();
         return web::answer_see_other(response_, pages_.renderer().site(),
                                      url_ + "?" + std::string{shown_name} + "=" + *sealed);
     }

@@ -134,7 +134,10 @@ template <class Call>
         if (!hook) return hook.error();
         return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
     }
-    if (call.query().find(hook_name) != nullptr) return show_deliveries(call);
+    if (call.query().find(hook_name) != nullptr) {
+        if constexpr (stores_deliveries<Call>) return show_deliveries(call);
+        else return not_found();
+    }
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
     return show_hooks(call, std::move(*list));
@@ -235,10 +238,12 @@ template <class Call>
     if (action == "new_secret") return renew_secret_of_hook(call);
     if (action == "edit") return edit_hook(call);
     if (action == "delete") return delete_hook(call);
-    if (action == test_action) return send_test(call);
-    if (action == resend_failed_action) return resend_failed(call);
-    if (action == send_again_action) return send_again(call);
-    if (action == enable_action) return enable_again(call);
+    if constexpr (stores_deliveries<Call>) {
+        if (action == test_action) return send_test(call);
+        if (action == resend_failed_action) return resend_failed(call);
+        if (action == send_again_action) return send_again(call);
+        if (action == enable_action) return enable_again(call);
+    }
     return not_found();
 }
 

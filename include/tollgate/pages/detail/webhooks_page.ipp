@@ -214,9 +214,11 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     write_list_faults(html, view, faults);
     if (list.accounts.empty()) return write_empty_list(html, texts.no_accounts);
 
-    if (list.accounts.size() > accounts_shown_max) detail::write_account_chooser(html, view, list);
+    // The hooks of further accounts were not read.
+    const bool shows_all = list.accounts.size() <= accounts_shown_max;
+    if (!shows_all) detail::write_account_chooser(html, view, list);
     else if (list.chosen && list.accounts.size() > 1) html.add("<p><a href=\"{}\">{}</a></p>\n", view.url, texts.all_accounts);
-    if (!any && !list.chosen) write_empty_list(html, texts.none);
+    if (!any && shows_all && !list.chosen) write_empty_list(html, texts.none);
     for (const account_hooks& each : list.accounts)
         if (!each.hooks.empty() || each.account == list.chosen)
             detail::write_account_hooks(html, view, each, list.has_deliveries);

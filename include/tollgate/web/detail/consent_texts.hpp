@@ -37,13 +37,13 @@ struct consent_texts {
     std::string_view other_user = "Not you?";                    ///< a button that signs out
     std::string_view allow = "Authorize {}";
     std::string_view deny = "Cancel";
-    std::string_view leads_to = "Either way you return to {}.";  ///< the host of the redirect URL
+    std::string_view leads_to = "Either way, you return to {}.";  ///< the host of the redirect URL
     std::string_view revocable = "You can revoke access at any time in your account settings.";
 
     std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
 
     message_texts missing_client{"Missing or invalid client_id",
-                                 "The link that you followed does not name one application. Go back to the "
+                                 "The link that you followed does not identify an application. Go back to the "
                                  "application, and contact its developer if this happens again."};
     message_texts unknown_client{
         "Unknown application",

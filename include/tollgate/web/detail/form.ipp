@@ -215,11 +215,8 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
     const bool has_body = request.has_body();
-    const auto type = request.fields.find(http::field_id::content_type);
-    const bool named = request.fields.count(http::field_id::content_type) != 0;
-    if ((named || has_body) &&
-        (request.fields.count(http::field_id::content_type) != 1 ||
-         !ascii_iequals(trim_ows(type.substr(0, type.find(';'))), "application/x-www-form-urlencoded")))
+    if ((has_body || request.fields.count(http::field_id::content_type) != 0) &&
+        !ascii_iequals(http::detail::media_type_of(request.fields), "application/x-www-form-urlencoded"))
         return http::status::unsupported_media_type;
     if (has_body && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
     return std::nullopt;

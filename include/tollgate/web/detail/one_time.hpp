@@ -30,7 +30,11 @@ using seal_nonce = aes_gcm_nonce;
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text,
                                                             const seal_nonce& nonce, instant now);
 
-/// The text that was sealed for this session; empty for any other, and after `sealed_text_lifetime`.
+/// How far the clocks of two nodes may differ, so that one can open what another has just sealed.
+inline constexpr seconds sealed_in_future_max{60};
+
+/// The text that was sealed for this session; empty for any other, after `sealed_text_lifetime`, and more than
+/// `sealed_in_future_max` before it was sealed.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed,
                                                                    instant now);
 

@@ -39,7 +39,7 @@ TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std
     std::int64_t time = 0;
     std::memcpy(&time, plain->data(), sizeof time);
     const instant sealed_at = from_unix_milliseconds(time);
-    if (now < sealed_at || now >= sealed_at + sealed_text_lifetime) return std::nullopt;
+    if (now < sealed_at - sealed_in_future_max || now >= sealed_at + sealed_text_lifetime) return std::nullopt;
     return plain->substr(detail::seal_time_bytes);
 }
 

@@ -11,7 +11,7 @@ struct attempt_texts {
     std::string_view redirected = "HTTP status {}: redirects are not followed";
     std::string_view no_address = "The host name could not be resolved";
     std::string_view refused_address = "The host name resolves to an address that webhooks may not be sent to";
-    std::string_view no_connection = "Connection refused";
+    std::string_view no_connection = "Could not connect";
     std::string_view no_tls = "TLS handshake failed: the certificate may be invalid or expired";
     std::string_view timed_out = "Timed out before the response was complete";
     std::string_view broken_off = "Connection closed before the response was complete";
@@ -38,7 +38,7 @@ struct delivery_texts {
     std::string_view enable = "Enable webhook";
     std::string_view enabled = "The webhook was enabled. Pending deliveries are being sent.";
 
-    std::string_view none = "No deliveries yet. The next {} and its attempts will be listed here.";  ///< the event
+    std::string_view none = "No deliveries yet. The next {} event and its attempts will be listed here.";  ///< the event
     std::string_view none_older = "There are no older deliveries, or they are no longer stored.";
     std::string_view paging = "More deliveries";
     std::string_view newest = "Newest";
@@ -62,13 +62,13 @@ struct delivery_texts {
     std::string_view test = "Send test event";
     std::string_view tested = "A test event with the name ping was queued.";
     std::string_view see_result = "See the result";  ///< a link, in the notice that something was queued
-    std::string_view resend_failed = "Send all failed again";
+    std::string_view resend_failed = "Resend all failed deliveries";
     std::string_view resend_since = "Failed in the last";
     std::string_view hour = "hour";
     std::string_view day = "24 hours";
     std::string_view week = "7 days";
     std::string_view month = "30 days";
-    std::string_view resent = "Queued again: {} deliveries, at most 1000 at a time.";  ///< a number
+    std::string_view resent = "Deliveries queued again: {} (at most 1,000 at a time).";  ///< a number
     std::string_view resent_none = "No delivery failed in that time.";
 
     attempt_texts attempts = {};

@@ -177,8 +177,9 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
                      .response = std::move(each.response), .request = std::move(each.request)};
     attempt_result judged =
         judge_attempt(settings_.retry, one.sent, {std::move(recorded), each.retry_after}, now.wall, each.chance);
-    if (each.unsendable) {
+    if (each.unsendable) {  // by this program, which says nothing about the receiver
         judged.outcome = delivery_outcome::given_up;
+        judged.disable_if_failing_since.reset();
     } else if (each.cut_off) {  // by this worker: it says little about the receiver
         judged.outcome = delivery_outcome::retry;
         judged.retry_at = now.wall;

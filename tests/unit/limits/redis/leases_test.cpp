@@ -112,6 +112,11 @@ TEST_CASE("a refusal is repeated for 100 ms, or until the quota changes") {
     CHECK(first.remaining == 0);
     CHECK(first.resets_at == from_unix_milliseconds(server_start + 60'000));
     const int before = server.requests;
+    const auto shown = one.held.peek(user(1), two, start + 99);
+    REQUIRE(shown);
+    CHECK_FALSE(shown->admitted);
+    CHECK(shown->remaining == 0);
+    CHECK_FALSE(one.held.peek(user(1), two, start + 100));
     CHECK_FALSE(one.take(user(1), start + 99, two).admitted);
     CHECK(server.requests == before);
     CHECK_FALSE(one.take(user(1), start + 100, two).admitted);

@@ -190,6 +190,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
         const auto share = now + (end - now) / static_cast<int>(left);
         if (socket_ >= 0) ::close(socket_);
         socket_ = ::socket(each->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (socket_ < 0 && errno == EAFNOSUPPORT) continue;  // a kernel without IPv6
         if (socket_ < 0) return failure(std::string{"cannot create a socket: "} + std::strerror(errno));
         const int on = 1;
         ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -212,8 +212,10 @@ TOLLGATE_DECL std::optional<limit_decision> leases::peek(const limit_key& key,
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->lock_of(index)};
     const auto* known = table::find(table_->sets[index], key);
-    if (known == nullptr || known->units == 0 || !table::is_valid_for(*known, allowed, steady_now)) return std::nullopt;
-    return table::to_decision(*known, true);
+    if (known == nullptr) return std::nullopt;
+    const bool has_unit = known->units > 0 && table::is_valid_for(*known, allowed, steady_now);
+    if (!has_unit && !table::can_decide(*known, allowed, steady_now)) return std::nullopt;
+    return table::to_decision(*known, has_unit);
 }
 
 TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const window_reply* reply,

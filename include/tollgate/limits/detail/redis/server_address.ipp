@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/limits/detail/redis/server_address.hpp>
@@ -18,22 +19,6 @@ inline std::optional<std::uint32_t> parse_short_number(std::string_view text) no
     std::uint32_t value = 0;
     for (char c : text) value = value * 10 + static_cast<std::uint32_t>(c - '0');
     return value;
-}
-
-inline std::optional<std::string> decode_percent(std::string_view text) {
-    std::string decoded;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            decoded += text[i];
-            continue;
-        }
-        const int high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
-        const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
-        if (high < 0 || low < 0) return std::nullopt;
-        decoded += static_cast<char>(high * 16 + low);
-        i += 2;
-    }
-    return decoded;
 }
 
 inline bool is_host_name(std::string_view text) noexcept {
@@ -74,8 +59,8 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
         const std::size_t colon = credentials.find(':');
         if (colon == std::string_view::npos || colon + 1 == credentials.size())
             return invalid("A Redis URL with a user must have a password too: user:password@, or :password@.");
-        auto user = detail::decode_percent(credentials.substr(0, colon));
-        auto password = detail::decode_percent(credentials.substr(colon + 1));
+        auto user = percent_decode(credentials.substr(0, colon));
+        auto password = percent_decode(credentials.substr(colon + 1));
         if (!user || !password) return invalid("In the user and password of a Redis URL, % must be followed by two hexadecimal digits.");
         read.user = *std::move(user);
         read.password = *std::move(password);
