@@ -443,7 +443,7 @@ class Log(Case):
     def test_one_line_per_request(self):
         for form in ("text", "json"):
             with Server("--demo", "--log", form, *HIGH_LIMITS, "--base-url", "https://api.example.com/v1",
-                        "--auth-url", "https://example.com", store="memory:") as server:
+                        store="memory:") as server:
                 response = server.request("GET", "/v1/user/balance?x=1",
                                           {"X-Request-Id": "job-7", "traceparent": f"00-{'a' * 32}-{'b' * 16}-01"},
                                           token=server.demo_token)
