@@ -96,11 +96,12 @@ public:
 
     nlohmann::ordered_json operator()(const set_quota& arguments) const {
         auto users = at_.users();
+        auto store = at_.store();
         auto done = users.set_requests_per_day(arguments.user, arguments.requests_per_day);
         if (!done && done.error().kind == tollgate::error_kind::not_found) throw no_such_user(arguments.user);
         expect(std::move(done), "cannot set the quota");
         const auto& per_day = arguments.requests_per_day;
-        record(users, at_.store(), activity_kind::quota_set, arguments.user, per_day ? std::to_string(*per_day) : "");
+        record(users, store, activity_kind::quota_set, arguments.user, per_day ? std::to_string(*per_day) : "");
         nlohmann::ordered_json json{{"id", arguments.user.value()}, {"per_day", nullptr}};
         if (per_day) json["per_day"] = *per_day;
         return json;
@@ -108,10 +109,11 @@ public:
 
     nlohmann::ordered_json operator()(const add_account& arguments) const {
         auto users = at_.users();
+        auto store = at_.store();
         auto added = users.add_account(arguments.user, arguments.service, arguments.name, arguments.admin);
         if (!added && added.error().kind == tollgate::error_kind::not_found) throw no_such_user(arguments.user);
         const auto account = expect(std::move(added), "cannot add the account");
-        record(users, at_.store(), activity_kind::account_added, arguments.user,
+        record(users, store, activity_kind::account_added, arguments.user,
                std::string{arguments.service.view()} + " " + std::to_string(account.value()));
         return {{"id", account.value()}};
     }
@@ -187,11 +189,12 @@ public:
     }
 
     nlohmann::ordered_json operator()(const delete_app& arguments) const {
+        auto users = at_.users();
         auto store = at_.store();
         const auto found = expect(store.find_application(arguments.client_id.view()), "cannot look for the application");
         if (!found || !expect(store.delete_application(found->owner, found->id), "cannot delete the application"))
             throw run_error{"there is no application '" + std::string{arguments.client_id.view()} + "'."};
-        record(at_.users(), store, activity_kind::application_deleted, found->owner, found->name);
+        record(users, store, activity_kind::application_deleted, found->owner, found->name);
         return {{"client_id", arguments.client_id.view()}};
     }
 
@@ -204,11 +207,12 @@ public:
     }
 
     nlohmann::ordered_json operator()(const enable_hook& arguments) const {
+        auto users = at_.users();
         auto store = at_.store();
         const auto account = account_of(store, arguments.hook);
         if (!expect(store.enable_hook(account, arguments.hook, at_.now(store)), "cannot enable the webhook"))
             throw no_such("webhook", arguments.hook);
-        record_of(account, store, activity_kind::hook_enabled, std::to_string(arguments.hook.value()));
+        record_of(account, users, store, activity_kind::hook_enabled, std::to_string(arguments.hook.value()));
         return {{"id", arguments.hook.value()}};
     }
 
@@ -223,15 +227,16 @@ public:
     }
 
     nlohmann::ordered_json operator()(const resend_delivery& arguments) const {
-        const auto account = expect(at_.users().account_of_delivery(arguments.delivery), "cannot look for the delivery");
-        if (!account) throw no_such("delivery", arguments.delivery);
+        auto users = at_.users();
         auto store = at_.store();
+        const auto account = expect(users.account_of_delivery(arguments.delivery), "cannot look for the delivery");
+        if (!account) throw no_such("delivery", arguments.delivery);
         auto done = store.resend(*account, arguments.delivery, at_.now(store));
         if (!done && done.error().kind == tollgate::error_kind::conflict)
             throw run_error{"the webhook of delivery " + std::to_string(arguments.delivery.value()) +
                             " is disabled; `hook enable` sends its held deliveries."};
         if (!expect(std::move(done), "cannot send the delivery again")) throw no_such("delivery", arguments.delivery);
-        record_of(*account, store, activity_kind::delivery_resent, std::to_string(arguments.delivery.value()));
+        record_of(*account, users, store, activity_kind::delivery_resent, std::to_string(arguments.delivery.value()));
         return {{"id", arguments.delivery.value()}};
     }
 
@@ -277,12 +282,13 @@ public:
     nlohmann::ordered_json operator()(const emit_event& arguments) const {
         auto event = arguments.event;
         expect_account(event.account);
+        auto users = at_.users();
         auto store = at_.store();
         event.at = at_.now(store);
         // A running server notices the new deliveries by itself; otherwise they are sent when a server starts.
         const auto deliveries =
             expect(tollgate::publish(store, reference_services(), event, event.at), "cannot report the event");
-        record_of(event.account, store, activity_kind::event_reported, event.name);
+        record_of(event.account, users, store, activity_kind::event_reported, event.name);
         return {{"deliveries", deliveries}};
     }
 
@@ -323,15 +329,15 @@ private:
         return activity_kind::sessions_ended;
     }
 
-    /// Writes an operator's change to the audit log. If that fails, the command warns: the change is made, and its output matters.
+    /// Writes an operator's change to the audit log. Open both tables before the change, so that only this can fail after it; then
+    /// the command warns: the change is made, and its output matters.
     template <class Users, class Store>
-    void record(Users&& users, const Store& store, activity_kind kind, tollgate::user_id user, std::string subject = {}) const {
+    void record(Users& users, const Store& store, activity_kind kind, tollgate::user_id user, std::string subject = {}) const {
         if (const auto recorded = users.record({kind, user, std::move(subject), std::nullopt, at_.now(store)}); !recorded)
             warn_of(recorded.error());
     }
-    template <class Store>
-    void record_of(const tollgate::account_ref& account, const Store& store, activity_kind kind, std::string subject) const {
-        auto users = at_.users();
+    template <class Users, class Store>
+    void record_of(const tollgate::account_ref& account, Users& users, const Store& store, activity_kind kind, std::string subject) const {
         const auto owner = users.owner_of(account);
         if (!owner) return warn_of(owner.error());
         if (*owner) record(users, store, kind, **owner, std::move(subject));

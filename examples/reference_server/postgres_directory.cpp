@@ -268,7 +268,7 @@ template <class... Values>
 result<void> postgres_directory::change_one(sql::statement_text text, const Values&... values) {
     auto done = database_.execute(text, values...);
     if (!done) return std::move(done).error();
-    if (done->touched() == 0) return not_found();
+    if (done->affected() == 0) return not_found();
     return {};
 }
 
@@ -296,7 +296,7 @@ result<void> postgres_directory::delete_user(user_id user) {
     both.add("DELETE FROM directory_users WHERE id = $1", user);
     auto done = database_.run(both);
     if (!done) return std::move(done).error();
-    if (done->back().touched() == 0) return not_found();
+    if (done->back().affected() == 0) return not_found();
     return {};
 }
 

@@ -311,7 +311,7 @@ public:
 
     /// A code that Ann granted to the application, without a page.
     std::string make_code(std::optional<std::string> challenge = std::nullopt, std::string_view scopes = "sitesmaker:read user:balance") {
-        const auto code = *oauth::new_secret(secret_kind::authorization_code, shared_random{&entropy, &random_works});
+        const auto code = *tollgate::new_secret(secret_kind::authorization_code, shared_random{&entropy, &random_works});
         static_cast<void>(store.rows.create_code({.code_digest = digest_of(code),
                                                   .user = ann,
                                                   .application = app.id,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/hook_store.hpp>
@@ -79,7 +80,7 @@ namespace detail {
 template <random_source Random>
 [[nodiscard]] result<std::string> new_hook_secret(const Random& random) {
     std::array<std::byte, hook_secret_random_bytes> entropy;
-    if (!random.fill(entropy)) return internal_error("the random source failed");
+    if (!random.fill(entropy)) return random_source_error();
     return make_hook_secret(entropy);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
@@ -41,22 +42,21 @@ template <token_store Store, random_source Random = system_random>
     if (request.description.size() > limits::token_description_bytes_max)
         return invalid("description is longer than " + std::to_string(limits::token_description_bytes_max) + " bytes.");
     std::array<std::byte, 16> name_bytes;
-    std::array<std::byte, 32> secret_bytes;
-    if (!random.fill(name_bytes) || !random.fill(secret_bytes)) return internal_error("the random source failed");
+    if (!random.fill(name_bytes)) return random_source_error();
     const auto username = make_public_id(public_id_kind::username, name_bytes);
-    const auto secret = make_secret(secret_kind::personal_token, secret_bytes);
-    secure_wipe(secret_bytes);
+    const auto secret = new_secret(secret_kind::personal_token, random);
+    if (!secret) return random_source_error();
 
     const auto id = store.create_personal_token({.user = request.user,
                                                  .username = username,
-                                                 .secret_digest = digest_of(secret),
+                                                 .secret_digest = digest_of(*secret),
                                                  .description = request.description,
                                                  .scopes = request.scopes,
                                                  .created_at = now,
                                                  .expires_at = request.expires_at},
                                                 tokens_per_user_max);
     if (!id) return id.error();
-    return issued_personal_token{*id, username, secret, std::move(request.description)};
+    return issued_personal_token{*id, username, *secret, std::move(request.description)};
 }
 
 /// A new secret for a token of this user, valid for as long as the token was when it was created. Empty if the user has no
@@ -71,16 +71,14 @@ template <token_store Store, random_source Random = system_random>
     if (!tokens) return tokens.error();
     for (const personal_token& each : *tokens) {
         if (each.id != id) continue;
-        std::array<std::byte, 32> bytes;
-        if (!random.fill(bytes)) return internal_error("the random source failed");
-        const auto secret = make_secret(secret_kind::personal_token, bytes);
-        secure_wipe(bytes);
-        personal_token_renewal renewed{digest_of(secret), now, {}};
+        const auto secret = new_secret(secret_kind::personal_token, random);
+        if (!secret) return random_source_error();
+        personal_token_renewal renewed{digest_of(*secret), now, {}};
         if (each.expires_at) renewed.expires_at = now + (*each.expires_at - each.created_at);
         const auto done = store.renew_personal_token(user, id, renewed);
         if (!done) return done.error();
         if (!*done) break;
-        return std::optional{issued_personal_token{id, each.username, secret, each.description}};
+        return std::optional{issued_personal_token{id, each.username, *secret, each.description}};
     }
     return std::optional<issued_personal_token>{};
 }

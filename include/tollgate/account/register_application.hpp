@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -129,11 +130,7 @@ struct registered_application {
 /// A new client secret, for a new application or as a replacement; empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
-    std::array<std::byte, 32> bytes;
-    if (!random.fill(bytes)) return std::nullopt;
-    const auto secret = make_secret(secret_kind::client_secret, bytes);
-    secure_wipe(bytes);
-    return secret;
+    return new_secret(secret_kind::client_secret, random);
 }
 
 /// Registers an OAuth client (RFC 6749 section 2).
@@ -150,7 +147,7 @@ template <application_store Store, random_source Random = system_random>
     std::array<std::byte, 16> name_bytes;
     const bool is_public = request.type == client_type::public_client;
     const auto secret = is_public ? std::optional{secret_text{}} : new_client_secret(random);
-    if (!secret || !random.fill(name_bytes)) return internal_error("the random source failed");
+    if (!secret || !random.fill(name_bytes)) return random_source_error();
     const auto client_id = make_public_id(public_id_kind::client_id, name_bytes);
 
     const auto id = store.create_application({.owner = request.owner,

@@ -44,7 +44,6 @@ using hook_id = id<struct hook_tag>;
 using token_id = id<struct token_tag>;  ///< a personal token
 using application_id = id<struct application_tag>;
 using grant_id = id<struct grant_tag>;  ///< the authorization that one user gave one application
-using event_id = id<struct event_tag>;
 using delivery_id = id<struct delivery_tag>;  ///< one event for one hook
 
 template <class Tag>

@@ -89,11 +89,6 @@ constexpr std::array<std::uint32_t, Bytes / 4> to_words(std::span<const std::byt
 template <std::size_t Digits>
 constexpr std::string_view view_of(const std::array<char, Digits>& digits) noexcept { return {digits.data(), Digits}; }
 
-constexpr bool is_alphanumeric(char c) noexcept {
-    const char lower = ascii_lower(c);
-    return is_digit(c) || (lower >= 'a' && lower <= 'z');
-}
-
 /// How many of `Size` characters are not ASCII letters or digits. A branch-free loop of known length, which compilers
 /// vectorise when the length is a multiple of 16.
 template <std::size_t Size>
@@ -138,7 +133,7 @@ TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexc
 
     // All but the prefix and one character, so that the rest is a multiple of the vector size.
     constexpr std::size_t first = detail::kind_prefix_bytes;
-    if (!detail::is_alphanumeric(text[first]) ||
+    if (!is_alphanumeric(text[first]) ||
         detail::count_others<secret_text_bytes - first - 1>(&text[first + 1]) != 0)
         return false;
 

@@ -28,6 +28,11 @@ enum class disable_reason {
     failing,  ///< no delivery succeeded for too long
 };
 
+/// As stores keep it.
+[[nodiscard]] constexpr std::string_view to_text(disable_reason reason) noexcept {
+    return reason == disable_reason::gone ? "gone" : "failing";
+}
+
 /// When and why a webhook was disabled.
 struct hook_disablement {
     instant at;

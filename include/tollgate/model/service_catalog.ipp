@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/model/service_catalog.hpp>
 
@@ -32,9 +33,7 @@ inline result<void> check_scope(const scope_definition& scope, std::span<const s
 
 inline bool is_event_name(std::string_view event) noexcept {
     return !event.empty() && event.size() <= limits::event_name_bytes_max &&
-           std::all_of(event.begin(), event.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-           });
+           std::all_of(event.begin(), event.end(), [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
 }
 
 }  // namespace detail

@@ -123,9 +123,8 @@ public:
     /// A connection until the end of the scope. Error (unavailable) if none became free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader();
     [[nodiscard]] TOLLGATE_DECL result<lease> writer();
-    /// Waits at most `wait_max`. 50 ms is enough to follow a few commits, and short enough for an optional write of a
-    /// request.
-    [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon(milliseconds wait_max = milliseconds{50});
+    /// Waits 50 ms at most: enough to follow a few commits, and short enough for an optional write of a request.
+    [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon();
 
     /// Tells whether anything was committed, by any process, for a `sqlite_row_cache`. Its address is stable when the
     /// database moves.

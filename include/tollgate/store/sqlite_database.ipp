@@ -21,8 +21,7 @@ namespace tollgate::inline v0 {
 
 namespace sqlite {
 
-/// Whether paths still name the files that were opened, the database and its log: writes to one that was deleted or replaced would
-/// succeed, and be lost.
+/// Whether the paths still name the opened database and its log. If one was deleted or replaced, writes would succeed and be lost.
 class opened_file {
 public:
     /// Precondition: a connection is open that has read.
@@ -152,8 +151,8 @@ TOLLGATE_DECL auto sqlite_database::writer() -> result<lease> {
     return state_->take(state_->writers, state_->settings.busy_wait_max);
 }
 
-TOLLGATE_DECL auto sqlite_database::writer_soon(milliseconds wait_max) -> result<lease> {
-    return state_->take(state_->writers, (std::min)(wait_max, state_->settings.busy_wait_max));
+TOLLGATE_DECL auto sqlite_database::writer_soon() -> result<lease> {
+    return state_->take(state_->writers, (std::min)(milliseconds{50}, state_->settings.busy_wait_max));
 }
 
 TOLLGATE_DECL backend_statistics sqlite_database::statistics() const noexcept {

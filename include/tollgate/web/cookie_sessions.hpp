@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/random_key.hpp>
@@ -332,15 +333,13 @@ private:
 
     [[nodiscard]] result<begun_session> begin_session(session session, const http::request& request, const ip_address& client,
                                                       instant now) {
-        std::array<std::byte, 32> bytes;
-        if (!random_.fill(bytes)) return internal_error("the random source failed");
-        const auto cookie = make_secret(secret_kind::session, bytes);
-        secure_wipe(bytes);
-        session.secret = session_cookie::session_secret_of(cookie);
+        const auto cookie = new_secret(secret_kind::session, random_);
+        if (!cookie) return random_source_error();
+        session.secret = session_cookie::session_secret_of(*cookie);
 
         // First, so that expired sessions never make the store refuse a new one.
         (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
-        auto stored = store_->create_session({.cookie_digest = digest_of(cookie),
+        auto stored = store_->create_session({.cookie_digest = digest_of(*cookie),
                                               .user = session.user,
                                               .login = session.login,
                                               .created_at = now,
@@ -348,7 +347,7 @@ private:
                                               .signed_in_from = network_of(client),
                                               .user_agent = stored_user_agent(request)});
         if (!stored) return std::move(stored).error();
-        return begun_session{std::move(session), cookie};
+        return begun_session{std::move(session), *cookie};
     }
 
     session_settings settings_;

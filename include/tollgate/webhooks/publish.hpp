@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
@@ -41,7 +42,7 @@ template <event_sink Outbox, random_source Random = system_random>
                                            instant now, const Random& random = {}) {
     if (auto good = check_event(reported, services); !good) return std::move(good).error();
     message_seed seed;
-    if (!random.fill(seed)) return internal_error("the random source failed");
+    if (!random.fill(seed)) return random_source_error();
     return outbox.append_event(reported, seed, now);
 }
 

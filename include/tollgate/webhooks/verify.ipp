@@ -7,7 +7,6 @@
 #include <tollgate/webhooks/verify.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -43,12 +42,9 @@ inline bool is_webhook_id(std::string_view text) noexcept {
 /// Digits only, without a leading zero: the text is signed, so it must have one spelling.
 inline std::optional<std::int64_t> webhook_timestamp(std::string_view text) noexcept {
     constexpr std::size_t digits_max = 12;  // until the year 33658: the sums below cannot overflow
-    if (text.empty() || text.size() > digits_max || text.front() == '0') return std::nullopt;
-    for (const char c : text)
-        if (!is_digit(c)) return std::nullopt;
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+    if (text.size() > digits_max || text.starts_with('0')) return std::nullopt;
+    const auto value = parse_decimal(text);
+    return value ? std::optional{static_cast<std::int64_t>(*value)} : std::nullopt;
 }
 
 /// The MACs of all `v1` signatures in `version,signature version,signature...`; empty for any other format. Signatures

@@ -192,7 +192,7 @@ TEST_CASE("both of two secrets are valid, and an application without a secret ha
         return shop.post(revocation, {{"client_id", shop.app.client_id}, {"client_secret", std::string{secret}}, {"token", "x"}}).status();
     };
     const auto old_secret = shop.app.client_secret;
-    const auto new_secret = *oauth::new_secret(secret_kind::client_secret, shared_random{&shop.entropy, &shop.random_works});
+    const auto new_secret = *tollgate::new_secret(secret_kind::client_secret, shared_random{&shop.entropy, &shop.random_works});
     CHECK(status_with(new_secret) == status::unauthorized);
     REQUIRE(*shop.store.add_client_secret(bob, shop.app.id, digest_of(new_secret)));
     for (const auto& secret : {old_secret, std::string{new_secret.view()}}) CHECK(status_with(secret) == status::ok);

@@ -220,7 +220,7 @@ TEST_CASE("waiting for a lock is bounded by the time of a request") {
     CHECK(pool.query("SELECT id FROM others"));
     // A batch with a longer time limit also waits longer for locks.
     auto long_batch = pool.make_batch();
-    long_batch.take_up_to(seconds{20});
+    long_batch.set_response_wait_max(seconds{20});
     long_batch.add("SELECT id FROM things");
     std::thread release{[&] {
         std::this_thread::sleep_for(milliseconds{200});
@@ -386,7 +386,7 @@ TEST_CASE("when a connection breaks, reads are repeated and writes are not") {
     }};
     const auto before = proxy.accepted();
     auto batch = pool.make_batch();
-    batch.take_up_to(seconds{60});
+    batch.set_response_wait_max(seconds{60});
     batch.add("SELECT pg_sleep(CASE nextval('times') WHEN 1 THEN 3600 ELSE 0 END), 7::bigint");
     const auto results = pool.run(batch, repeat::allowed);
     ends.join();

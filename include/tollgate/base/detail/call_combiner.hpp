@@ -11,8 +11,8 @@
 
 namespace tollgate::inline v0::detail {
 
-/// What a thread sleeps on until another one wakes it. Each thread has its own, woken after all locks are released: a thread that
-/// is woken under a lock that it needs sleeps again at once, which doubles the cost of a wakeup.
+/// What a thread sleeps on. Each thread has its own and is woken after all locks are released: a thread that is woken while a lock it
+/// needs is held would sleep again, which doubles the cost.
 class call_waiter {
 public:
     /// Shared with those that wake it: the thread may end before they are done.

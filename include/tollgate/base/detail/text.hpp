@@ -19,6 +19,11 @@ namespace tollgate::inline v0 {
 }
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+/// Whether it is an ASCII letter or digit.
+[[nodiscard]] constexpr bool is_alphanumeric(char c) noexcept {
+    const char lower = ascii_lower(c);
+    return is_digit(c) || (lower >= 'a' && lower <= 'z');
+}
 
 /// The number that decimal digits spell, without sign or leading zero, so that each number has one spelling. Empty for other text,
 /// and for a number beyond 64 bits.

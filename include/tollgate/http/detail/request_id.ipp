@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/http/detail/request_id.hpp>
 
@@ -10,9 +11,8 @@
 namespace tollgate::inline v0::http {
 
 TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept {
-    return !text.empty() && text.size() <= request_id_bytes_max && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-    });
+    return !text.empty() && text.size() <= request_id_bytes_max &&
+           std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
 }
 
 namespace detail {

@@ -10,7 +10,6 @@
 #include <tollgate/store/detail/postgres/access_tokens.ipp>
 #include <tollgate/store/detail/postgres/append_event.ipp>
 #include <tollgate/store/detail/postgres/applications.ipp>
-#include <tollgate/store/detail/postgres/backlog.ipp>
 #include <tollgate/store/detail/postgres/batch.ipp>
 #include <tollgate/store/detail/postgres/completions.ipp>
 #include <tollgate/store/detail/postgres/connection.ipp>

@@ -76,11 +76,8 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
     if (auto fault = detail::find_fault(client, sent, state))
         return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
 
-    const auto scopes = scope_set::parse(*sent.find("scope"));
-    const auto exists = [&](std::string_view scope) { return services.has_scope(scope); };
-    if (!scopes || scopes->empty() || !scopes->for_each(exists))
-        return redirect_failure{
-            std::move(*redirect), {error_code::invalid_scope, "scope contains an unknown scope."}, std::move(state)};
+    const auto scopes = parse_known_scopes(*sent.find("scope"), services);
+    if (!scopes) return redirect_failure{std::move(*redirect), unknown_scope(), std::move(state)};
     return authorization_request{.client = std::move(client),
                                  .redirect = std::move(*redirect),
                                  .redirect_uri = std::move(redirect_uri),

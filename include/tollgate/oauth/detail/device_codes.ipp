@@ -44,10 +44,8 @@ TOLLGATE_DECL std::variant<scope_set, failure> read_device_request(const paramet
         return failure{error_code::unauthorized_client, "A resource server cannot get tokens."};
     const auto scope = sent.find("scope");
     if (!scope) return failure{error_code::invalid_request, "scope is missing."};
-    const auto scopes = scope_set::parse(*scope);
-    const auto exists = [&](std::string_view each) { return services.has_scope(each); };
-    if (!scopes || scopes->empty() || !scopes->for_each(exists))
-        return failure{error_code::invalid_scope, "scope contains an unknown scope."};
+    const auto scopes = parse_known_scopes(*scope, services);
+    if (!scopes) return unknown_scope();
     return *scopes;
 }
 

@@ -52,6 +52,9 @@ struct failure {
     std::string description;
 };
 
+/// For a `scope` parameter that names no scope, or one that does not exist.
+[[nodiscard]] inline failure unknown_scope() { return {error_code::invalid_scope, "scope contains an unknown scope."}; }
+
 /// The status of a server error: 503 if the client can try again, otherwise 500.
 [[nodiscard]] inline http::status status_of_server_error(const error& error) noexcept {
     return error.kind == error_kind::unavailable ? http::status::service_unavailable : http::status::internal_server_error;

@@ -3,6 +3,8 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/request.hpp>
+#include <tollgate/model/scope.hpp>
+#include <tollgate/model/service_catalog.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 
 #include <cstddef>
@@ -50,6 +52,9 @@ private:
 
     std::vector<http::form_member> sent_;
 };
+
+/// The scopes of a `scope` parameter; empty if there is none, or one that does not exist.
+[[nodiscard]] TOLLGATE_DECL std::optional<scope_set> parse_known_scopes(std::string_view sent, const service_catalog& services);
 
 }  // namespace tollgate::oauth
 

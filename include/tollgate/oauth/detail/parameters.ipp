@@ -78,4 +78,11 @@ TOLLGATE_DECL std::optional<failure> parameters::repeated() const {
     return std::nullopt;
 }
 
+TOLLGATE_DECL std::optional<scope_set> parse_known_scopes(std::string_view sent, const service_catalog& services) {
+    auto scopes = scope_set::parse(sent);
+    const auto exists = [&](std::string_view each) { return services.has_scope(each); };
+    if (!scopes || scopes->empty() || !scopes->for_each(exists)) return std::nullopt;
+    return scopes;
+}
+
 }  // namespace tollgate::oauth

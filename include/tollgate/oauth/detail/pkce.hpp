@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
 
 #include <string>
@@ -20,10 +21,8 @@ inline constexpr std::string_view challenge_method = "S256";
 /// 43 to 128 unreserved characters (section 4.1).
 [[nodiscard]] constexpr bool is_code_verifier(std::string_view text) noexcept {
     if (text.size() < 43 || text.size() > 128) return false;
-    for (char c : text) {
-        const bool letter_or_digit = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!letter_or_digit && c != '-' && c != '.' && c != '_' && c != '~') return false;
-    }
+    for (char c : text)
+        if (!is_alphanumeric(c) && c != '-' && c != '.' && c != '_' && c != '~') return false;
     return true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/result.hpp>
@@ -86,18 +87,6 @@ struct token_response {
 
 using judged_exchange = std::variant<token_response, failure>;
 
-/// A new secret; empty if the random source fails.
-template <random_source Random>
-[[nodiscard]] std::optional<secret_text> new_secret(secret_kind kind, const Random& random) {
-    std::array<std::byte, 32> bytes;
-    if (!random.fill(bytes)) return std::nullopt;
-    const auto secret = make_secret(kind, bytes);
-    secure_wipe(bytes);
-    return secret;
-}
-
-[[nodiscard]] inline error random_source_error() { return internal_error("the random source failed"); }
-
 /// What an exchange is checked with.
 struct exchange_context {
     const application& client;  ///< authenticated
@@ -154,7 +143,7 @@ template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> issue_owner_token(const owner_exchange& exchange, const exchange_context& context,
                                                         Grants& grants, const Random& random) {
     if (!exchange.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
-        return judged_exchange{failure{error_code::invalid_scope, "scope contains an unknown scope."}};
+        return judged_exchange{unknown_scope()};
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto lifetime = context.settings.access_token_lifetime;

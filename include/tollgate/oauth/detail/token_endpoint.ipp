@@ -27,8 +27,7 @@ inline exchange_request read_refresh_exchange(const parameters& sent) {
     std::optional<scope_set> narrowed;
     if (const auto scope = sent.find("scope")) {
         narrowed = scope_set::parse(*scope);
-        if (!narrowed || narrowed->empty())
-            return failure{error_code::invalid_scope, "scope contains an unknown scope."};
+        if (!narrowed || narrowed->empty()) return unknown_scope();
     }
     if (!is_well_formed(secret_kind::refresh_token, *token)) return invalid_refresh_token();
     return refresh_exchange{*token, narrowed};
@@ -45,7 +44,7 @@ inline exchange_request read_owner_exchange(const parameters& sent) {
     const auto scope = sent.find("scope");
     if (!scope) return failure{error_code::invalid_request, "scope is missing."};
     const auto scopes = scope_set::parse(*scope);
-    if (!scopes || scopes->empty()) return failure{error_code::invalid_scope, "scope contains an unknown scope."};
+    if (!scopes || scopes->empty()) return unknown_scope();
     return owner_exchange{*scopes};
 }
 

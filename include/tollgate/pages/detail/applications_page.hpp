@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/account/register_application.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/oauth_store.hpp>
@@ -140,7 +141,7 @@ template <class Call>
     if (application->type == client_type::public_client) return not_found();
     if (!call.claim_form()) return {};
     const auto secret = new_client_secret(call.random());
-    if (!secret) return internal_error("the random source failed");
+    if (!secret) return random_source_error();
     const auto added = call.store().add_client_secret(call.session().user, application->id, digest_of(*secret));
     if (!added) return added.error();
     if (!*added) return not_found();

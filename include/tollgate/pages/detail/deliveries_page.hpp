@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/account/issue_hook.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -167,7 +168,7 @@ template <class Call>
     if (!named) return named.error();
     if (!call.admit("test events", call.settings().test_events)) return {};
     message_seed seed;
-    if (!call.random().fill(seed)) return internal_error("the random source failed");
+    if (!call.random().fill(seed)) return random_source_error();
     const event ping{named->account, std::string{test_event_name},
                      "{\"hook\": " + std::to_string(named->hook.value()) + "}", call.now()};
     const auto sent = call.store().append_event_to(named->hook, ping, seed, call.now());

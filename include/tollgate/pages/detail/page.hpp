@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
@@ -265,7 +266,7 @@ public:
     /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
-        if (!random().fill(nonce)) return internal_error("the random source failed");
+        if (!random().fill(nonce)) return random_source_error();
         const auto sealed = web::seal(session(), text, nonce, now());
         if (!sealed) return internal_error("a new secret could not be sealed");
         keep_claim();

@@ -117,7 +117,7 @@ private:
     // Precondition of those below: the lock is held.
     /// The next kind in turn with an item that may be worked on; null if there is none.
     [[nodiscard]] TOLLGATE_DECL bulkhead* next_kind() noexcept;
-    /// Sees to it that a worker comes for the items that may be worked on, if there are any. True: notify one after the lock is released.
+    /// Makes sure that a worker takes the items that may run, if there are any. True: notify one after the lock is released.
     [[nodiscard]] TOLLGATE_DECL bool wake_worker() noexcept;
     TOLLGATE_DECL void start_thread();
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/web/detail/language.hpp>
 
 #include <algorithm>
@@ -37,9 +38,7 @@ inline int quality_of(std::string_view parameters) noexcept {
 
 TOLLGATE_DECL bool is_language_tag(std::string_view text) noexcept {
     if (text.size() < 2 || text.starts_with('-') || text.ends_with('-')) return false;
-    return std::all_of(text.begin(), text.end(), [](char c) {
-        return c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    });
+    return std::all_of(text.begin(), text.end(), [](char c) { return c == '-' || is_alphanumeric(c); });
 }
 
 TOLLGATE_DECL std::optional<std::size_t> find_language(std::string_view range,

@@ -65,7 +65,7 @@ struct scheduler_inputs {
     bool flush = false;           ///< the last step: judge and complete at once, unless the store's last call failed
     bool wakeup = false;          ///< something was appended
     bool store_changed = true;    ///< the store may have changed since it was last listed
-    ended_attempts ended{};       ///< what a throwing step has not taken over stays here
+    ended_attempts ended{};       ///< if a step throws, what it has not processed yet stays here
     std::optional<result<due_hook_page>> listed{};
     std::optional<result<std::vector<due_delivery>>> leased{};
     std::optional<result<std::vector<completion>>> completed{};
@@ -156,7 +156,7 @@ private:
         hook_id hook;
         account_ref account;
         std::size_t requested = 0;    // by the current claim
-        std::uint64_t listed_by = 0;  // the last claim that listed it
+        std::uint64_t listed_by = 0;  // the last claim that listed it: a claim lists due hooks, chooses among them, and leases
     };
     enum class pace : std::uint8_t { unknown, quick, slow };  // of the last attempt
     struct known_hook {

@@ -44,9 +44,8 @@ struct lookup_result {
 /// Looks names up on its own threads, because the system's resolver blocks. Threads are started on demand, up to a
 /// bound, and not joined at the end: a thread that waits for a name server cannot be interrupted.
 ///
-/// The owner of a domain controls how long its lookup takes. Therefore names that resolved quickly before always find
-/// a thread: all other names together get half of the threads, those of slow domains a quarter, and one domain an
-/// eighth, or a quarter if the name is known to be quick.
+/// The owner of a domain controls how long its lookup takes. So that names known to be quick always find a thread, all others together
+/// use at most half of the threads, slow domains a quarter, and one domain an eighth (a quarter if the name is quick).
 class lookup_pool {
 public:
     using on_result = std::function<void(const lookup_result&)>;

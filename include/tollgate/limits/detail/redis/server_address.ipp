@@ -23,10 +23,7 @@ inline std::optional<std::uint32_t> parse_short_number(std::string_view text) no
 
 inline bool is_host_name(std::string_view text) noexcept {
     return !text.empty() && text.size() <= 253 &&  // RFC 1035 section 2.3.4, as text
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
-                      c == '_';
-           });
+           std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
 }
 
 }  // namespace detail

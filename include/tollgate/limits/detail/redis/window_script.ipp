@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/limits/detail/redis/window_script.hpp>
 
 #include <openssl/evp.h>
@@ -87,11 +88,7 @@ TOLLGATE_DECL window_script::window_script(std::string prefix) : prefix_{std::mo
     unsigned int size = 0;
     if (EVP_Digest(text().data(), text().size(), digest.data(), &size, EVP_sha1(), nullptr) != 1)
         throw std::runtime_error{"OpenSSL has no SHA-1"};
-    for (unsigned int i = 0; i < size; ++i) {
-        constexpr char digits[] = "0123456789abcdef";
-        name_ += digits[digest[i] >> 4];
-        name_ += digits[digest[i] & 15];
-    }
+    name_ = hex_encode({reinterpret_cast<const char*>(digest.data()), size});
 }
 
 TOLLGATE_DECL std::string window_script::key_of(const limit_key& key) const {

@@ -107,7 +107,7 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
     if (history == hook_rows_.end()) return true;
     for (const std::int64_t each : history->second.deliveries) {
         row& one = rows_.find(each)->second;
-        // Deliveries whose worker died are held, too, although no claim has noticed yet.
+        // Deliveries whose worker died are held, too, although no lease has noticed yet.
         const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
         if (one.state == delivery_state::held || lease_over) make_due(each, one, now);
     }

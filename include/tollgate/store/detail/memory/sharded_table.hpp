@@ -16,8 +16,8 @@ namespace tollgate::inline v0 {
 /// A hash table for concurrent reads: it consists of shards, each with its own lock, which is held only while one row
 /// is used. A lookup does not allocate.
 ///
-/// With many rows, a lookup waits for memory longer than it computes, so it touches little: one byte per slot, which are so few
-/// that they stay in the caches, tells nearly always which slot holds the row, and the row lies in that slot, not behind a pointer.
+/// With many rows, a lookup spends more time waiting for memory than computing, so it touches little memory. One byte per slot nearly
+/// always tells which slot holds the row, and these bytes stay in the caches. The row is in the slot itself, not behind a pointer.
 ///
 /// Not std::unordered_map: a lookup would follow two pointers, to a bucket and to a node.
 ///

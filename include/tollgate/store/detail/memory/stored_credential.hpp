@@ -13,8 +13,8 @@
 
 namespace tollgate::inline v0::memory {
 
-/// A credential in as few bytes as it has. A `token_credential` has space for the longest scopes: with a hundred thousand of them, a
-/// lookup would wait for memory longer than all else takes.
+/// A credential that takes only as much memory as its text needs. A `token_credential` reserves space for the longest scopes; with a
+/// hundred thousand of those, a lookup would mostly wait for memory.
 struct stored_credential {
     user_id user;
     digest secret_digest;

@@ -38,7 +38,7 @@ TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
         impl_->changes->forget_key(impl_->access_tokens.hash_of(token.token_digest));
-        if (done->back().touched() > 0) impl_->changes->forget(token.user);
+        if (done->back().affected() > 0) impl_->changes->forget(token.user);
         return {};
     });
 }
@@ -57,8 +57,8 @@ TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_t
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
         impl_->changes->forget_key(impl_->access_tokens.hash_of(token.token_digest));
-        if (done->back().touched() > 0) impl_->changes->forget(token.user);
-        return (*done)[1].touched() > 0;
+        if (done->back().affected() > 0) impl_->changes->forget(token.user);
+        return (*done)[1].affected() > 0;
     });
 }
 
@@ -67,7 +67,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& tok
         auto done = impl_->database.execute("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        return done->touched() > 0;
+        return done->affected() > 0;
     });
 }
 

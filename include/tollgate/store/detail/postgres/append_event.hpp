@@ -6,17 +6,14 @@
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/store/detail/postgres/batch.hpp>
 
-#include <cstddef>
-
 namespace tollgate::inline v0::postgres {
 
 /// Notifies other nodes of due deliveries.
 inline constexpr statement_text notify_other_nodes{
     "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
 
-/// `append_event` of `event_sink` as one statement; it returns the number of deliveries.
+/// `append_event` of `event_sink` as one statement; it returns the number of deliveries, see `read_count`.
 TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_seed& seed, instant now);
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> appended_count(rows& response);
 
 }  // namespace tollgate::postgres
 

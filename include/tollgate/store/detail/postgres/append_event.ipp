@@ -20,10 +20,4 @@ TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_
         reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
 }
 
-TOLLGATE_DECL result<std::size_t> appended_count(rows& response) {
-    const auto row = response.only<std::int64_t>();
-    if (!row) return row.error();
-    return static_cast<std::size_t>(std::get<0>(*row));
-}
-
 }  // namespace tollgate::postgres

@@ -29,29 +29,21 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
 }
 
 TOLLGATE_DECL result<std::optional<application>> postgres_store::find_application(std::string_view client_id) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<application>> {
-        if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
-            return std::optional<application>{};
-        auto listed = impl_->database.query(
-            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-            "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
-            client_id);
-        if (!listed) return std::move(listed).error();
-        return sql::first_of(sql::read_applications(*listed));
-    });
+    if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
+        return std::optional<application>{};
+    return impl_->read([&](postgres::rows& found) { return sql::first_of(sql::read_applications(found)); },
+                       "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                       "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
+                       client_id);
 }
 
 TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<application>> {
-        auto listed = impl_->database.query(
-            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-            "client_type, older_secret_digest, acts_for_owner, "
-            "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
-            "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
-            owner);
-        if (!listed) return std::move(listed).error();
-        return sql::read_applications(*listed);
-    });
+    return impl_->read([](postgres::rows& found) { return sql::read_applications(found); },
+                       "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                       "client_type, older_secret_digest, acts_for_owner, "
+                       "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
+                       "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
+                       owner);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, application_id id,
@@ -70,38 +62,28 @@ TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, app
             id, owner);
         auto results = impl_->database.run(batch);
         if (!results) return impl_->forget_all_after(std::move(results).error());
-        if (results->back().touched() > 0) impl_->changes->forget(owner);
-        return results->front().touched() > 0;
+        if (results->back().affected() > 0) impl_->changes->forget(owner);
+        return results->front().affected() > 0;
     });
 }
 
 TOLLGATE_DECL result<bool> postgres_store::add_client_secret(
     user_id owner, application_id id, const digest& secret) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.execute(
-            "UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = $1 "
-            "WHERE id = $2 AND owner_id = $3",
-            secret, id, owner);
-        if (!done) return std::move(done).error();
-        return done->touched() > 0;
-    });
+    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = $1 "
+                         "WHERE id = $2 AND owner_id = $3",
+                         secret, id, owner);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, application_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.execute(
-            "UPDATE tollgate_applications SET older_secret_digest = NULL "
-            "WHERE id = $1 AND owner_id = $2 AND older_secret_digest IS NOT NULL",
-            id, owner);
-        if (!done) return std::move(done).error();
-        return done->touched() > 0;
-    });
+    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = NULL "
+                         "WHERE id = $1 AND owner_id = $2 AND older_secret_digest IS NOT NULL",
+                         id, owner);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
-        batch.take_up_to(seconds{60});  // hundreds of thousands of users may have authorized it
+        batch.set_response_wait_max(seconds{60});  // hundreds of thousands of users may have authorized it
         // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.
         batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
         batch.add(

@@ -40,7 +40,7 @@ public:
     }
 
     /// For a batch that may take longer than others. Must be called first.
-    TOLLGATE_DECL void take_up_to(milliseconds response_wait_max);
+    TOLLGATE_DECL void set_response_wait_max(milliseconds response_wait_max);
     [[nodiscard]] std::optional<milliseconds> response_wait_max() const noexcept { return response_wait_max_; }
 
     struct value {
@@ -130,7 +130,7 @@ public:
 
     [[nodiscard]] TOLLGATE_DECL std::size_t count() const noexcept;
     /// The number of rows that the INSERT, UPDATE, DELETE or SELECT affected.
-    [[nodiscard]] TOLLGATE_DECL std::int64_t touched() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::int64_t affected() const noexcept;
 
 private:
     struct clearer {
@@ -162,6 +162,13 @@ result<std::tuple<Columns...>> rows::only() {
     if (!row) return std::move(row).error();
     if (!*row) return no_row();
     return **std::move(row);
+}
+
+/// The number in the only row, as of `count(*)`.
+[[nodiscard]] inline result<std::size_t> read_count(rows& from) {
+    const auto row = from.only<std::int64_t>();
+    if (!row) return row.error();
+    return static_cast<std::size_t>(std::get<0>(*row));
 }
 
 /// The results of a batch's statements, in order. All of them succeeded and are committed.

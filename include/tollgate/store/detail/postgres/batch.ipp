@@ -13,7 +13,7 @@ TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
     statements_.push_back({text, values_.size(), value_count});
 }
 
-TOLLGATE_DECL void batch::take_up_to(milliseconds response_wait_max) {
+TOLLGATE_DECL void batch::set_response_wait_max(milliseconds response_wait_max) {
     response_wait_max_ = response_wait_max;
     // The server's timeout is shorter, so that it reports the timeout while the client still waits.
     add("SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $1, true)",
@@ -28,7 +28,7 @@ TOLLGATE_DECL void rows::clearer::operator()(pg_result* result) const noexcept {
 
 TOLLGATE_DECL std::size_t rows::count() const noexcept { return static_cast<std::size_t>(PQntuples(result_.get())); }
 
-TOLLGATE_DECL std::int64_t rows::touched() const noexcept {
+TOLLGATE_DECL std::int64_t rows::affected() const noexcept {
     const char* const digits = PQcmdTuples(result_.get());
     std::int64_t number = 0;
     std::from_chars(digits, digits + std::strlen(digits), number);

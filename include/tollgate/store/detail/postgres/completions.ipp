@@ -9,13 +9,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 namespace tollgate::inline v0::postgres::detail {
-
-/// Finding the rows beyond the bound scans all kept ones, so it is done rarely.
-inline constexpr std::size_t ended_between_trims = 100;
 
 /// The rows that the results refer to.
 struct completion_rows {
@@ -49,18 +45,12 @@ struct completion_rows {
     }
 };
 
-/// Hooks of which enough deliveries ended since they were last trimmed; `counts` has how many.
-inline std::vector<hook_id> hooks_with_history_to_trim(const completion_rows& in,
-                                                       std::unordered_map<hook_id, std::size_t>& counts) {
-    constexpr std::size_t hooks_counted_max = 10'000;
+/// Hooks whose history is to be trimmed now.
+inline std::vector<hook_id> hooks_with_history_to_trim(const completion_rows& in, sql::trim_counter& counter) {
     std::vector<hook_id> full;
-    if (counts.size() > hooks_counted_max) counts.clear();
-    for (const auto& [id, each] : in.deliveries) {
-        if (!each.is_changed || each.state == delivery_state::waiting || each.state == delivery_state::held) continue;
-        if (++counts[each.hook] < ended_between_trims) continue;
-        counts[each.hook] = 0;
-        full.push_back(each.hook);
-    }
+    for (const auto& [id, each] : in.deliveries)
+        if (each.is_changed && each.state != delivery_state::waiting && each.state != delivery_state::held && counter.add(each.hook))
+            full.push_back(each.hook);
     return full;
 }
 
@@ -145,7 +135,7 @@ inline result<void> write_rows(batch request, transaction& on, const completion_
         std::vector<milliseconds> durations;
         std::vector<attempt_end> ends;
         std::vector<std::int64_t> statuses;
-        std::vector<raw_bytes> responses_of, requests_of;
+        std::vector<sql::raw_bytes> responses_of, requests_of;
         for (const attempt_result& each : ended) {
             const auto found = in.deliveries.find(each.lease.delivery);
             if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
@@ -274,8 +264,8 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
         // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
         // including deliveries of other nodes. A failure is made up for next time.
         for (const hook_id each : full)
-            static_cast<void>(postgres::removal{impl_->database}.ended_beyond(
-                each, limits::ended_deliveries_per_hook_max, 2 * postgres::detail::ended_between_trims));
+            static_cast<void>(postgres::removal{impl_->database}.ended_beyond(each, limits::ended_deliveries_per_hook_max,
+                                                                              sql::trim_counter::rows_max));
         return results;
     };
     return detail::without_exceptions([&]() -> result<std::vector<completion>> {

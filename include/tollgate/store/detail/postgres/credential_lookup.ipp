@@ -20,9 +20,9 @@ struct lookup_parts {
     std::string_view keys;  // the type of $1
 };
 
-// PostgreSQL plans a prepared statement anew each time where it expects more rows from the plan for any parameters, as it
-// does for an array of few keys: ten times what finding one row costs. It does not look into a sub-select, so that it plans
-// once. OFFSET 0 keeps it from joining the whole table of users, which it would if it planned while that is small.
+// For an array of few keys, PostgreSQL would plan the prepared statement again at each execution, which costs ten times as much as
+// finding one row. Its planner does not evaluate a sub-select, so it plans once. OFFSET 0 prevents a join with the whole table of
+// users, which it would choose if it planned while that table is small.
 inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_query) {
     std::string text{"SELECT "};
     text.append(parts.columns);

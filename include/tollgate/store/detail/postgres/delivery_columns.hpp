@@ -1,31 +1,14 @@
 #pragma once
 
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/model/hook.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <string>
-#include <string_view>
 
 namespace tollgate::inline v0::postgres {
-
-template <>
-struct column<disable_reason> {
-    static constexpr wire_type type = wire_text;
-    static std::optional<disable_reason> read(const cell& from) noexcept {
-        const auto text = from.text();
-        if (text == std::string_view{"gone"}) return disable_reason::gone;
-        if (text == std::string_view{"failing"}) return disable_reason::failing;
-        return std::nullopt;
-    }
-    static void write(parameter& to, disable_reason value) {
-        to.text(value == disable_reason::gone ? "gone" : "failing");
-    }
-};
 
 /// An enumeration, stored as its number. Numbers are never reused.
 template <class E, E Last>
@@ -59,21 +42,6 @@ struct column<message_seed> {
     static void write(parameter& to, const message_seed& value) {
         to.blob({reinterpret_cast<const char*>(value.data()), value.size()});
     }
-};
-
-/// A response body: bytes of any kind.
-struct raw_bytes {
-    std::string value;
-};
-
-template <>
-struct column<raw_bytes> {
-    static constexpr wire_type type = wire_bytes;
-    static std::optional<raw_bytes> read(const cell& from) {
-        const auto bytes = from.blob();
-        return bytes ? std::optional{raw_bytes{std::string{*bytes}}} : std::nullopt;
-    }
-    static void write(parameter& to, const raw_bytes& value) { to.blob(value.value); }
 };
 
 }  // namespace tollgate::postgres

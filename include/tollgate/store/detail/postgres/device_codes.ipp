@@ -20,31 +20,22 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
             code.application, limits::device_codes_per_application_max);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
-        if (done->front().touched() == 0) return not_found();
+        if (done->front().affected() == 0) return not_found();
         return {};
     });
 }
 
 TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<device_code>> {
-        auto found = impl_->database.query(
-            "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
-            "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
-            "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
-            code);
-        if (!found) return std::move(found).error();
-        return sql::read_device_code(*found);
-    });
+    return impl_->read([](postgres::rows& found) { return sql::read_device_code(found); },
+                       "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
+                       "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
+                       "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
+                       code);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user_code,
                                                               device_code_state answer) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.execute(
-            "UPDATE tollgate_device_codes SET state = $2 WHERE user_digest = $1 AND state = 'pending'", user_code, answer);
-        if (!done) return std::move(done).error();
-        return done->touched() > 0;
-    });
+    return impl_->change("UPDATE tollgate_device_codes SET state = $2 WHERE user_digest = $1 AND state = 'pending'", user_code, answer);
 }
 
 }  // namespace tollgate

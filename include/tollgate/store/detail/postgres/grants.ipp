@@ -13,12 +13,8 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
                                                                               application_id application) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<scope_set>> {
-        auto found = impl_->database.query(
-            "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
-        if (!found) return std::move(found).error();
-        return sql::read_value<scope_set>(*found);
-    });
+    return impl_->read([](postgres::rows& found) { return sql::read_value<scope_set>(found); },
+                       "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
 }
 
 TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& code) noexcept {
@@ -166,7 +162,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
         if (!*row) return refreshed_token{};
         const auto& [scopes, result, user, seed] = **row;
         impl_->changes->forget_key(impl_->access_tokens.hash_of(shown.access_digest));
-        if (result == "reused" || results->back().touched() > 0) impl_->changes->forget(user);  // older ones were deleted
+        if (result == "reused" || results->back().affected() > 0) impl_->changes->forget(user);  // older ones were deleted
         if (result == "reused") return refreshed_token{refresh_result::reused, {}};
         if (result == "too_wide") return refreshed_token{refresh_result::too_wide, {}};
         return refreshed_token{refresh_result::refreshed, scopes, shown.rotation ? seed : std::nullopt};
@@ -200,31 +196,23 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
 }
 
 TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<oauth_token>> {
-        auto found = impl_->database.query(
-            "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
-            "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
-            "ON applications.id = application_id WHERE token_digest = $1 "
-            "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
-            "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-            "JOIN tollgate_applications AS applications ON applications.id = application_id "
-            "WHERE token_digest = $1 OR family_digest = $1",
-            token);
-        if (!found) return std::move(found).error();
-        return sql::read_oauth_token(*found);
-    });
+    return impl_->read([](postgres::rows& found) { return sql::read_oauth_token(found); },
+                       "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
+                       "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
+                       "ON applications.id = application_id WHERE token_digest = $1 "
+                       "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
+                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+                       "JOIN tollgate_applications AS applications ON applications.id = application_id "
+                       "WHERE token_digest = $1 OR family_digest = $1",
+                       token);
 }
 
 TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<grant>> {
-        auto listed = impl_->database.query(
-            "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
-            "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
-            "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
-            user);
-        if (!listed) return std::move(listed).error();
-        return sql::read_grants(*listed, user);
-    });
+    return impl_->read([&](postgres::rows& found) { return sql::read_grants(found, user); },
+                       "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
+                       "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
+                       "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
+                       user);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
@@ -238,7 +226,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, applicatio
         auto results = impl_->database.run(batch);
         if (!results) return impl_->forget_all_after(std::move(results).error());
         impl_->changes->forget(user);
-        return results->back().touched() > 0;
+        return results->back().affected() > 0;
     });
 }
 
@@ -265,9 +253,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
             "SELECT (SELECT so_far FROM swept) + (SELECT count(*) FROM devices)",
             now, rows_max);
         if (!swept) return std::move(swept).error();
-        const auto row = swept->only<std::int64_t>();
-        if (!row) return row.error();
-        return static_cast<std::size_t>(std::get<0>(*row));
+        return postgres::read_count(*swept);
     });
 }
 

@@ -42,14 +42,10 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
 }
 
 TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<hook>> {
-        auto listed = impl_->database.query(
-            "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
-            "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
-            account.service, account.account);
-        if (!listed) return std::move(listed).error();
-        return sql::read_hooks(*listed, account);
-    });
+    return impl_->read([&](postgres::rows& found) { return sql::read_hooks(found, account); },
+                       "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
+                       "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
+                       account.service, account.account);
 }
 
 TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook(
@@ -130,7 +126,7 @@ TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref
                   account.service, account.account, *encrypted);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        return results->back().touched() > 0;
+        return results->back().affected() > 0;
     });
 }
 
@@ -170,9 +166,8 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             id);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        if ((*results)[1].touched() == 0) return false;
-        // Its deliveries are no longer listed or claimed. If this fails, or there are more of them, claims and sweeps
-        // remove the rest.
+        if ((*results)[1].affected() == 0) return false;
+        // Its deliveries are no longer listed or leased. If this fails, or there are more of them, `due_hooks` and sweeps remove the rest.
         if (results->back().count() == 0)
             static_cast<void>(postgres::removal{impl_->database}.of_deleted(id, postgres::backlog_rows_max));
         return true;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tollgate/store/detail/postgres/backlog.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/removal.hpp>
 #include <tollgate/store/detail/postgres/store_impl.hpp>
@@ -8,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +16,44 @@ namespace tollgate::inline v0::postgres::detail {
 
 /// Notices that one statement reads or removes; the rest is left for the next one.
 inline constexpr std::size_t notices_max = 1000;
+
+/// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the held ones of an
+/// enabled hook due. One hook and at most `backlog_rows_max` deliveries per call.
+inline result<void> work_on_backlog(postgres_database& on, instant now) {
+    auto request = on.make_batch();
+    request.add(
+        "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
+        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
+    request.add(
+        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
+        "hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
+        "AND state = 0 AND NOT is_leased LIMIT $2))",
+        now, backlog_rows_max);
+    request.add(
+        "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
+        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
+        "LIMIT $2)) RETURNING hook_id) "
+        "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
+        now, backlog_rows_max);
+    request.add(
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
+        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
+        "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
+    request.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
+    auto response = on.run(request);
+    if (!response) return std::move(response).error();
+    const auto any_deleted = response->back().only<bool>();
+    if (!any_deleted) return any_deleted.error();
+    if (!std::get<0>(*any_deleted)) return {};
+    if (auto removed = removal{on}.of_deleted(std::nullopt, backlog_rows_max); !removed) return std::move(removed).error();
+    return {};
+}
 
 }  // namespace tollgate::postgres::detail
 
@@ -62,19 +100,17 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             now, postgres::detail::notices_max);
         auto response = impl_->database.run(request, postgres::repeat::allowed);
         if (!response) return std::move(response).error();
-        due_hook_page page;
-        for (;;) {
-            auto row = response->front().next<hook_id, service_name, account_id, std::string>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            auto& [id, service, account, target_url] = **row;
-            page.hooks.push_back({id, {service, account}, std::move(target_url)});
-        }
+        auto hooks = sql::read_all<hook_id, service_name, account_id, std::string>(
+            response->front(), [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
+                return due_hook{id, {service, account}, std::move(target_url)};
+            });
+        if (!hooks) return std::move(hooks).error();
+        due_hook_page page{.hooks = *std::move(hooks)};
         const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
         if (!row) return row.error();
         const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
         if (has_backlog) {
-            if (auto done = postgres::work_on_backlog(impl_->database, postgres::backlog_rows_max, now); !done)
+            if (auto done = postgres::detail::work_on_backlog(impl_->database, now); !done)
                 return std::move(done).error();
         }
         if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;

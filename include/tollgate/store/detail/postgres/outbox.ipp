@@ -25,7 +25,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& repo
         request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
-        return postgres::appended_count(response->front());
+        return postgres::read_count(response->front());
     });
 }
 
@@ -58,35 +58,16 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
                                                                            std::size_t rows_max,
                                                                            std::optional<delivery_id> before,
                                                                            std::optional<delivery_state> state) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<delivery>> {
-        auto listed = impl_->database.query(
-            "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
-            "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
-            "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-            "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-            "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-            "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
-            hook, account.service, account.account, rows_max,
-            before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
-        if (!listed) return std::move(listed).error();
-        std::vector<delivery> found;
-        for (;;) {
-            auto row = listed->next<delivery_id, std::string, message_seed, instant, delivery_state, std::int64_t,
-                                    std::optional<instant>>();
-            if (!row) return std::move(row).error();
-            if (!*row) return found;
-            auto& [id, event, seed, created_at, stored_state, attempts_made, next_attempt_at] = **row;
-            found.push_back({.id = id,
-                             .hook = hook,
-                             .event = std::move(event),
-                             .message_id = message_id_of(seed, hook),
-                             .created_at = created_at,
-                             .state = stored_state,
-                             .attempts_made = static_cast<unsigned>(attempts_made),
-                             .next_attempt_at = next_attempt_at});
-        }
-    });
+    return impl_->read([&](postgres::rows& found) { return sql::read_deliveries<message_seed>(found, hook); },
+                       "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
+                       "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+                       "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+                       "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+                       "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+                       "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+                       "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
+                       hook, account.service, account.account, rows_max,
+                       before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
 }
 
 TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
@@ -109,19 +90,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
                                 "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
                                 hook, account.service, account.account, rows_max);
         if (!listed) return std::move(listed).error();
-        std::vector<recorded_attempt> found;
-        for (;;) {
-            auto row = listed->next<delivery_id, std::string, message_seed, instant, milliseconds, attempt_end,
-                                    std::int64_t, postgres::raw_bytes, postgres::raw_bytes>();
-            if (!row) return std::move(row).error();
-            if (!*row) return found;
-            auto& [id, event, seed, at, duration, end, status, response, request] = **row;
-            found.push_back({.delivery = id,
-                             .event = std::move(event),
-                             .message_id = message_id_of(seed, hook),
-                             .attempt = {at, duration, end, static_cast<unsigned>(status), std::move(response.value),
-                                      std::move(request.value)}});
-        }
+        return sql::read_attempts<message_seed>(*listed, hook);
     });
 }
 
@@ -202,7 +171,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
             "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
             "NULL "
             "FROM before WHERE hooks.id = before.id), "
-            // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
+            // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
             "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
             "WHERE state = 3 LIMIT $5), "
             "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
@@ -221,7 +190,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
         request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
-        return response->back().touched() > 0;
+        return response->back().affected() > 0;
     });
 }
 

@@ -106,7 +106,7 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
         batch.add(postgres::notify_other_nodes);  // sent when the transaction commits
         auto results = postgres::run_within(connection_, batch);
         if (!results) return std::move(results).error();
-        return postgres::appended_count(results->front());
+        return postgres::read_count(results->front());
     });
 }
 

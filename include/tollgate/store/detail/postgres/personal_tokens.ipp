@@ -48,15 +48,11 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
 }
 
 TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<personal_token>> {
-        auto listed = impl_->database.query(
-            "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
-            "FROM tollgate_personal_tokens "
-            "WHERE user_id = $1 ORDER BY id",
-            user);
-        if (!listed) return std::move(listed).error();
-        return sql::read_personal_tokens(*listed, user);
-    });
+    return impl_->read([&](postgres::rows& found) { return sql::read_personal_tokens(found, user); },
+                       "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
+                       "FROM tollgate_personal_tokens "
+                       "WHERE user_id = $1 ORDER BY id",
+                       user);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, token_id id,
@@ -68,7 +64,7 @@ TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, to
             renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget(user);
-        return done->touched() > 0;
+        return done->affected() > 0;
     });
 }
 

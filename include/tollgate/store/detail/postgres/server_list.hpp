@@ -28,8 +28,8 @@ using server_parameters = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] TOLLGATE_DECL std::vector<std::string> addresses_of(const server_parameters& server);
 inline constexpr std::size_t server_addresses_max = 4;
 
-/// The server at each of its addresses, so that one that does not respond uses its share of the time only; libpq gives all of it to
-/// the first. `preferred` comes first, if it is one of them. With fewer than two addresses the server itself.
+/// The server at each of its addresses, so that an address that does not respond uses only its share of the time; libpq would give the
+/// first address all of it. `preferred` comes first, if it is one of them. With fewer than two addresses the server itself.
 [[nodiscard]] TOLLGATE_DECL std::vector<server_parameters> server_at_each(const server_parameters& server,
                                                                           std::vector<std::string> addresses,
                                                                           const std::string& preferred);

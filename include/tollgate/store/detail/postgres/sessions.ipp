@@ -24,14 +24,10 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
 }
 
 TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<stored_session>> {
-        auto found = impl_->database.query(
-            "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
-            "FROM tollgate_sessions WHERE cookie_digest = $1",
-            cookie);
-        if (!found) return std::move(found).error();
-        return sql::read_session(*found);
-    });
+    return impl_->read([](postgres::rows& found) { return sql::read_session(found); },
+                       "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+                       "FROM tollgate_sessions WHERE cookie_digest = $1",
+                       cookie);
 }
 
 TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
@@ -44,22 +40,14 @@ TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, i
 }
 
 TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.execute("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
-        if (!done) return std::move(done).error();
-        return done->touched() > 0;
-    });
+    return impl_->change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
 }
 
 TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(user_id user) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<stored_session>> {
-        auto found = impl_->database.query(
-            "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
-            "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
-            user);
-        if (!found) return std::move(found).error();
-        return sql::read_sessions(*found);
-    });
+    return impl_->read([](postgres::rows& found) { return sql::read_sessions(found); },
+                       "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+                       "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
+                       user);
 }
 
 TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {
@@ -87,9 +75,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
             "SELECT (SELECT count(*) FROM over) + (SELECT count(*) FROM idle)",
             created_before, seen_before, rows_max);
         if (!swept) return std::move(swept).error();
-        const auto row = swept->only<std::int64_t>();
-        if (!row) return row.error();
-        return static_cast<std::size_t>(std::get<0>(*row));
+        return postgres::read_count(*swept);
     });
 }
 

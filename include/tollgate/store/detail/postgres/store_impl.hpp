@@ -5,6 +5,7 @@
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/postgres/credential_lookup.hpp>
 #include <tollgate/store/detail/postgres/listener.hpp>
+#include <tollgate/store/detail/sql/trim_counter.hpp>
 #include <tollgate/store/postgres.hpp>
 #include <tollgate/store/postgres_database.hpp>
 
@@ -13,7 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
+#include <type_traits>
 #include <utility>
 
 namespace tollgate::inline v0 {
@@ -40,6 +41,25 @@ struct postgres_store::impl {
         return failure;
     }
 
+    /// For verbs of one statement that changes nothing: what `read_rows` makes of its rows.
+    template <class Read, class... Values>
+    std::invoke_result_t<Read&, postgres::rows&> read(Read read_rows, postgres::statement_text text, const Values&... values) noexcept {
+        return detail::without_exceptions([&]() -> std::invoke_result_t<Read&, postgres::rows&> {
+            auto found = database.query(text, values...);
+            if (!found) return std::move(found).error();
+            return read_rows(*found);
+        });
+    }
+    /// For verbs of one statement: whether it changed a row.
+    template <class... Values>
+    result<bool> change(postgres::statement_text text, const Values&... values) noexcept {
+        return detail::without_exceptions([&]() -> result<bool> {
+            auto done = database.execute(text, values...);
+            if (!done) return std::move(done).error();
+            return done->affected() > 0;
+        });
+    }
+
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
 
@@ -52,8 +72,7 @@ struct postgres_store::impl {
     postgres_row_cache<token_username, token_credential> personal_tokens;
     postgres_row_cache<digest, token_credential> access_tokens;
     std::mutex ended_mutex;
-    /// Per hook, deliveries that ended since its history was last trimmed. Guarded by the mutex.
-    std::unordered_map<hook_id, std::size_t> ended_deliveries;
+    sql::trim_counter ended_deliveries;  // guarded by the mutex
     postgres::listener listener;  // ends before the database does
 };
 

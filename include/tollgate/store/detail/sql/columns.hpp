@@ -147,40 +147,43 @@ struct column<decimal> {
     static void write(auto&& to, const decimal& value) { to.text(value.text()); }
 };
 
-template <>
-struct column<hook_source> {
+/// An enumeration stored as its text, so that rows are readable and a later release cannot reuse a value.
+template <class E, E... Values>
+struct text_column {
     static constexpr storage type = storage::text;
-    static std::optional<hook_source> read(const auto& from) noexcept {
+    static std::optional<E> read(const auto& from) noexcept {
         const auto text = from.text();
-        for (const hook_source each : {hook_source::api, hook_source::manual})
+        for (const E each : {Values...})
             if (text == to_text(each)) return each;
         return std::nullopt;
     }
-    static void write(auto&& to, hook_source value) { to.text(to_text(value)); }
+    static void write(auto&& to, E value) { to.text(to_text(value)); }
 };
 
 template <>
-struct column<client_type> {
-    static constexpr storage type = storage::text;
-    static std::optional<client_type> read(const auto& from) noexcept {
-        const auto text = from.text();
-        for (const client_type each : {client_type::confidential, client_type::public_client, client_type::resource_server})
-            if (text == to_text(each)) return each;
-        return std::nullopt;
-    }
-    static void write(auto&& to, client_type value) { to.text(to_text(value)); }
+struct column<hook_source> : text_column<hook_source, hook_source::api, hook_source::manual> {};
+template <>
+struct column<disable_reason> : text_column<disable_reason, disable_reason::gone, disable_reason::failing> {};
+template <>
+struct column<client_type>
+    : text_column<client_type, client_type::confidential, client_type::public_client, client_type::resource_server> {};
+template <>
+struct column<device_code_state>
+    : text_column<device_code_state, device_code_state::pending, device_code_state::approved, device_code_state::denied> {};
+
+/// Bytes of any kind, for what receivers respond; a text column would require valid text.
+struct raw_bytes {
+    std::string value;
 };
 
 template <>
-struct column<device_code_state> {
-    static constexpr storage type = storage::text;
-    static std::optional<device_code_state> read(const auto& from) noexcept {
-        const auto text = from.text();
-        for (const auto each : {device_code_state::pending, device_code_state::approved, device_code_state::denied})
-            if (text == to_text(each)) return each;
-        return std::nullopt;
+struct column<raw_bytes> {
+    static constexpr storage type = storage::blob;
+    static std::optional<raw_bytes> read(const auto& from) {
+        const auto bytes = from.blob();
+        return bytes ? std::optional{raw_bytes{std::string{*bytes}}} : std::nullopt;
     }
-    static void write(auto&& to, device_code_state value) { to.text(to_text(value)); }
+    static void write(auto&& to, const raw_bytes& value) { to.blob(value.value); }
 };
 
 /// URLs, one a line: they have no control characters. Bound as text, see `to_lines`.

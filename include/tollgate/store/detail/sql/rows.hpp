@@ -3,6 +3,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/account.hpp>
 #include <tollgate/model/application.hpp>
+#include <tollgate/model/delivery.hpp>
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/hook.hpp>
 #include <tollgate/model/personal_token.hpp>
@@ -175,6 +176,43 @@ result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
             if (disabled_at) read.disabled = hook_disablement{*disabled_at, reason.value_or(disable_reason::failing)};
             read.failing_since = failing_since;
             return read;
+        });
+}
+
+/// The message id of a delivery, from what the database stores: the id, or the seed that its event's deliveries share.
+[[nodiscard]] inline public_id to_message_id(const public_id& stored, hook_id) { return stored; }
+[[nodiscard]] inline public_id to_message_id(const message_seed& seed, hook_id to) { return message_id_of(seed, to); }
+
+/// id, event, message id or its seed, created_at, state, attempts_made, next_attempt_at
+template <class MessageId, class Rows>
+result<std::vector<delivery>> read_deliveries(Rows&& from, hook_id of) {
+    return read_all<delivery_id, std::string, MessageId, instant, delivery_state, std::int64_t, std::optional<instant>>(
+        from, [of](delivery_id id, std::string& event, MessageId& message, instant created_at, delivery_state state,
+                   std::int64_t attempts_made, std::optional<instant> next_attempt_at) {
+            return delivery{.id = id,
+                            .hook = of,
+                            .event = std::move(event),
+                            .message_id = to_message_id(message, of),
+                            .created_at = created_at,
+                            .state = state,
+                            .attempts_made = static_cast<unsigned>(attempts_made),
+                            .next_attempt_at = next_attempt_at};
+        });
+}
+
+/// delivery, event, message id or its seed, at, duration, end, status, response, request
+template <class MessageId, class Rows>
+result<std::vector<recorded_attempt>> read_attempts(Rows&& from, hook_id of) {
+    return read_all<delivery_id, std::string, MessageId, instant, milliseconds, attempt_end, std::int64_t, raw_bytes, raw_bytes>(
+        from, [of](delivery_id id, std::string& event, MessageId& message, instant at, milliseconds duration, attempt_end end,
+                   std::int64_t status, raw_bytes& response, raw_bytes& request) {
+            return recorded_attempt{id, std::move(event), to_message_id(message, of),
+                                    attempt{.at = at,
+                                            .duration = duration,
+                                            .end = end,
+                                            .status = static_cast<unsigned>(status),
+                                            .response = std::move(response.value),
+                                            .request = std::move(request.value)}};
         });
 }
 

@@ -26,22 +26,15 @@ TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, inst
 
 TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed,
                                                 instant now) {
-    std::vector<listening_hook> listening;
-    {
-        auto rows = on.prepare(
-            "SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-            "AND disabled_at IS NULL ORDER BY id",
-            reported.account.service, reported.account.account, reported.name);
-        for (;;) {
-            auto row = rows.next<hook_id, std::string>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            listening.push_back({std::get<0>(**row), delivery_host(std::get<1>(**row))});
-        }
-    }
-    if (listening.empty()) return std::size_t{0};
-    if (auto done = append_event_to(on, listening, reported, seed, now); !done) return std::move(done).error();
-    return listening.size();
+    const auto listening = sql::read_all<hook_id, std::string>(
+        on.prepare("SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                   "AND disabled_at IS NULL ORDER BY id",
+                   reported.account.service, reported.account.account, reported.name),
+        [](hook_id id, const std::string& target_url) { return listening_hook{id, delivery_host(target_url)}; });
+    if (!listening) return listening.error();
+    if (listening->empty()) return std::size_t{0};
+    if (auto done = append_event_to(on, *listening, reported, seed, now); !done) return std::move(done).error();
+    return listening->size();
 }
 
 TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening, const event& reported,

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 namespace tollgate::inline v0::sqlite::detail {
@@ -16,7 +15,7 @@ namespace tollgate::inline v0::sqlite::detail {
 /// One `complete` call, within its transaction.
 class completing {
 public:
-    completing(database& on, instant now, std::unordered_map<hook_id, unsigned>& ended) : on_{on}, now_{now}, ended_{ended} {}
+    completing(database& on, instant now, sql::trim_counter& ended) : on_{on}, now_{now}, ended_{ended} {}
 
     result<completion> complete(const attempt_result& ended) {
         const delivery_id id = ended.lease.delivery;
@@ -58,7 +57,7 @@ private:
                 on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                         ended.lease.delivery, hook, attempt.at, std::int64_t{attempt.duration.count()}, attempt.end,
-                        std::int64_t{attempt.status}, blob_text{attempt.response}, blob_text{attempt.request});
+                        std::int64_t{attempt.status}, sql::raw_bytes{attempt.response}, sql::raw_bytes{attempt.request});
             !done)
             return done;
         return on_.run(
@@ -85,15 +84,9 @@ private:
             disabled ? std::optional{disabled->reason} : std::nullopt, id);
     }
 
-    /// Finding the rows beyond the bound scans all kept ones, so it is done rarely. It removes more than were added
-    /// since, which covers deliveries of other processes.
     result<void> count_ended(hook_id hook) {
-        constexpr unsigned interval = 100;
-        constexpr std::size_t hooks_counted_max = 10'000;
-        if (ended_.size() > hooks_counted_max) ended_.clear();
-        if (++ended_[hook] < interval) return {};
-        ended_[hook] = 0;
-        return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, std::size_t{2} * interval);
+        if (!ended_.add(hook)) return {};
+        return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, sql::trim_counter::rows_max);
     }
 
     result<void> hold_waiting(hook_id hook) {
@@ -105,7 +98,7 @@ private:
 
     database& on_;
     const instant now_;
-    std::unordered_map<hook_id, unsigned>& ended_;
+    sql::trim_counter& ended_;
 };
 
 }  // namespace tollgate::sqlite::detail

@@ -28,22 +28,7 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
                             "ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
                             hook, account.service, account.account, rows_max,
                             before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
-        std::vector<delivery> found;
-        for (;;) {
-            auto row = rows.next<delivery_id, std::string, public_id, instant, delivery_state, std::int64_t,
-                                 std::optional<instant>>();
-            if (!row) return std::move(row).error();
-            if (!*row) return found;
-            auto& [id, event, message_id, created_at, stored_state, attempts_made, next_attempt_at] = **row;
-            found.push_back({.id = id,
-                             .hook = hook,
-                             .event = std::move(event),
-                             .message_id = message_id,
-                             .created_at = created_at,
-                             .state = stored_state,
-                             .attempts_made = static_cast<unsigned>(attempts_made),
-                             .next_attempt_at = next_attempt_at});
-        }
+        return sql::read_deliveries<public_id>(rows, hook);
     });
 }
 
@@ -69,21 +54,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
                             "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
                             "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
                             hook, account.service, account.account, rows_max);
-        std::vector<recorded_attempt> found;
-        for (;;) {
-            auto row = rows.next<delivery_id, std::string, public_id, instant, std::int64_t, attempt_end, std::int64_t,
-                                 sqlite::blob_text, sqlite::blob_text>();
-            if (!row) return std::move(row).error();
-            if (!*row) return found;
-            auto& [id, event, message_id, at, duration, end, status, response, request] = **row;
-            found.push_back({id, std::move(event), message_id,
-                             attempt{.at = at,
-                                     .duration = milliseconds{duration},
-                                     .end = end,
-                                     .status = static_cast<unsigned>(status),
-                                     .response = std::move(response.bytes),
-                                     .request = std::move(request.bytes)}});
-        }
+        return sql::read_attempts<public_id>(rows, hook);
     });
 }
 
@@ -155,7 +126,7 @@ TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account,
             !done)
             return std::move(done).error();
         if (was_disabled) {
-            // Deliveries whose lease has ended are held, too, although no claim has noticed yet.
+            // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
             if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
                                    "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
                                    "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",

@@ -97,28 +97,22 @@ private:
             public_id message_id;
             std::int64_t attempts_made;
         };
-        std::vector<candidate> due;
-        {
-            auto rows = on_.prepare(
-                "SELECT id, lease_number + 1, event, message_id, attempts_made FROM tollgate_deliveries "
-                "INDEXED BY tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
-                "AND coalesce(due_at, leased_until) <= ? ORDER BY coalesce(due_at, leased_until), id LIMIT ?",
-                hook, time_.now, rows_max);
-            for (;;) {
-                auto row = rows.next<delivery_id, std::int64_t, std::int64_t, public_id, std::int64_t>();
-                if (!row) return std::move(row).error();
-                if (!*row) break;
-                auto& [id, number, event, message_id, attempts_made] = **row;
-                due.push_back({{id, number}, event, message_id, attempts_made});
-            }
-        }
+        const auto due = sql::read_all<delivery_id, std::int64_t, std::int64_t, public_id, std::int64_t>(
+            on_.prepare("SELECT id, lease_number + 1, event, message_id, attempts_made FROM tollgate_deliveries "
+                        "INDEXED BY tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
+                        "AND coalesce(due_at, leased_until) <= ? ORDER BY coalesce(due_at, leased_until), id LIMIT ?",
+                        hook, time_.now, rows_max),
+            [](delivery_id id, std::int64_t number, std::int64_t event, const public_id& message_id, std::int64_t attempts_made) {
+                return candidate{{id, number}, event, message_id, attempts_made};
+            });
+        if (!due) return due.error();
         std::vector<std::string> previous_secrets;
-        if (!due.empty() && to.has_previous_secrets) {
+        if (!due->empty() && to.has_previous_secrets) {
             auto read = read_previous_secrets(hook);
             if (!read) return std::move(read).error();
             previous_secrets = *std::move(read);
         }
-        for (const candidate& each : due) {
+        for (const candidate& each : *due) {
             auto event = read_event(each.event);
             if (!event) return std::move(event).error();
             // The hook's target may have changed since the delivery was created or last leased.
@@ -137,7 +131,7 @@ private:
                                .previous_secrets = previous_secrets,
                                .attempts_made = static_cast<unsigned>(each.attempts_made)});
         }
-        return due.size();
+        return due->size();
     }
 
     /// When the hook is due next; `if_due` if it has a due delivery now.
@@ -155,15 +149,10 @@ private:
     }
 
     result<std::vector<std::string>> read_previous_secrets(hook_id hook) {
-        auto rows = on_.prepare(
-            "SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", hook, time_.now);
-        std::vector<std::string> secrets;
-        for (;;) {
-            auto row = rows.next<std::string>();
-            if (!row) return std::move(row).error();
-            if (!*row) return secrets;
-            secrets.push_back(std::get<0>(std::move(**row)));
-        }
+        return sql::read_all<std::string>(
+            on_.prepare("SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", hook,
+                        time_.now),
+            [](std::string& secret) { return std::move(secret); });
     }
 
     result<std::shared_ptr<const event>> read_event(std::int64_t id) {

@@ -13,19 +13,13 @@ namespace detail {
 
 /// Removes the deliveries listed by `rows` (id and event); returns how many.
 inline result<std::size_t> remove_listed(database& on, statement rows) {
-    std::vector<std::pair<delivery_id, std::int64_t>> listed;
-    {
-        auto reading = std::move(rows);  // finished before anything is removed
-        for (;;) {
-            auto row = reading.next<delivery_id, std::int64_t>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            listed.emplace_back(std::get<0>(**row), std::get<1>(**row));
-        }
-    }
-    for (const auto& [id, event] : listed)
+    // All are read, and the statement is finished, before anything is removed.
+    const auto listed = sql::read_all<delivery_id, std::int64_t>(
+        statement{std::move(rows)}, [](delivery_id id, std::int64_t event) { return std::pair{id, event}; });
+    if (!listed) return listed.error();
+    for (const auto& [id, event] : *listed)
         if (auto done = remove_delivery(on, id, event); !done) return std::move(done).error();
-    return listed.size();
+    return listed->size();
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/personal_token.hpp>
+#include <tollgate/store/detail/sql/trim_counter.hpp>
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
@@ -10,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace tollgate::inline v0 {
@@ -25,8 +25,8 @@ struct sqlite_store::impl {
           personal_tokens{database.changes(), settings.cached_credentials_max},
           access_tokens{database.changes(), settings.cached_credentials_max} {}
 
-    /// What the integrator's query returns of the owner of a credential that was just read; empty without a query or a row. Both
-    /// are one snapshot of the file if the statement that read the credential still exists.
+    /// What `owner_query` returns for the owner of the credential just read; empty without a query or a row. Keep the statement that
+    /// read the credential alive: then both come from one snapshot of the file.
     TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
 
     /// Encrypts the webhook secrets that are not encrypted with the first key.
@@ -37,8 +37,7 @@ struct sqlite_store::impl {
     secret_keys keys;
     sqlite_row_cache<token_username, token_credential> personal_tokens;
     sqlite_row_cache<digest, token_credential> access_tokens;
-    /// Per hook, deliveries that ended since its history was last trimmed. Guarded by the connection that writes.
-    std::unordered_map<hook_id, unsigned> ended_deliveries{};
+    sql::trim_counter ended_deliveries{};  // guarded by the connection that writes
 
 private:
     static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);

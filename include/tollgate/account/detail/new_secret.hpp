@@ -1,0 +1,25 @@
+#pragma once
+
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/secret.hpp>
+#include <tollgate/contract/sources.hpp>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+namespace tollgate::inline v0 {
+
+/// A new secret, whose random bytes do not stay in memory; empty if the random source fails.
+template <random_source Random>
+[[nodiscard]] std::optional<secret_text> new_secret(secret_kind kind, const Random& random) {
+    std::array<std::byte, 32> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    const auto secret = make_secret(kind, bytes);
+    secure_wipe(bytes);
+    return secret;
+}
+
+[[nodiscard]] inline error random_source_error() { return internal_error("the random source failed"); }
+
+}  // namespace tollgate
