@@ -96,7 +96,15 @@ void write_private_file(const std::filesystem::path& file, std::string_view cont
             throw failed;
         }
     }
-    if (::rename(unfinished.c_str(), file.c_str()) != 0) throw system_error("cannot write", file);
+    if (::rename(unfinished.c_str(), file.c_str()) != 0) {
+        const auto failed = system_error("cannot write", file);
+        ::unlink(unfinished.c_str());
+        throw failed;
+    }
+    // The new name must be on disk, too.
+    const auto parent = file.parent_path();
+    const descriptor directory{::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    if (directory.number() < 0 || ::fsync(directory.number()) != 0) throw system_error("cannot write", file);
 }
 
 std::optional<std::string> read_small_file(const std::filesystem::path& file) {

@@ -15502,14 +15502,11 @@ public:
         if (applications_.find(code.application) == nullptr) return not_found();
         if (find_row(code.device_digest) != rows_.end() || find_row(code.user_digest) != rows_.end())
             return token_exists();
-        if (rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0)
+        if (rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0 && !replace_one())
             return unavailable("The memory store holds " + std::to_string(codes_max_) +
                                " device codes, the maximum (memory_settings::device_codes_max).");
         rows_.push_back({code, device_code_state::pending});
-        const auto is_sibling = [&](const row& each) { return each.code.application == code.application; };
-        if (static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_sibling)) >
-            limits::device_codes_per_application_max)
-            rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_sibling));
+        if (count_of(code.application) > limits::device_codes_per_application_max) erase_oldest_of(code.application);
         return {};
     }
 
@@ -15549,6 +15546,24 @@ private:
         new_device_code code;
         device_code_state state;
     };
+
+    [[nodiscard]] std::size_t count_of(application_id application) const noexcept {
+        return static_cast<std::size_t>(std::count_if(
+            rows_.begin(), rows_.end(), [&](const row& each) { return each.code.application == application; }));
+    }
+    void erase_oldest_of(application_id application) noexcept {
+        rows_.erase(std::find_if(rows_.begin(), rows_.end(), [&](const row& each) { return each.code.application == application; }));
+    }
+    /// Erases the oldest code of the application that has the most, so that one application cannot use up the store. False if each
+    /// has only one.
+    bool replace_one() {
+        std::map<application_id, std::size_t> counts;
+        for (const row& each : rows_) ++counts[each.code.application];
+        const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+        if (most == counts.end() || most->second < 2) return false;
+        erase_oldest_of(most->first);
+        return true;
+    }
 
     [[nodiscard]] std::vector<row>::const_iterator find_row(const digest& code) const noexcept {
         return std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
@@ -16339,6 +16354,31 @@ private:
 
 }  // namespace tollgate::memory
 
+// <tollgate/store/detail/memory/undo.hpp>
+
+namespace tollgate::inline v0::memory {
+
+/// Reverts a step at the end of the scope unless `keep` was called: when a verb runs out of memory, its earlier steps
+/// must not remain visible.
+template <class Undo>
+class undo_unless_kept {
+public:
+    explicit undo_unless_kept(Undo undo) noexcept : undo_{std::move(undo)} {}
+    undo_unless_kept(const undo_unless_kept&) = delete;
+    undo_unless_kept& operator=(const undo_unless_kept&) = delete;
+    ~undo_unless_kept() {
+        if (!kept_) undo_();
+    }
+
+    void keep() noexcept { kept_ = true; }
+
+private:
+    Undo undo_;
+    bool kept_ = false;
+};
+
+}  // namespace tollgate::memory
+
 // <tollgate/store/detail/memory/personal_tokens.hpp>
 
 namespace tollgate::inline v0::memory {
@@ -16652,9 +16692,12 @@ public:
     result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                              std::size_t hooks_per_event_max) noexcept {
         return in_hooks([&]() -> result<bool> {
+            const std::string host = delivery_host(changed.target_url);
             outbox_.prepare_target(changed.target_url);
+            memory::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
             auto done = hooks_.update(account, id, changed, hooks_per_event_max);
-            outbox_.retarget(delivery_host(changed.target_url), done && *done ? std::optional{id} : std::nullopt);
+            prepared.keep();
+            outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);
             return done;
         });
     }
@@ -29011,31 +29054,6 @@ TOLLGATE_DECL route_table account_routes() {
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/memory/undo.hpp>
-
-namespace tollgate::inline v0::memory {
-
-/// Reverts a step at the end of the scope unless `keep` was called: when a verb runs out of memory, its earlier steps
-/// must not remain visible.
-template <class Undo>
-class undo_unless_kept {
-public:
-    explicit undo_unless_kept(Undo undo) noexcept : undo_{std::move(undo)} {}
-    undo_unless_kept(const undo_unless_kept&) = delete;
-    undo_unless_kept& operator=(const undo_unless_kept&) = delete;
-    ~undo_unless_kept() {
-        if (!kept_) undo_();
-    }
-
-    void keep() noexcept { kept_ = true; }
-
-private:
-    Undo undo_;
-    bool kept_ = false;
-};
-
-}  // namespace tollgate::memory
-
 // <tollgate/store/detail/memory/applications.ipp>
 
 namespace tollgate::inline v0::memory {
@@ -39700,7 +39718,7 @@ class opened_file {
 public:
     /// Precondition: a connection is open that has read.
     explicit opened_file(const std::string& path)
-        : path_{path}, log_path_{resolved(path) + "-wal"}, opened_{identity_of(path_)}, opened_log_{identity_of(log_path_)} {}
+        : path_{absolute(path)}, log_path_{resolved(path) + "-wal"}, opened_{identity_of(path_)}, opened_log_{identity_of(log_path_)} {}
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     /// Two system calls of a microsecond. True where files cannot be distinguished.
@@ -39720,6 +39738,12 @@ public:
 private:
     using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
 
+    /// The program may change its directory. Other texts, such as `:memory:`, name no file.
+    static std::string absolute(const std::string& path) {
+        std::error_code failed;
+        const auto full = std::filesystem::absolute(path, failed);
+        return !failed && std::filesystem::exists(full, failed) ? full.string() : path;
+    }
     /// SQLite keeps the log beside the file, not beside a symbolic link to it.
     static std::string resolved(const std::string& path) {
         std::error_code failed;
@@ -39747,8 +39771,8 @@ struct sqlite_database::state {
     state(const std::string& path, const sqlite_database_settings& settings_, sqlite::change_stamp watched)
         : settings{settings_},
           file{path},
-          readers{pool_of(path, settings.readers_max), opener_of(path, true)},
-          writers{pool_of(path, 1), opener_of(path, false)},
+          readers{pool_of(path, settings.readers_max), opener_of(file.path(), true)},
+          writers{pool_of(path, 1), opener_of(file.path(), false)},
           changes{std::move(watched)} {}
 
     static reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {
@@ -40860,7 +40884,7 @@ namespace tollgate::inline v0::postgres {
 /// What a failure did to the transaction and the connection.
 enum class failure_kind : std::uint8_t {
     refused,    ///< the server rolled the transaction back: no effect
-    try_again,  ///< no effect, only because of concurrent transactions
+    try_again,  ///< no effect, only because of concurrent transactions, or because a prepared statement is stale
     lost,       ///< the connection is unusable, and it is unknown whether the transaction took effect
 };
 
@@ -40875,6 +40899,9 @@ struct run_failure {
 /// internal for the rest. `doing` is the statement. The cause contains the server's message without its detail, which
 /// may contain values.
 [[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
+
+/// Whether this SQLSTATE says that a prepared statement must be prepared again.
+[[nodiscard]] TOLLGATE_DECL bool is_stale_statement(std::string_view state) noexcept;
 
 /// A connection that broke or was never opened: unavailable.
 [[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);
@@ -41905,10 +41932,12 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
     std::vector<delivery_id> ids;
     for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
     request.add("BEGIN");
-    // Lock order for all transactions: hosts, hooks, deliveries; within each, by id.
+    // Lock order for all transactions: hosts, hooks, deliveries; within each, by id. The host of a delivery is that of its last lease;
+    // its hook may have another one now, which other verbs lock.
     request.add(
         "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY("
-        "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
+        "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1) UNION SELECT hooks.host_id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE deliveries.id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
         ids);
     request.add(
         "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason FROM tollgate_hooks WHERE id = ANY "
@@ -42573,6 +42602,8 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
             id, postgres::backlog_rows_max);
+        // Waits for transactions that send an event to it, so that the next statement sees their deliveries.
+        batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND account_id = 0 FOR UPDATE", id);
         batch.add(
             "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
             "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
@@ -42793,6 +42824,7 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             "WHERE number <= host_leases_max - leases), "
             "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
             "lease_number = lease_number + 1, resend_asked = false, host_id = chosen.host_id FROM chosen WHERE deliveries.id = chosen.id "
+            "AND state = 0 AND at <= $4 "
             "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
             "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, requested.type, target_url, secret, service, "
             "account_id, name, data, happened_at, seed FROM leased "
@@ -42968,21 +43000,24 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
             "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
             "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
             "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
-            "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING hook_id), "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent "
+            "AND NOT (state = 0 AND is_leased AND at > $4) RETURNING hook_id), "
             // `complete` sees that it is to be sent again.
             "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
-            "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent), "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent AND state = 0 AND is_leased AND at > $4 "
+            "RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
-            "SELECT is_disabled FROM found",
+            "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
             id, account.service, account.account, now);
         request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
-        const auto row = response->back().next<bool>();
+        const auto row = response->back().next<bool, bool>();
         if (!row) return row.error();
         if (!*row) return false;
-        if (std::get<0>(**row)) return hook_is_disabled();
-        return true;
+        const auto& [is_disabled, is_queued] = **row;
+        if (is_disabled) return hook_is_disabled();
+        return is_queued;  // false: it was removed meanwhile
     });
 }
 
@@ -43873,6 +43908,11 @@ inline std::string in_one_line(std::string_view message) {
 
 }  // namespace detail
 
+TOLLGATE_DECL bool is_stale_statement(std::string_view state) noexcept {
+    return state == "0A000"      // its result would have other columns, because a table was changed
+           || state == "26000";  // it does not exist any more, because a proxy has discarded it
+}
+
 TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing) {
     const char* const message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -43883,7 +43923,7 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
-    const bool because_of_others = state == "40001" || state == "40P01";
+    const bool because_of_others = state == "40001" || state == "40P01" || is_stale_statement(state);
     return {detail::problem_of(state, std::move(cause)), because_of_others ? failure_kind::try_again : failure_kind::refused};
 }
 
@@ -44260,7 +44300,9 @@ TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
 TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* result) {
     const command now = into.current();
     auto failed = failure(result, now.text.text());
-    if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
+    const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const bool is_stale = now.kind == command_kind::executes && code != nullptr && is_stale_statement(code);
+    if (now.kind == command_kind::prepares || is_stale) forget_prepared(now.text.text());
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.kind == failure_kind::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
@@ -45089,7 +45131,10 @@ TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, boo
             "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
             events);
     }
-    if (of_deleted)
+    if (of_deleted) {
+        // Waits for transactions that send an event to it, so that the next statement sees their deliveries.
+        request.add(
+            "SELECT id FROM tollgate_hooks WHERE id = current_setting('tollgate.deleted_hook')::bigint AND account_id = 0 FOR UPDATE");
         request.add(
             "WITH gone AS (DELETE FROM tollgate_hooks AS hooks WHERE id = "
             "current_setting('tollgate.deleted_hook')::bigint "
@@ -45097,6 +45142,7 @@ TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, boo
             "RETURNING id, host_id) "
             "DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
             "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> gone.id)");
+    }
     request.add("COMMIT");
     if (response = run(request); !response) return std::move(response).error();
     session->committed();

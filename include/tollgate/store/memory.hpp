@@ -11,6 +11,7 @@
 #include <tollgate/store/detail/memory/hooks.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/memory/sessions.hpp>
+#include <tollgate/store/detail/memory/undo.hpp>
 #include <tollgate/store/memory_tokens.hpp>
 
 #include <cstddef>
@@ -203,9 +204,12 @@ public:
     result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                              std::size_t hooks_per_event_max) noexcept {
         return in_hooks([&]() -> result<bool> {
+            const std::string host = delivery_host(changed.target_url);
             outbox_.prepare_target(changed.target_url);
+            memory::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
             auto done = hooks_.update(account, id, changed, hooks_per_event_max);
-            outbox_.retarget(delivery_host(changed.target_url), done && *done ? std::optional{id} : std::nullopt);
+            prepared.keep();
+            outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);
             return done;
         });
     }

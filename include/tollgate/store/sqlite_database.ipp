@@ -26,7 +26,7 @@ class opened_file {
 public:
     /// Precondition: a connection is open that has read.
     explicit opened_file(const std::string& path)
-        : path_{path}, log_path_{resolved(path) + "-wal"}, opened_{identity_of(path_)}, opened_log_{identity_of(log_path_)} {}
+        : path_{absolute(path)}, log_path_{resolved(path) + "-wal"}, opened_{identity_of(path_)}, opened_log_{identity_of(log_path_)} {}
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     /// Two system calls of a microsecond. True where files cannot be distinguished.
@@ -46,6 +46,12 @@ public:
 private:
     using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
 
+    /// The program may change its directory. Other texts, such as `:memory:`, name no file.
+    static std::string absolute(const std::string& path) {
+        std::error_code failed;
+        const auto full = std::filesystem::absolute(path, failed);
+        return !failed && std::filesystem::exists(full, failed) ? full.string() : path;
+    }
     /// SQLite keeps the log beside the file, not beside a symbolic link to it.
     static std::string resolved(const std::string& path) {
         std::error_code failed;
@@ -73,8 +79,8 @@ struct sqlite_database::state {
     state(const std::string& path, const sqlite_database_settings& settings_, sqlite::change_stamp watched)
         : settings{settings_},
           file{path},
-          readers{pool_of(path, settings.readers_max), opener_of(path, true)},
-          writers{pool_of(path, 1), opener_of(path, false)},
+          readers{pool_of(path, settings.readers_max), opener_of(file.path(), true)},
+          writers{pool_of(path, 1), opener_of(file.path(), false)},
           changes{std::move(watched)} {}
 
     static reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {

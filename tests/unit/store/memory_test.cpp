@@ -101,6 +101,40 @@ TEST_CASE("a full memory store refuses more OAuth rows and sessions and names th
     value_of(store.create_session(sample_session(3)));
 }
 
+TEST_CASE("one application cannot fill a memory store with device codes") {
+    memory_settings settings;
+    settings.device_codes_max = 4;
+    memory_store store{settings};
+    const auto busy = value_of(store.create_application(sample_application("tgi_a"), 100));
+    const auto other = value_of(store.create_application(sample_application("tgi_b"), 100));
+    const auto code = [](std::uint64_t number, application_id of) {
+        return new_device_code{.device_digest = digest_of("device " + std::to_string(number)),
+                               .user_digest = digest_of("user " + std::to_string(number)),
+                               .application = of,
+                               .scopes = {},
+                               .requested_from = "192.0.2.1",
+                               .created_at = noon,
+                               .expires_at = noon + seconds{600}};
+    };
+    const auto exists = [&](std::uint64_t number) {
+        return value_of(store.find_device_code(digest_of("user " + std::to_string(number)))).has_value();
+    };
+    for (std::uint64_t number = 1; number <= 5; ++number) value_of(store.create_device_code(code(number, busy)));
+    CHECK_FALSE(exists(1));  // its own oldest was replaced
+    CHECK(exists(5));
+    value_of(store.create_device_code(code(6, other)));
+    CHECK_FALSE(exists(2));
+    CHECK(exists(6));
+
+    // If each application has one, none is taken away.
+    settings.device_codes_max = 2;
+    memory_store small{settings};
+    for (std::uint64_t number = 1; number <= 2; ++number)
+        value_of(small.create_device_code(code(number, value_of(small.create_application(sample_application("tgi_" + std::to_string(number)), 100)))));
+    const auto third = value_of(small.create_application(sample_application("tgi_3"), 100));
+    expect_error(small.create_device_code(code(3, third)), error_kind::unavailable);
+}
+
 TEST_CASE("one user may have a quarter of a memory store's codes, access and refresh tokens") {
     memory_settings settings;
     settings.access_tokens_max = settings.codes_max = settings.refresh_tokens_max = 8;

@@ -395,6 +395,21 @@ TEST_CASE("when a connection breaks, reads are repeated and writes are not") {
     CHECK(proxy.accepted() == before + 1);
 }
 
+TEST_CASE("a statement whose table changed is prepared again") {
+    const auto schema = postgres_server::shared().new_schema();
+    auto pool = open_pool(schema, {.connections_max = 1});
+    REQUIRE(pool.execute("CREATE TABLE things AS SELECT 7::bigint AS id"));
+    const auto read = [&] { return pool.query("SELECT * FROM things"); };
+    REQUIRE(read());
+    postgres_server::run(schema, "ALTER TABLE things ADD COLUMN name text");
+    auto changed = read();
+    REQUIRE(changed);
+    CHECK((changed->only<std::int64_t, std::optional<std::string>>().has_value()));
+    // As a proxy does.
+    REQUIRE(pool.execute("DEALLOCATE ALL"));
+    CHECK(read());
+}
+
 TEST_CASE("a stopped server is reported at once, and used again after its restart") {
     postgres_server server;
     auto pool = open_pool(server.connection_string(), {.connections_max = 3});

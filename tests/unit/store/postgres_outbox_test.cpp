@@ -52,6 +52,11 @@ public:
         return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     }
     PGconn* handle() noexcept { return handle_; }
+    /// Whether another connection waits for a lock of this one.
+    bool blocks_another(const std::string& schema) const {
+        return postgres_server::run(schema, "SELECT count(*) FROM pg_stat_activity WHERE " + std::to_string(PQbackendPID(handle_)) +
+                                                " = ANY (pg_blocking_pids(pid))").at(0) != "0";
+    }
 
 private:
     PGconn* handle_;
@@ -405,6 +410,57 @@ TEST_CASE("nothing remains of swept deliveries: no events, attempts, hosts or no
     refused.target_url = "https://refused.example/";
     expect_error(store.create_hook(refused, 1), error_kind::invalid);
     CHECK(count_of(schema, "hosts") == "1");
+}
+
+TEST_CASE("a hook that is deleted while an event is sent to it leaves nothing") {
+    const auto schema = postgres_server::shared().new_schema();
+    postgres_store store{schema};
+    const auto account = sample_account();
+    const auto hook = listen(store, account);
+    own_connection own{schema};
+    REQUIRE(own.run("BEGIN"));
+    CHECK(value_of(postgres_own_transaction(store, own.handle()).append_event(sample_event(account), sample_seed(1), noon)) == 1);
+    std::thread deletes{[&] { (void)store.delete_hook(account, hook); }};
+    CHECK(eventually([&] { return own.blocks_another(schema); }));
+    CHECK(own.run("COMMIT"));
+    deletes.join();
+    value_of(store.due_hooks(noon, 10));  // works on the backlog
+    for (const char* each : {"hooks", "deliveries", "events", "hosts"}) CHECK(count_of(schema, each) == "0");
+}
+
+TEST_CASE("a late result waits for the host that its hook has now") {
+    const auto schema = postgres_server::shared().new_schema();
+    postgres_store store{schema};
+    const auto account = sample_account();
+    const auto hook = listen_at(store, account, "https://one.example/");
+    report(store, account);
+    const auto sent = claim_one(store, noon);
+    CHECK(value_of(store.update_hook(account, hook, {"site.published", "https://two.example/"}, 100)));
+    own_connection own{schema};
+    REQUIRE(own.run("BEGIN; SELECT FROM tollgate_hosts WHERE name = 'https://two.example' FOR UPDATE"));
+    std::thread completes{[&] { (void)store.complete(std::vector{completed(sent, delivery_outcome::delivered)}, noon); }};
+    CHECK(eventually([&] { return own.blocks_another(schema); }));
+    CHECK(own.run("COMMIT"));
+    completes.join();
+    expect_none_due(store, noon);
+}
+
+TEST_CASE("a delivery that is removed meanwhile is not sent again") {
+    const auto schema = postgres_server::shared().new_schema();
+    postgres_store store{schema};
+    const auto account = sample_account();
+    listen(store, account);
+    report(store, account);
+    const auto sent = claim_one(store, noon);
+    expect_completed(store, completed(sent, delivery_outcome::given_up), completion::done);
+    own_connection own{schema};
+    REQUIRE(own.run("BEGIN; DELETE FROM tollgate_deliveries"));
+    std::optional<result<bool>> resent;
+    std::thread resends{[&] { resent.emplace(store.resend(account, sent.lease.delivery, noon)); }};
+    CHECK(eventually([&] { return own.blocks_another(schema); }));
+    CHECK(own.run("COMMIT"));
+    resends.join();
+    CHECK_FALSE(value_of(*resent));
 }
 
 TEST_CASE("hooks are created and deleted while others send to the same host") {

@@ -60,6 +60,23 @@ struct files {
 
 }  // namespace
 
+TEST_CASE("a SQLite store with a relative path survives a change of the program's directory") {
+    const temporary_directory directory, elsewhere;
+    struct returning {
+        std::filesystem::path to = std::filesystem::current_path();
+        ~returning() { std::filesystem::current_path(to); }
+    } const home;
+    std::filesystem::current_path(directory.path());
+    sqlite_store store{"relative.db"};
+    std::filesystem::current_path(elsewhere.path());
+    for (int i = 0; i < 3; ++i) {  // also with connections that are opened later
+        value_of(store.create_application(sample_application("tgi_" + std::to_string(i)), 100));
+        CHECK(value_of(store.find_application("tgi_" + std::to_string(i))));
+    }
+    CHECK(std::filesystem::exists(directory.file("relative.db")));
+    CHECK_FALSE(std::filesystem::exists(elsewhere.file("relative.db")));
+}
+
 TEST_CASE("the SQLite store passes the store suite") {
     files files;
     tollgate_test::run_store_suite([&] { return sqlite_store{files.next()}; },

@@ -184,6 +184,28 @@ TEST_CASE("a session verb of a memory store that runs out of memory changes noth
         CHECK_FALSE(value_of(store.find_session(sample_session(seed).cookie_digest)));
 }
 
+TEST_CASE("a change of a webhook that runs out of memory changes nothing") {
+    using namespace tollgate::testing::detail;
+    const auto account = sample_account();
+    const std::string before = "https://one.example/a-path-that-is-longer-than-a-small-string";
+    const hook_change changed{"site.published", "https://two.example/another-path-that-is-longer-than-a-small-string"};
+    bool done = false;
+    for (long n = 0; !done; ++n) {
+        REQUIRE(n < 100);
+        CAPTURE(n);
+        memory_store store;
+        const auto hook = listen_at(store, account, before);
+        report(store, account);
+        allocations_left = n;
+        done = store.update_hook(account, hook, changed, 100).has_value();
+        allocations_left.reset();
+        CHECK(value_of(store.hooks_of(account)).front().target_url == (done ? changed.target_url : before));
+        const auto leased = claim_at(store, noon);
+        REQUIRE(leased.size() == 1);
+        CHECK(leased.front().target_url == (done ? changed.target_url : before));
+    }
+}
+
 TEST_CASE("an outbox verb of a memory store that runs out of memory changes nothing") {
     using namespace tollgate::testing::detail;
     using enum delivery_outcome;

@@ -59,10 +59,12 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
     std::vector<delivery_id> ids;
     for (const attempt_result& each : ended) ids.push_back(each.lease.delivery);
     request.add("BEGIN");
-    // Lock order for all transactions: hosts, hooks, deliveries; within each, by id.
+    // Lock order for all transactions: hosts, hooks, deliveries; within each, by id. The host of a delivery is that of its last lease;
+    // its hook may have another one now, which other verbs lock.
     request.add(
         "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY("
-        "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
+        "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1) UNION SELECT hooks.host_id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE deliveries.id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
         ids);
     request.add(
         "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason FROM tollgate_hooks WHERE id = ANY "

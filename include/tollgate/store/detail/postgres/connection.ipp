@@ -275,7 +275,9 @@ TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
 TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* result) {
     const command now = into.current();
     auto failed = failure(result, now.text.text());
-    if (now.kind == command_kind::prepares) forget_prepared(now.text.text());
+    const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const bool is_stale = now.kind == command_kind::executes && code != nullptr && is_stale_statement(code);
+    if (now.kind == command_kind::prepares || is_stale) forget_prepared(now.text.text());
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.kind == failure_kind::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;

@@ -14,7 +14,7 @@ namespace tollgate::inline v0::postgres {
 /// What a failure did to the transaction and the connection.
 enum class failure_kind : std::uint8_t {
     refused,    ///< the server rolled the transaction back: no effect
-    try_again,  ///< no effect, only because of concurrent transactions
+    try_again,  ///< no effect, only because of concurrent transactions, or because a prepared statement is stale
     lost,       ///< the connection is unusable, and it is unknown whether the transaction took effect
 };
 
@@ -29,6 +29,9 @@ struct run_failure {
 /// internal for the rest. `doing` is the statement. The cause contains the server's message without its detail, which
 /// may contain values.
 [[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
+
+/// Whether this SQLSTATE says that a prepared statement must be prepared again.
+[[nodiscard]] TOLLGATE_DECL bool is_stale_statement(std::string_view state) noexcept;
 
 /// A connection that broke or was never opened: unavailable.
 [[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);

@@ -40,6 +40,11 @@ inline std::string in_one_line(std::string_view message) {
 
 }  // namespace detail
 
+TOLLGATE_DECL bool is_stale_statement(std::string_view state) noexcept {
+    return state == "0A000"      // its result would have other columns, because a table was changed
+           || state == "26000";  // it does not exist any more, because a proxy has discarded it
+}
+
 TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing) {
     const char* const message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -50,7 +55,7 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
-    const bool because_of_others = state == "40001" || state == "40P01";
+    const bool because_of_others = state == "40001" || state == "40P01" || is_stale_statement(state);
     return {detail::problem_of(state, std::move(cause)), because_of_others ? failure_kind::try_again : failure_kind::refused};
 }
 

@@ -157,6 +157,8 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
             id, postgres::backlog_rows_max);
+        // Waits for transactions that send an event to it, so that the next statement sees their deliveries.
+        batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND account_id = 0 FOR UPDATE", id);
         batch.add(
             "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
             "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "

@@ -169,6 +169,7 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             "WHERE number <= host_leases_max - leases), "
             "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
             "lease_number = lease_number + 1, resend_asked = false, host_id = chosen.host_id FROM chosen WHERE deliveries.id = chosen.id "
+            "AND state = 0 AND at <= $4 "
             "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
             "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, requested.type, target_url, secret, service, "
             "account_id, name, data, happened_at, seed FROM leased "

@@ -109,21 +109,24 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
             "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
             "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
             "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
-            "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent RETURNING hook_id), "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent "
+            "AND NOT (state = 0 AND is_leased AND at > $4) RETURNING hook_id), "
             // `complete` sees that it is to be sent again.
             "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
-            "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent), "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent AND state = 0 AND is_leased AND at > $4 "
+            "RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
-            "SELECT is_disabled FROM found",
+            "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
             id, account.service, account.account, now);
         request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
-        const auto row = response->back().next<bool>();
+        const auto row = response->back().next<bool, bool>();
         if (!row) return row.error();
         if (!*row) return false;
-        if (std::get<0>(**row)) return hook_is_disabled();
-        return true;
+        const auto& [is_disabled, is_queued] = **row;
+        if (is_disabled) return hook_is_disabled();
+        return is_queued;  // false: it was removed meanwhile
     });
 }
 

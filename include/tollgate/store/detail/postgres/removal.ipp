@@ -91,7 +91,10 @@ TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, boo
             "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
             events);
     }
-    if (of_deleted)
+    if (of_deleted) {
+        // Waits for transactions that send an event to it, so that the next statement sees their deliveries.
+        request.add(
+            "SELECT id FROM tollgate_hooks WHERE id = current_setting('tollgate.deleted_hook')::bigint AND account_id = 0 FOR UPDATE");
         request.add(
             "WITH gone AS (DELETE FROM tollgate_hooks AS hooks WHERE id = "
             "current_setting('tollgate.deleted_hook')::bigint "
@@ -99,6 +102,7 @@ TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, boo
             "RETURNING id, host_id) "
             "DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
             "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> gone.id)");
+    }
     request.add("COMMIT");
     if (response = run(request); !response) return std::move(response).error();
     session->committed();
