@@ -50,7 +50,7 @@ public:
         auto users = at_.users();
         auto added = users.add_user({arguments.login, std::move(hash), arguments.currency, arguments.balance});
         if (!added && added.error().kind == tollgate::error_kind::conflict)
-            throw run_error{"--login: there is a user '" + arguments.login + "' already."};
+            throw run_error{"--login: '" + arguments.login + "' is taken; logins ignore case."};
         const auto user = expect(std::move(added), "cannot add the user");
         record(users, store, activity_kind::user_added, user, arguments.login);
         return {{"id", user.value()}};

@@ -20,7 +20,10 @@ void check_report::add(const std::string& part, const std::function<ordered_json
     try {
         parts_[part] = look();
     } catch (const failure& fault) {
-        faults_.append(faults_.empty() ? "" : " ").append(part).append(": ").append(fault.what());
+        const std::string_view reason = fault.what();
+        faults_.append(faults_.empty() ? "" : " ");
+        if (!reason.starts_with("--")) faults_.append(part).append(": ");  // otherwise it begins with the flag
+        faults_.append(reason);
     }
 }
 

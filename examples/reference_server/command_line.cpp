@@ -382,7 +382,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     declare_resend_delivery(add(*delivery, "resend", "Send a delivery again, now."));
     declare_emit_event(add(*event, "emit", "Report an event: one delivery to each of the account's webhooks for this event."), services);
     declare_list_audit(add(*audit, "list", "List who did what, newest first."));
-    add(app, "check", "Check the configuration, the certificate, the store and the limits of `serve` with these flags.")
+    add(app, "check", "Check what `serve` would use with these flags: configuration, certificate, store and limits.")
         .makes([] { return check{}; }, true);
     declare_migrate(add(app, "migrate", "Bring the store's tables up to date, as `serve` does when it starts."));
 

@@ -25,7 +25,7 @@ class declared_command {
 public:
     declared_command(CLI::App& parent, const std::string& name, const std::string& meaning)
         : app_{parent.add_subcommand(name, meaning)} {
-        app_->add_option("--config", config_, "JSON file with the same names; a flag overrides it.")
+        app_->add_option("--config", config_, "JSON file whose keys are the names of these flags, without --; a flag overrides it.")
             ->type_name("FILE");
     }
     declared_command(const declared_command&) = delete;  // CLI11 keeps pointers to what it fills

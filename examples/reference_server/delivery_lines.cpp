@@ -33,14 +33,24 @@ std::string next_step(const delivery_record& record) {
     return "given up";
 }
 
+std::string host_of(const delivery_record& record) {
+    const auto url = http::url::parse(record.delivery.target_url);
+    return url ? url->origin() : "?";
+}
+
 }  // namespace
 
 std::string failure_kind(const delivery_record& record) { return "webhook " + words_of(record.result.attempt); }
 
-std::string delivery_line(const delivery_record& record, log_form form) {
-    const auto url = http::url::parse(record.delivery.target_url);
-    const std::string host = url ? url->origin() : "?";
+std::string failure_summary(const delivery_record& record) {
+    std::string text = "webhook " + std::to_string(record.delivery.hook.value()) + " to " + host_of(record) + ": " +
+                       words_of(record.result.attempt);
     const std::string reason = escape_controls(record.reason);
+    if (!reason.empty() && reason != words_of(record.result.attempt)) text.append(" (").append(reason).append(")");
+    return text;
+}
+
+std::string delivery_line(const delivery_record& record, log_form form) {
     std::string line;
     const auto time = to_iso8601_milliseconds(system_clock{}.now());
     if (form == log_form::json) {
@@ -49,18 +59,16 @@ std::string delivery_line(const delivery_record& record, log_form form) {
         json.member("time").string(time);
         json.member("webhook").integer(record.delivery.hook.value());
         json.member("webhook_id").string(std::string_view{record.delivery.message_id});
-        json.member("host").string(host);
+        json.member("host").string(host_of(record));
         json.member("attempt").integer(record.delivery.attempts_made + 1);
         json.member("duration_ms").integer(record.result.attempt.duration.count());
         json.member("failure").string(words_of(record.result.attempt));
-        json.member("cause").string(reason);
+        json.member("cause").string(escape_controls(record.reason));
         json.member("then").string(next_step(record));
         json.member("trace_id").string(record.trace_id);
         json.end_object();
     } else {
-        line.append(time).append(" webhook ").append(std::to_string(record.delivery.hook.value())).append(" to ").append(host);
-        line.append(": ").append(words_of(record.result.attempt));
-        if (!reason.empty()) line.append(" (").append(reason).append(")");
+        line.append(time).append(" ").append(failure_summary(record));
         line.append(", attempt ").append(std::to_string(record.delivery.attempts_made + 1)).append(" in ");
         line.append(std::to_string(record.result.attempt.duration.count())).append("ms, ").append(next_step(record));
         line.append(" webhook-id=").append(std::string_view{record.delivery.message_id});

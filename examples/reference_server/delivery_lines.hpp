@@ -11,7 +11,11 @@ namespace reference {
 /// What failed deliveries of one kind have in common: `webhook answered 503`.
 [[nodiscard]] std::string failure_kind(const tollgate::delivery_record& record);
 
-/// A failed attempt as a line of the log, without its end. Of the target it shows the host alone: there may be a secret in the rest.
+/// A failed attempt in a few words: `webhook 4 to https://receiver.example: answered 503`. Of the target it shows the host alone: there
+/// may be a secret in the rest.
+[[nodiscard]] std::string failure_summary(const tollgate::delivery_record& record);
+
+/// A failed attempt as a line of the log, without its end.
 [[nodiscard]] std::string delivery_line(const tollgate::delivery_record& record, log_form form);
 
 }  // namespace reference

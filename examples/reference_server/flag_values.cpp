@@ -50,7 +50,7 @@ void expect_flags(const CLI::App& app, std::span<const char* const> texts) {
             }
             if (is_group) throw usage_error{escape_controls(flag) + ": flags follow the command."};
             if (begins_like_a_flag(word)) throw usage_error{escape_controls(flag) + " is not a flag of '" + command + "'."};
-            throw usage_error{"'" + escape_controls(word) + "' is not a flag of '" + command + "'."};
+            throw usage_error{"unexpected argument '" + escape_controls(word) + "' of '" + command + "'."};
         }
         if (!given.insert(known).second && known->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw)
             throw usage_error{flag + " is given more than once."};

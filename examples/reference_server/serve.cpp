@@ -44,7 +44,8 @@ void reload_certificates(server& running, const settings& settings, const reques
     try {
         if (settings.tls_cert.empty()) (void)self_signed_certificate(settings.data);  // renews it in time
         const auto read = running.reload_certificates();
-        if (!read) report(read.error().message);
+        if (!read) return report(read.error().message);
+        log.on_notice("SIGHUP: the certificate was read again");
     } catch (const run_error& error) {
         report(error.what());
     }

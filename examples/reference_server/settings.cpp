@@ -164,7 +164,7 @@ constexpr flag flags[] = {
      [](string_view text, settings& into) { return assign_toggle(text, into.plain); }},
     {"threads", "N", "", "I/O threads. Default: one per core.", "a whole number from 1 to 1024", flag_type::number,
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 1024), into.threads); }},
-    {"base-url", "URL", "", "The API's public address; its path ends in /v1. Default: from --listen.",
+    {"base-url", "URL", "", "The API's public address; its path ends in /v1. With it, requests for other hosts get 421. Default: from --listen.",
      "an http or https URL whose path ends in /v1", flag_type::text, read_base_url},
     {"auth-url", "URL", "", "The public address of the pages. Default: from --listen.",
      "an http or https URL without query, fragment or trailing slash", flag_type::text, read_auth_url},

@@ -2186,9 +2186,11 @@ struct request {
         return target.authority.empty() ? fields.find(field_id::host) : target.authority;
     }
 
-    /// Whether a body is known to be sent. False for a chunked one that has not arrived: it may turn out to be empty.
+    /// Whether a body is known to be sent. False for a chunked one that has not arrived, unless its client waits for
+    /// `100 Continue`: it may turn out to be empty.
     [[nodiscard]] bool has_body() const noexcept {
-        if (body_state == http::body_state::pending) return fields.count(field_id::content_length) != 0;
+        if (body_state == http::body_state::pending)
+            return fields.count(field_id::content_length) != 0 || fields.count(field_id::expect) != 0;
         return !body.empty();
     }
 
@@ -9223,7 +9225,7 @@ struct device_texts {
     std::string_view asks = "A device with {} requests access to your account at {}.";  ///< and the operator
     /// The address of the device, and when it asked.
     std::string_view warning =
-        "The request came from the address {}, {}. Continue only if you started it yourself just now, on a device that is "
+        "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
         "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
     std::string_view code_shown = "Your device must show this code: {}";
     message_texts approved{"The device is connected", "You can return to your device. It continues within a few seconds."};
@@ -22700,7 +22702,11 @@ TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, 
     if (request.body_state == http::body_state::too_large ||
         (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
         return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
-    if (!reads_body || !request.has_body()) return std::nullopt;
+    if (!reads_body) return std::nullopt;
+    // A chunked body that has not arrived is not awaited if what the head says of it is wrong.
+    const bool is_described = request.body_state == http::body_state::pending &&
+                              (request.fields.count(http::field_id::content_type) != 0 || http::detail::has_content_coding(request.fields));
+    if (!request.has_body() && !is_described) return std::nullopt;
     if (http::detail::has_content_coding(request.fields))
         return rejection{http::status::unsupported_media_type, http::detail::content_coding_reason, about_requests};
     if (request.fields.count(http::field_id::content_type) != 1 ||

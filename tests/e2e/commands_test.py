@@ -163,8 +163,8 @@ class Usage(Case):
             for words, message in (
                 (["serve", "--nonsense"], "--nonsense is not a flag of 'serve'."),
                 (["user", "add", "--nonsense=1"], "--nonsense is not a flag of 'user add'."),
-                (["serve", "extra"], "'extra' is not a flag of 'serve'."),
-                (["serve", "-x"], "'-x' is not a flag of 'serve'."),
+                (["serve", "extra"], "unexpected argument 'extra' of 'serve'."),
+                (["serve", "-x"], "unexpected argument '-x' of 'serve'."),
                 (["--data", data, "serve"], "--data: flags follow the command."),
                 (["user", "--login", "ann", "add"], "--login: flags follow the command."),
                 ([*add, "--login", "bob"], "--login is given more than once."),

@@ -145,6 +145,15 @@ class Retries(Case):
                     self.assertIn(f"answered {status}", shop.server.log_after("webhook "))
                     self.assertEqual([], inside.requests)
 
+    def test_repeated_failures_are_counted_with_the_last_one(self):
+        with Shop(*LATER) as shop, Receiver(lambda request, connection: connection.sendall(empty_response(503))) as receiver:
+            hook, _ = shop.hook(receiver.url())
+            for _ in range(3):
+                shop.emit()
+            host = receiver.url().rsplit("/", 1)[0]
+            self.assertIn(f" more like this: webhook answered 503; the last: webhook {hook} to {host}: answered 503\n",
+                          shop.server.log_after("more like this: webhook"))
+
     def test_410_disables_the_hook(self):
         with Shop(*SOON) as shop, Receiver(lambda request, connection: connection.sendall(empty_response(410))) as receiver:
             shop.hook(receiver.url())

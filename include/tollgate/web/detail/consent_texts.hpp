@@ -74,7 +74,7 @@ struct device_texts {
     std::string_view asks = "A device with {} requests access to your account at {}.";  ///< and the operator
     /// The address of the device, and when it asked.
     std::string_view warning =
-        "The request came from the address {}, {}. Continue only if you started it yourself just now, on a device that is "
+        "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
         "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
     std::string_view code_shown = "Your device must show this code: {}";
     message_texts approved{"The device is connected", "You can return to your device. It continues within a few seconds."};
