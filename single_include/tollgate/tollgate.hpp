@@ -12491,7 +12491,9 @@ public:
     authorization_server(const authorization_server&) = delete;
     authorization_server& operator=(const authorization_server&) = delete;
 
+    /// Implements `http::handler`: responds on this thread, which may block.
     void handle(const http::request& request, http::response& response) noexcept;
+    /// Implements `http::handler`: responds to what the server refused by itself. Never blocks.
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Reads the body only of a POST to a known endpoint that is not refused by its head. All other requests are answered from
@@ -14448,8 +14450,9 @@ public:
     account_pages(const account_pages&) = delete;
     account_pages& operator=(const account_pages&) = delete;
 
-    /// Serves a request, or answers what the server refused.
+    /// Implements `http::handler`: responds on this thread, which may block.
     void handle(const http::request& request, http::response& response) noexcept;
+    /// Implements `http::handler`: responds to what the server refused by itself. Never blocks.
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a form of a signed-in user, or one that signs in, has its body read; all other requests are answered from the head.
@@ -26045,7 +26048,8 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
     const auto add_pages = [&](const std::string& language_root) {
         add(language_root + "/user/oauth", endpoint::authorization);
         add(language_root + "/user/device", endpoint::device_page);
-        for (const auto& service : settings.one_page_services) add(language_root + "/" + service + "/oauth", endpoint::one_page);
+        for (const auto& service : settings.one_page_services)
+            add(std::string{language_root}.append("/").append(service).append("/oauth"), endpoint::one_page);
     };
     bool has_published = false;
     for (const auto& language : languages) {

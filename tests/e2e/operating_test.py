@@ -319,10 +319,10 @@ class Check(Case):
         with temporary_directory() as data:
             run_command("migrate", *flags_for(data / "d"))
             keys = data / "keys"
-            self.assertIn("secret_keys: ", self.check(data / "d", "--secret-key-file", keys, code=1))
+            self.assertIn("--secret-key-file: ", self.check(data / "d", "--secret-key-file", keys, code=1))
             keys.write_text("no key\n")
             keys.chmod(0o600)
-            self.assertIn("secret_keys: ", self.check(data / "d", "--secret-key-file", keys, code=1))
+            self.assertIn("--secret-key-file: ", self.check(data / "d", "--secret-key-file", keys, code=1))
             keys.write_text("0f" * 32 + "\n")
             self.assertEqual(str(keys), self.check(data / "d", "--secret-key-file", keys)["secret_keys"]["file"])
 

@@ -77,7 +77,9 @@ public:
     authorization_server(const authorization_server&) = delete;
     authorization_server& operator=(const authorization_server&) = delete;
 
+    /// Implements `http::handler`: responds on this thread, which may block.
     void handle(const http::request& request, http::response& response) noexcept;
+    /// Implements `http::handler`: responds to what the server refused by itself. Never blocks.
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Reads the body only of a POST to a known endpoint that is not refused by its head. All other requests are answered from

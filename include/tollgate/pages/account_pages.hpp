@@ -94,8 +94,9 @@ public:
     account_pages(const account_pages&) = delete;
     account_pages& operator=(const account_pages&) = delete;
 
-    /// Serves a request, or answers what the server refused.
+    /// Implements `http::handler`: responds on this thread, which may block.
     void handle(const http::request& request, http::response& response) noexcept;
+    /// Implements `http::handler`: responds to what the server refused by itself. Never blocks.
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a form of a signed-in user, or one that signs in, has its body read; all other requests are answered from the head.

@@ -18,7 +18,8 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
     const auto add_pages = [&](const std::string& language_root) {
         add(language_root + "/user/oauth", endpoint::authorization);
         add(language_root + "/user/device", endpoint::device_page);
-        for (const auto& service : settings.one_page_services) add(language_root + "/" + service + "/oauth", endpoint::one_page);
+        for (const auto& service : settings.one_page_services)
+            add(std::string{language_root}.append("/").append(service).append("/oauth"), endpoint::one_page);
     };
     bool has_published = false;
     for (const auto& language : languages) {
