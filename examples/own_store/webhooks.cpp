@@ -60,6 +60,8 @@ result<bool> table_store::update_hook(const account_ref& account, hook_id id, co
         if (row.hook.account == account && row.hook.event == changed.event && other != id) ++count;
     if (changed.event != found->hook.event && count >= hooks_per_event_max)
         return invalid("event has as many webhooks as it may have.");
+    if (found->hook.target_url != changed.target_url)  // the new one has not failed yet
+        found->status.failing_since = found->status.last_failure_at = std::nullopt;
     found->hook.event = changed.event;
     found->hook.target_url = changed.target_url;
     return true;

@@ -4006,7 +4006,8 @@ concept hook_store = requires(S& s, const new_hook& created, const hook_change& 
     // nothing itself, hands `secret` to whatever signs, or may drop both.
     { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<result<bool>>;
     // Whether the account has such a hook. From now on it has this event and target; deliveries that wait are sent to the new
-    // target. error_kind::invalid if the event changes and already has `hooks_per_event_max` hooks: one step, as in `create_hook`.
+    // target, which has not failed yet: its `failing_since` is empty. error_kind::invalid if the event changes and already has
+    // `hooks_per_event_max` hooks: one step, as in `create_hook`.
     { s.update_hook(account, id, changed, hooks_per_event_max) } -> std::same_as<result<bool>>;
     // Deletes a hook; whether the account had it.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;
@@ -14855,6 +14856,8 @@ public:
     /// Serves a page, or answers what the server refused.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
+    /// Serves a page; `generated` is the id of a request that has none of its own.
+    TOLLGATE_DECL void handle(const http::request& request, http::response& response, const http::unique_id& generated) const noexcept;
 
     /// Where it is mounted: the path of `auth_url`, and `/docs`.
     [[nodiscard]] const std::string& root() const noexcept { return root_; }
@@ -15191,17 +15194,44 @@ void copy_common_fields(const api_settings& api, Settings& settings) {
     return settings;
 }
 
+/// The documentation. Its requests are reported to the observer like all others.
+template <class Api>
+class observed_documentation {
+public:
+    /// Its pages also cover OAuth if there are settings for it.
+    template <class... OauthSettings>
+    explicit observed_documentation(Api& api, const OauthSettings&... oauth) : api_{api}, pages_{api.settings(), api.table(), oauth...} {}
+
+    static constexpr bool reads_body = false;
+
+    void handle(const http::request& request, http::response& response) const noexcept {
+        const auto& settings = api_.settings();
+        const auto start = pipeline::start_request(api_.policies());
+        pages_.handle(request, response, start.id);
+        const auto client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
+        const std::string_view route = response.status() == http::status::not_found ? "" : "/docs/";
+        pipeline::observed_request{start, request, client, route}.report_end(api_.policies(), response, nullptr);
+    }
+    void handle(const http::refusal& refused, http::response& response) const noexcept { pages_.handle(refused, response); }
+
+    [[nodiscard]] const std::string& root() const noexcept { return pages_.root(); }
+
+private:
+    Api& api_;
+    api_documentation pages_;
+};
+
 // The handlers besides the API. The API is the last one of the site, for paths that belong to nothing else.
 template <class Api>
 struct parts_without_sessions {
     explicit parts_without_sessions(Api& api)
-        : documentation{api.settings(), api.table()},
+        : documentation{api},
           site{http::mounted(documentation.root(), documentation), http::mounted("", api)} {}
 
     void add_mounts(std::vector<std::string>&) const {}
 
-    api_documentation documentation;
-    http::site<api_documentation, Api> site;
+    observed_documentation<Api> documentation;
+    http::site<observed_documentation<Api>, Api> site;
 };
 
 template <class Api, class Oauth, class Pages, class Theme>
@@ -15211,7 +15241,7 @@ struct parts_with_sessions {
                       page_settings page_part, Theme theme_part)
         : theme{std::move(theme_part)},
           oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
-          documentation{api.settings(), api.table(), oauth.settings()},
+          documentation{api, oauth.settings()},
           pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
           // The pages answer for all paths below a language, even those that do not exist.
           site{http::mounted(documentation.root(), documentation),
@@ -15228,9 +15258,9 @@ struct parts_with_sessions {
 
     Theme theme;
     Oauth oauth;
-    api_documentation documentation;
+    observed_documentation<Api> documentation;
     Pages pages;
-    http::site<api_documentation, Oauth, Pages, Pages, Api> site;
+    http::site<observed_documentation<Api>, Oauth, Pages, Pages, Api> site;
 };
 
 }  // namespace service_detail
@@ -28663,9 +28693,14 @@ TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings,
 }
 
 TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response) const noexcept {
+    handle(request, response, http::unique_id::make());
+}
+
+TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response,
+                                             const http::unique_id& generated) const noexcept {
     try {
         answer(request, response);
-        http::add_request_id(response, http::request_id_of(request, http::unique_id::make()));
+        http::add_request_id(response, http::request_id_of(request, generated));
     } catch (...) {
         // Only a failed allocation throws here: respond with the status alone.
         response.clear();
@@ -29630,6 +29665,7 @@ TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id,
         if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
     }
     hook_change copied = changed;  // may throw, so before anything is changed
+    if (copied.target_url != found->hook.target_url) found->status.failing_since = found->status.last_failure_at = std::nullopt;
     found->hook.event = std::move(copied.event);
     found->hook.target_url = std::move(copied.target_url);
     return true;
@@ -38471,8 +38507,10 @@ TOLLGATE_DECL result<bool> sqlite_store::update_hook(const account_ref& account,
             if (static_cast<std::size_t>(others->value_or(0)) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
         }
         // Deliveries store the host of their lease, so those that wait need no change.
-        if (auto done = on.run("UPDATE tollgate_hooks SET event = ?, target_url = ? WHERE id = ?", changed.event,
-                               changed.target_url, id);
+        if (auto done = on.run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
+                               "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
+                               "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
+                               changed.event, changed.target_url, id);
             !done)
             return std::move(done).error();
         return true;
@@ -42541,6 +42579,8 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
             "AND account_id = $3 AND event = $4) AS fits FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
             "FOR NO KEY UPDATE), "
             "changed AS (UPDATE tollgate_hooks AS hooks SET event = $4, target_url = $5, "
+            "failing_since = CASE target_url WHEN $5 THEN failing_since END, "
+            "last_failure_at = CASE target_url WHEN $5 THEN last_failure_at END, "
             "host_id = (SELECT id FROM tollgate_hosts WHERE name = $6) FROM found WHERE hooks.id = found.id AND fits) "
             "SELECT fits FROM found",
             id, account.service, account.account, changed.event, changed.target_url, delivery_host(changed.target_url),

@@ -4,10 +4,12 @@
 #include <tollgate/api/routes.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/contract/session_source.hpp>
+#include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/site.hpp>
 #include <tollgate/manual/documentation.hpp>
 #include <tollgate/oauth/authorization_server.hpp>
 #include <tollgate/pages/account_pages.hpp>
+#include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/page_theme.hpp>
 
@@ -115,17 +117,44 @@ void copy_common_fields(const api_settings& api, Settings& settings) {
     return settings;
 }
 
+/// The documentation. Its requests are reported to the observer like all others.
+template <class Api>
+class observed_documentation {
+public:
+    /// Its pages also cover OAuth if there are settings for it.
+    template <class... OauthSettings>
+    explicit observed_documentation(Api& api, const OauthSettings&... oauth) : api_{api}, pages_{api.settings(), api.table(), oauth...} {}
+
+    static constexpr bool reads_body = false;
+
+    void handle(const http::request& request, http::response& response) const noexcept {
+        const auto& settings = api_.settings();
+        const auto start = pipeline::start_request(api_.policies());
+        pages_.handle(request, response, start.id);
+        const auto client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
+        const std::string_view route = response.status() == http::status::not_found ? "" : "/docs/";
+        pipeline::observed_request{start, request, client, route}.report_end(api_.policies(), response, nullptr);
+    }
+    void handle(const http::refusal& refused, http::response& response) const noexcept { pages_.handle(refused, response); }
+
+    [[nodiscard]] const std::string& root() const noexcept { return pages_.root(); }
+
+private:
+    Api& api_;
+    api_documentation pages_;
+};
+
 // The handlers besides the API. The API is the last one of the site, for paths that belong to nothing else.
 template <class Api>
 struct parts_without_sessions {
     explicit parts_without_sessions(Api& api)
-        : documentation{api.settings(), api.table()},
+        : documentation{api},
           site{http::mounted(documentation.root(), documentation), http::mounted("", api)} {}
 
     void add_mounts(std::vector<std::string>&) const {}
 
-    api_documentation documentation;
-    http::site<api_documentation, Api> site;
+    observed_documentation<Api> documentation;
+    http::site<observed_documentation<Api>, Api> site;
 };
 
 template <class Api, class Oauth, class Pages, class Theme>
@@ -135,7 +164,7 @@ struct parts_with_sessions {
                       page_settings page_part, Theme theme_part)
         : theme{std::move(theme_part)},
           oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
-          documentation{api.settings(), api.table(), oauth.settings()},
+          documentation{api, oauth.settings()},
           pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
           // The pages answer for all paths below a language, even those that do not exist.
           site{http::mounted(documentation.root(), documentation),
@@ -152,9 +181,9 @@ struct parts_with_sessions {
 
     Theme theme;
     Oauth oauth;
-    api_documentation documentation;
+    observed_documentation<Api> documentation;
     Pages pages;
-    http::site<api_documentation, Oauth, Pages, Pages, Api> site;
+    http::site<observed_documentation<Api>, Oauth, Pages, Pages, Api> site;
 };
 
 }  // namespace service_detail

@@ -35,7 +35,8 @@ concept hook_store = requires(S& s, const new_hook& created, const hook_change& 
     // nothing itself, hands `secret` to whatever signs, or may drop both.
     { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<result<bool>>;
     // Whether the account has such a hook. From now on it has this event and target; deliveries that wait are sent to the new
-    // target. error_kind::invalid if the event changes and already has `hooks_per_event_max` hooks: one step, as in `create_hook`.
+    // target, which has not failed yet: its `failing_since` is empty. error_kind::invalid if the event changes and already has
+    // `hooks_per_event_max` hooks: one step, as in `create_hook`.
     { s.update_hook(account, id, changed, hooks_per_event_max) } -> std::same_as<result<bool>>;
     // Deletes a hook; whether the account had it.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;

@@ -3,6 +3,7 @@
 #include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/config.hpp>
+#include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/manual/detail/oauth_pages.hpp>
 
@@ -42,6 +43,8 @@ public:
     /// Serves a page, or answers what the server refused.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
+    /// Serves a page; `generated` is the id of a request that has none of its own.
+    TOLLGATE_DECL void handle(const http::request& request, http::response& response, const http::unique_id& generated) const noexcept;
 
     /// Where it is mounted: the path of `auth_url`, and `/docs`.
     [[nodiscard]] const std::string& root() const noexcept { return root_; }

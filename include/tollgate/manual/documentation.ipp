@@ -49,9 +49,14 @@ TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings,
 }
 
 TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response) const noexcept {
+    handle(request, response, http::unique_id::make());
+}
+
+TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response,
+                                             const http::unique_id& generated) const noexcept {
     try {
         answer(request, response);
-        http::add_request_id(response, http::request_id_of(request, http::unique_id::make()));
+        http::add_request_id(response, http::request_id_of(request, generated));
     } catch (...) {
         // Only a failed allocation throws here: respond with the status alone.
         response.clear();

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 using namespace tollgate;
 using namespace tollgate::test;
@@ -46,7 +47,29 @@ http::status get(Service& service, std::string target) {
 
 struct red_theme : plain_theme {};
 
+/// Stores each request as `200 /docs/ id`.
+struct request_list : no_observer {
+    std::vector<std::string>* requests;
+    void on_request(const request_record& record) const noexcept {
+        requests->push_back(std::to_string(to_number(record.response.status())) + " " + std::string{record.context.route} + " " +
+                            std::string{record.context.id});
+    }
+};
+
 }  // namespace
+
+TEST_CASE("the observer sees the requests for documentation", "[api][account_service]") {
+    parts setup;
+    std::vector<std::string> requests;
+    request_list observer;
+    observer.requests = &requests;
+    account_service service{settings(), setup.users, setup.store, setup.sessions, setup.policies().with_observer(observer)};
+    test_request page{http::method::get, "/docs/"}, missing{http::method::get, "/docs/nothing/"};
+    const std::string id{service.handle(page.view()).find("X-Request-Id")};
+    CHECK(id.size() == 32);
+    (void)service.handle(missing.field("X-Request-Id", "job-7").view());
+    CHECK(requests == std::vector<std::string>{"200 /docs/ " + id, "404  job-7"});
+}
 
 TEST_CASE("a service without sessions is the API with documentation, one with sessions adds OAuth and pages",
           "[api][account_service]") {

@@ -50,6 +50,20 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect(deliveries(store, account, hook).size() == 3, "its history stays");
     });
 
+    add("update: a new target has not failed yet", [](auto& store) {
+        const auto account = sample_account();
+        const std::string target = "https://old.example/hook";
+        const auto hook = listen_at(store, account, target);
+        report(store, account);
+        expect_completed(store, completed(claim_one(store, noon), retry), completion::done);
+        const auto failing_since = [&] { return value_of(store.hooks_of(account)).front().failing_since; };
+        expect(failing_since() == noon, "it has failed");
+        expect(value_of(store.update_hook(account, hook, {"site.created", target}, 100)), "changed");
+        expect(failing_since() == noon, "the target is the same");
+        expect(value_of(store.update_hook(account, hook, {"site.created", "https://new.example/hook"}, 100)), "changed");
+        expect(!failing_since(), "the new target has not failed yet");
+    });
+
     add("event: can be sent to a single hook, whatever the name of its event", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen(store, account);

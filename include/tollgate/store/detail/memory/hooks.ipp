@@ -69,6 +69,7 @@ TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id,
         if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
     }
     hook_change copied = changed;  // may throw, so before anything is changed
+    if (copied.target_url != found->hook.target_url) found->status.failing_since = found->status.last_failure_at = std::nullopt;
     found->hook.event = std::move(copied.event);
     found->hook.target_url = std::move(copied.target_url);
     return true;

@@ -86,6 +86,8 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
             "AND account_id = $3 AND event = $4) AS fits FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
             "FOR NO KEY UPDATE), "
             "changed AS (UPDATE tollgate_hooks AS hooks SET event = $4, target_url = $5, "
+            "failing_since = CASE target_url WHEN $5 THEN failing_since END, "
+            "last_failure_at = CASE target_url WHEN $5 THEN last_failure_at END, "
             "host_id = (SELECT id FROM tollgate_hosts WHERE name = $6) FROM found WHERE hooks.id = found.id AND fits) "
             "SELECT fits FROM found",
             id, account.service, account.account, changed.event, changed.target_url, delivery_host(changed.target_url),

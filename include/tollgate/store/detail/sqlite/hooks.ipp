@@ -83,8 +83,10 @@ TOLLGATE_DECL result<bool> sqlite_store::update_hook(const account_ref& account,
             if (static_cast<std::size_t>(others->value_or(0)) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
         }
         // Deliveries store the host of their lease, so those that wait need no change.
-        if (auto done = on.run("UPDATE tollgate_hooks SET event = ?, target_url = ? WHERE id = ?", changed.event,
-                               changed.target_url, id);
+        if (auto done = on.run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
+                               "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
+                               "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
+                               changed.event, changed.target_url, id);
             !done)
             return std::move(done).error();
         return true;
