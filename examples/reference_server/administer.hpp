@@ -342,7 +342,7 @@ private:
         if (!owner) return warn_of(owner.error());
         if (*owner) record(users, store, kind, **owner, std::move(subject));
     }
-    static void warn_of(const tollgate::error& failed) noexcept {
+    static void warn_of(const tollgate::error& failed) {
         complain("warning: the change was made, but the audit log cannot be written: " + std::string{failed.log_text()});
     }
 

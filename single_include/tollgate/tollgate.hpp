@@ -2186,8 +2186,8 @@ struct request {
         return target.authority.empty() ? fields.find(field_id::host) : target.authority;
     }
 
-    /// Whether a body is known to be sent. False for a chunked one that has not arrived, unless its client waits for
-    /// `100 Continue`: it may turn out to be empty.
+    /// Whether a body is known to be sent. False for a chunked one that has not arrived, which may turn out to be empty, unless there
+    /// is an `Expect` field.
     [[nodiscard]] bool has_body() const noexcept {
         if (body_state == http::body_state::pending)
             return fields.count(field_id::content_length) != 0 || fields.count(field_id::expect) != 0;
@@ -3343,6 +3343,7 @@ struct attempt_result {
     /// whose predecessor was made before this time starts a new series: the pause in between does not mean that the
     /// hook was failing.
     std::optional<instant> disable_if_failing_since{};
+    bool counts_for_hook = true;  ///< false: the receiver did not cause the failure, so the hook's status stays as it is
 };
 
 /// The effect of `complete` on one result.
@@ -3373,7 +3374,8 @@ struct completed_delivery {
 /// outbox. The store itself records the attempt, and decides whether the lease is still open.
 ///
 /// A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does a
-/// failure whose predecessor is earlier than `disable_if_failing_since`. `not_attempted` only ends the lease. A delivery
+/// failure whose predecessor is earlier than `disable_if_failing_since`. A failure that does not count for the hook changes neither.
+/// `not_attempted` only ends the lease. A delivery
 /// that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is disabled. Thread rule:
 /// any thread.
 [[nodiscard]] inline completed_delivery complete_delivery(const leased_delivery& before, const attempt_result& ended,
@@ -3383,6 +3385,8 @@ struct completed_delivery {
     const bool is_resent = before.resend_requested;
     if (ended.outcome != not_attempted) {
         after.attempts_made = is_resent ? 0 : before.attempts_made + 1;
+    }
+    if (ended.outcome != not_attempted && ended.counts_for_hook) {
         hook_status& hook = after.hook;
         const auto& bound = ended.disable_if_failing_since;
         if (ended.outcome == delivered) hook.failing_since.reset();
@@ -15537,10 +15541,13 @@ public:
         if (applications_.find(code.application) == nullptr) return not_found();
         if (find_row(code.device_digest) != rows_.end() || find_row(code.user_digest) != rows_.end())
             return token_exists();
-        if (rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0 && !replace_one())
+        const bool is_full = rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0;
+        const auto replaced = is_full ? busiest_application() : std::nullopt;
+        if (is_full && !replaced)
             return unavailable("The memory store holds " + std::to_string(codes_max_) +
                                " device codes, the maximum (memory_settings::device_codes_max).");
         rows_.push_back({code, device_code_state::pending});
+        if (replaced) erase_oldest_of(*replaced);
         if (count_of(code.application) > limits::device_codes_per_application_max) erase_oldest_of(code.application);
         return {};
     }
@@ -15589,15 +15596,13 @@ private:
     void erase_oldest_of(application_id application) noexcept {
         rows_.erase(std::find_if(rows_.begin(), rows_.end(), [&](const row& each) { return each.code.application == application; }));
     }
-    /// Erases the oldest code of the application that has the most, so that one application cannot use up the store. False if each
-    /// has only one.
-    bool replace_one() {
+    /// The application that has the most codes, so that one application cannot use up the store; empty if each has only one.
+    [[nodiscard]] std::optional<application_id> busiest_application() const {
         std::map<application_id, std::size_t> counts;
         for (const row& each : rows_) ++counts[each.code.application];
         const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-        if (most == counts.end() || most->second < 2) return false;
-        erase_oldest_of(most->first);
-        return true;
+        if (most == counts.end() || most->second < 2) return std::nullopt;
+        return most->first;
     }
 
     [[nodiscard]] std::vector<row>::const_iterator find_row(const digest& code) const noexcept {
@@ -17689,6 +17694,9 @@ public:
     /// 10.1.1) and has not started to send it anyway.
     [[nodiscard]] bool expects_continue() const noexcept { return expects_continue_; }
 
+    /// Whether this message has a complete head without a fault, also after its body was refused.
+    [[nodiscard]] bool has_head() const noexcept { return has_head_; }
+
     /// After `refused`: the status, and a message for the client with static storage.
     [[nodiscard]] status refused_status() const noexcept { return refused_status_; }
     [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
@@ -17738,6 +17746,7 @@ private:
     std::string_view refused_reason_;
     status refused_status_ = status::bad_request;
     stage stage_ = stage::nothing;
+    bool has_head_ = false;
     bool keep_alive_ = false;
     bool expects_continue_ = false;
 };
@@ -18945,7 +18954,7 @@ public:
     [[nodiscard]] bool closing() const noexcept { return closing_; }
     /// Whether nothing of a message has arrived but an empty line, which some clients send after a body (RFC 9112 section 2.2).
     [[nodiscard]] bool has_only_empty_line() const noexcept {
-        return !in_body_ && !suspended_ && std::string_view{"\r\n"}.starts_with({input_.data() + begin_, end_ - begin_});
+        return begin_ != end_ && !in_body_ && !suspended_ && std::string_view{"\r\n"}.starts_with({input_.data() + begin_, end_ - begin_});
     }
     /// Whether the client may still be sending: closing at once would reset the connection and lose the response.
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
@@ -22736,8 +22745,10 @@ TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, 
         (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
         return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
     if (!reads_body) return std::nullopt;
-    // A chunked body that has not arrived is not awaited if what the head says of it is wrong.
-    const bool is_described = request.body_state == http::body_state::pending &&
+    // A chunked body is not awaited if what the head says of it is wrong, although it may turn out to be empty.
+    const bool may_have_body =
+        request.body_state == http::body_state::pending || request.fields.count(http::field_id::transfer_encoding) != 0;
+    const bool is_described = may_have_body &&
                               (request.fields.count(http::field_id::content_type) != 0 || http::detail::has_content_coding(request.fields));
     if (!request.has_body() && !is_described) return std::nullopt;
     if (http::detail::has_content_coding(request.fields))
@@ -31006,6 +31017,7 @@ TOLLGATE_DECL void request_parser::start() noexcept {
     stage_ = stage::nothing;
     at_ = examined_ = 0;
     message_bytes_ = 0;
+    has_head_ = false;
     keep_alive_ = false;
     expects_continue_ = false;
 }
@@ -31031,6 +31043,7 @@ TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& in
             [[fallthrough]];
         case stage::fields:
             if (result = read_fields(text, into); result != parse_step::complete) return result;
+            has_head_ = true;
             if (stage_ == stage::complete) return result;
             result = stage_ == stage::chunked ? read_chunked(bytes, into) : read_known_length(text, into);
             if (result != parse_step::needs_more) return result;
@@ -32318,7 +32331,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
 }
 
 [[gnu::noinline]] TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& context) {
-    const bool has_head = in_body_ || suspended_;
+    const bool has_head = parser_.has_head();
     closing_ = needs_linger_ = true;
     suspended_ = false;
     handler_state_.clear();
@@ -35986,11 +35999,11 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         judge_attempt(settings_.retry, one.sent, {std::move(recorded), each.retry_after}, now.wall, each.chance);
     if (each.unsendable) {  // by this program, which says nothing about the receiver
         judged.outcome = delivery_outcome::given_up;
-        judged.disable_if_failing_since.reset();
+        judged.counts_for_hook = false;
     } else if (each.cut_off) {  // by this worker: it says little about the receiver
         judged.outcome = delivery_outcome::retry;
         judged.retry_at = now.wall;
-        judged.disable_if_failing_since.reset();
+        judged.counts_for_hook = false;
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
         // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.
@@ -40948,8 +40961,9 @@ struct run_failure {
 /// may contain values.
 [[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
 
-/// Whether this SQLSTATE says that a prepared statement must be prepared again.
-[[nodiscard]] TOLLGATE_DECL bool is_stale_statement(std::string_view state) noexcept;
+/// Which prepared statements this error result says must be prepared again.
+enum class stale_statements : std::uint8_t { none, this_one, all };
+[[nodiscard]] TOLLGATE_DECL stale_statements stale_statements_of(const pg_result* result) noexcept;
 
 /// A connection that broke or was never opened: unavailable.
 [[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);
@@ -42652,10 +42666,14 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
             id, postgres::backlog_rows_max);
-        // Waits for transactions that send an event to it, so that the next statement sees their deliveries.
-        batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND account_id = 0 FOR UPDATE", id);
+        // Transactions that send an event to it have locked its row. It is removed later, if there are any; otherwise the next
+        // statement sees all deliveries.
         batch.add(
-            "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
+            "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT id::text FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
+            "FOR UPDATE SKIP LOCKED), '0'), true)",
+            id);
+        batch.add(
+            "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = current_setting('tollgate.deleted_hook')::bigint "
             "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
             "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
             "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) "
@@ -43067,7 +43085,8 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
         if (!*row) return false;
         const auto& [is_disabled, is_queued] = **row;
         if (is_disabled) return hook_is_disabled();
-        return is_queued;  // false: it was removed meanwhile
+        if (!is_queued) return unavailable("PostgreSQL: another transaction changed or removed the delivery");
+        return true;
     });
 }
 
@@ -43958,9 +43977,16 @@ inline std::string in_one_line(std::string_view message) {
 
 }  // namespace detail
 
-TOLLGATE_DECL bool is_stale_statement(std::string_view state) noexcept {
-    return state == "0A000"      // its result would have other columns, because a table was changed
-           || state == "26000";  // it does not exist any more, because a proxy has discarded it
+TOLLGATE_DECL stale_statements stale_statements_of(const pg_result* result) noexcept {
+    const auto field = [result](int code) {
+        const char* const text = PQresultErrorField(result, code);
+        return text == nullptr ? std::string_view{} : std::string_view{text};
+    };
+    const auto state = field(PG_DIAG_SQLSTATE);
+    if (state == "26000") return stale_statements::all;  // a proxy has discarded them
+    // Its result would have other columns, because a table was changed. Other unsupported features have the same state.
+    if (state == "0A000" && field(PG_DIAG_SOURCE_FUNCTION) == "RevalidateCachedQuery") return stale_statements::this_one;
+    return stale_statements::none;
 }
 
 TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing) {
@@ -43973,7 +43999,7 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
-    const bool because_of_others = state == "40001" || state == "40P01" || is_stale_statement(state);
+    const bool because_of_others = state == "40001" || state == "40P01" || stale_statements_of(result) != stale_statements::none;
     return {detail::problem_of(state, std::move(cause)), because_of_others ? failure_kind::try_again : failure_kind::refused};
 }
 
@@ -44350,9 +44376,9 @@ TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
 TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* result) {
     const command now = into.current();
     auto failed = failure(result, now.text.text());
-    const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const bool is_stale = now.kind == command_kind::executes && code != nullptr && is_stale_statement(code);
-    if (now.kind == command_kind::prepares || is_stale) forget_prepared(now.text.text());
+    const auto stale = stale_statements_of(result);
+    if (now.kind == command_kind::prepares || stale == stale_statements::this_one) forget_prepared(now.text.text());
+    if (stale == stale_statements::all) prepared_.clear();
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.kind == failure_kind::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
@@ -44581,7 +44607,8 @@ struct pipeline_end {
 
     ~pipeline_end() {
         if (PQexitPipelineMode(connection) != 1) {
-            PQpipelineSync(connection);
+            // Without a synchronisation the server does not respond; the connection is lost then.
+            if (PQpipelineSync(connection) != 1) ::shutdown(PQsocket(connection), SHUT_RDWR);
             while (PQstatus(connection) != CONNECTION_BAD && PQexitPipelineMode(connection) != 1) PQclear(PQgetResult(connection));
         }
         if (!succeeded) PQclear(PQexec(connection, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
@@ -45182,9 +45209,11 @@ TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, boo
             events);
     }
     if (of_deleted) {
-        // Waits for transactions that send an event to it, so that the next statement sees their deliveries.
+        // Transactions that send an event to it have locked its row. It stays for the next time, if there are any; otherwise the next
+        // statement sees all deliveries.
         request.add(
-            "SELECT id FROM tollgate_hooks WHERE id = current_setting('tollgate.deleted_hook')::bigint AND account_id = 0 FOR UPDATE");
+            "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT id::text FROM tollgate_hooks "
+            "WHERE id = current_setting('tollgate.deleted_hook')::bigint AND account_id = 0 FOR UPDATE SKIP LOCKED), '0'), true)");
         request.add(
             "WITH gone AS (DELETE FROM tollgate_hooks AS hooks WHERE id = "
             "current_setting('tollgate.deleted_hook')::bigint "

@@ -86,8 +86,8 @@ struct request {
         return target.authority.empty() ? fields.find(field_id::host) : target.authority;
     }
 
-    /// Whether a body is known to be sent. False for a chunked one that has not arrived, unless its client waits for
-    /// `100 Continue`: it may turn out to be empty.
+    /// Whether a body is known to be sent. False for a chunked one that has not arrived, which may turn out to be empty, unless there
+    /// is an `Expect` field.
     [[nodiscard]] bool has_body() const noexcept {
         if (body_state == http::body_state::pending)
             return fields.count(field_id::content_length) != 0 || fields.count(field_id::expect) != 0;

@@ -171,6 +171,7 @@ struct attempt_result {
     /// whose predecessor was made before this time starts a new series: the pause in between does not mean that the
     /// hook was failing.
     std::optional<instant> disable_if_failing_since{};
+    bool counts_for_hook = true;  ///< false: the receiver did not cause the failure, so the hook's status stays as it is
 };
 
 /// The effect of `complete` on one result.
@@ -201,7 +202,8 @@ struct completed_delivery {
 /// outbox. The store itself records the attempt, and decides whether the lease is still open.
 ///
 /// A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does a
-/// failure whose predecessor is earlier than `disable_if_failing_since`. `not_attempted` only ends the lease. A delivery
+/// failure whose predecessor is earlier than `disable_if_failing_since`. A failure that does not count for the hook changes neither.
+/// `not_attempted` only ends the lease. A delivery
 /// that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is disabled. Thread rule:
 /// any thread.
 [[nodiscard]] inline completed_delivery complete_delivery(const leased_delivery& before, const attempt_result& ended,
@@ -211,6 +213,8 @@ struct completed_delivery {
     const bool is_resent = before.resend_requested;
     if (ended.outcome != not_attempted) {
         after.attempts_made = is_resent ? 0 : before.attempts_made + 1;
+    }
+    if (ended.outcome != not_attempted && ended.counts_for_hook) {
         hook_status& hook = after.hook;
         const auto& bound = ended.disable_if_failing_since;
         if (ended.outcome == delivered) hook.failing_since.reset();

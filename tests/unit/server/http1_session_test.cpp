@@ -150,6 +150,11 @@ TEST_CASE("a refusal has the request if its head arrived", "[http1_session]") {
             }
             CHECK(one.session.closing());
             CHECK(one.handler.refused == path);
+            session_fixture whole;
+            whole.receive(bytes);
+            (void)whole.serve();
+            CHECK(whole.session.closing());
+            CHECK(whole.handler.refused == path);
         }
     }
     SECTION("refused by the host: within a body, but not within a head or between messages") {
@@ -475,6 +480,7 @@ TEST_CASE("the rest of a refused body is skipped up to a bound, beyond which the
         CHECK(one.holds("Connection: close") != stays_open);
         CHECK(one.session.closing() != stays_open);
         CHECK(one.session.needs_linger() != stays_open);
+        CHECK_FALSE(one.session.has_only_empty_line());
         if (!stays_open) continue;
         one.receive(std::string(missing, 'b') + get);
         CHECK(one.output.ends_with(response_to_get));

@@ -405,8 +405,15 @@ TEST_CASE("a statement whose table changed is prepared again") {
     auto changed = read();
     REQUIRE(changed);
     CHECK((changed->only<std::int64_t, std::optional<std::string>>().has_value()));
-    // As a proxy does.
+    // As a proxy does, also before a batch of statements that were prepared.
+    postgres::batch batch = pool.make_batch();
+    batch.add("SELECT 1::bigint");
+    batch.add("SELECT 2::bigint");
+    batch.add("SELECT 3::bigint");
+    batch.add("SELECT 4::bigint");
+    REQUIRE(pool.run(batch));
     REQUIRE(pool.execute("DEALLOCATE ALL"));
+    CHECK(pool.run(batch));
     CHECK(read());
 }
 

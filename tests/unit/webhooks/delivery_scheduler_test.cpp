@@ -450,6 +450,7 @@ TEST_CASE("events that the payload format refuses do not disable a hook, as fail
     }
     sim.run_until(seconds{160});
     CHECK(sim.started[refused].size() == 4);
+    CHECK_FALSE(value_of(sim.store.hooks_of(sample_account("sitesmaker", 1))).front().failing_since);
     CHECK(sim.started[failing].size() == 3);
 }
 

@@ -94,6 +94,9 @@ public:
     /// 10.1.1) and has not started to send it anyway.
     [[nodiscard]] bool expects_continue() const noexcept { return expects_continue_; }
 
+    /// Whether this message has a complete head without a fault, also after its body was refused.
+    [[nodiscard]] bool has_head() const noexcept { return has_head_; }
+
     /// After `refused`: the status, and a message for the client with static storage.
     [[nodiscard]] status refused_status() const noexcept { return refused_status_; }
     [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
@@ -143,6 +146,7 @@ private:
     std::string_view refused_reason_;
     status refused_status_ = status::bad_request;
     stage stage_ = stage::nothing;
+    bool has_head_ = false;
     bool keep_alive_ = false;
     bool expects_continue_ = false;
 };

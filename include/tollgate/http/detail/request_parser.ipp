@@ -59,6 +59,7 @@ TOLLGATE_DECL void request_parser::start() noexcept {
     stage_ = stage::nothing;
     at_ = examined_ = 0;
     message_bytes_ = 0;
+    has_head_ = false;
     keep_alive_ = false;
     expects_continue_ = false;
 }
@@ -84,6 +85,7 @@ TOLLGATE_DECL parse_step request_parser::step(std::span<char> bytes, request& in
             [[fallthrough]];
         case stage::fields:
             if (result = read_fields(text, into); result != parse_step::complete) return result;
+            has_head_ = true;
             if (stage_ == stage::complete) return result;
             result = stage_ == stage::chunked ? read_chunked(bytes, into) : read_known_length(text, into);
             if (result != parse_step::needs_more) return result;

@@ -23,8 +23,10 @@ TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, 
         (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
         return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
     if (!reads_body) return std::nullopt;
-    // A chunked body that has not arrived is not awaited if what the head says of it is wrong.
-    const bool is_described = request.body_state == http::body_state::pending &&
+    // A chunked body is not awaited if what the head says of it is wrong, although it may turn out to be empty.
+    const bool may_have_body =
+        request.body_state == http::body_state::pending || request.fields.count(http::field_id::transfer_encoding) != 0;
+    const bool is_described = may_have_body &&
                               (request.fields.count(http::field_id::content_type) != 0 || http::detail::has_content_coding(request.fields));
     if (!request.has_body() && !is_described) return std::nullopt;
     if (http::detail::has_content_coding(request.fields))

@@ -66,7 +66,7 @@ public:
     [[nodiscard]] bool closing() const noexcept { return closing_; }
     /// Whether nothing of a message has arrived but an empty line, which some clients send after a body (RFC 9112 section 2.2).
     [[nodiscard]] bool has_only_empty_line() const noexcept {
-        return !in_body_ && !suspended_ && std::string_view{"\r\n"}.starts_with({input_.data() + begin_, end_ - begin_});
+        return begin_ != end_ && !in_body_ && !suspended_ && std::string_view{"\r\n"}.starts_with({input_.data() + begin_, end_ - begin_});
     }
     /// Whether the client may still be sending: closing at once would reset the connection and lose the response.
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }

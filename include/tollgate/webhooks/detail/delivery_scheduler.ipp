@@ -179,11 +179,11 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
         judge_attempt(settings_.retry, one.sent, {std::move(recorded), each.retry_after}, now.wall, each.chance);
     if (each.unsendable) {  // by this program, which says nothing about the receiver
         judged.outcome = delivery_outcome::given_up;
-        judged.disable_if_failing_since.reset();
+        judged.counts_for_hook = false;
     } else if (each.cut_off) {  // by this worker: it says little about the receiver
         judged.outcome = delivery_outcome::retry;
         judged.retry_at = now.wall;
-        judged.disable_if_failing_since.reset();
+        judged.counts_for_hook = false;
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
         // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.

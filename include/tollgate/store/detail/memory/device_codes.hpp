@@ -26,10 +26,13 @@ public:
         if (applications_.find(code.application) == nullptr) return not_found();
         if (find_row(code.device_digest) != rows_.end() || find_row(code.user_digest) != rows_.end())
             return token_exists();
-        if (rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0 && !replace_one())
+        const bool is_full = rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0;
+        const auto replaced = is_full ? busiest_application() : std::nullopt;
+        if (is_full && !replaced)
             return unavailable("The memory store holds " + std::to_string(codes_max_) +
                                " device codes, the maximum (memory_settings::device_codes_max).");
         rows_.push_back({code, device_code_state::pending});
+        if (replaced) erase_oldest_of(*replaced);
         if (count_of(code.application) > limits::device_codes_per_application_max) erase_oldest_of(code.application);
         return {};
     }
@@ -78,15 +81,13 @@ private:
     void erase_oldest_of(application_id application) noexcept {
         rows_.erase(std::find_if(rows_.begin(), rows_.end(), [&](const row& each) { return each.code.application == application; }));
     }
-    /// Erases the oldest code of the application that has the most, so that one application cannot use up the store. False if each
-    /// has only one.
-    bool replace_one() {
+    /// The application that has the most codes, so that one application cannot use up the store; empty if each has only one.
+    [[nodiscard]] std::optional<application_id> busiest_application() const {
         std::map<application_id, std::size_t> counts;
         for (const row& each : rows_) ++counts[each.code.application];
         const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-        if (most == counts.end() || most->second < 2) return false;
-        erase_oldest_of(most->first);
-        return true;
+        if (most == counts.end() || most->second < 2) return std::nullopt;
+        return most->first;
     }
 
     [[nodiscard]] std::vector<row>::const_iterator find_row(const digest& code) const noexcept {

@@ -275,9 +275,9 @@ TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
 TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* result) {
     const command now = into.current();
     auto failed = failure(result, now.text.text());
-    const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const bool is_stale = now.kind == command_kind::executes && code != nullptr && is_stale_statement(code);
-    if (now.kind == command_kind::prepares || is_stale) forget_prepared(now.text.text());
+    const auto stale = stale_statements_of(result);
+    if (now.kind == command_kind::prepares || stale == stale_statements::this_one) forget_prepared(now.text.text());
+    if (stale == stale_statements::all) prepared_.clear();
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.kind == failure_kind::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;

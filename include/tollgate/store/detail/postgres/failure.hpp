@@ -30,8 +30,9 @@ struct run_failure {
 /// may contain values.
 [[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
 
-/// Whether this SQLSTATE says that a prepared statement must be prepared again.
-[[nodiscard]] TOLLGATE_DECL bool is_stale_statement(std::string_view state) noexcept;
+/// Which prepared statements this error result says must be prepared again.
+enum class stale_statements : std::uint8_t { none, this_one, all };
+[[nodiscard]] TOLLGATE_DECL stale_statements stale_statements_of(const pg_result* result) noexcept;
 
 /// A connection that broke or was never opened: unavailable.
 [[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);

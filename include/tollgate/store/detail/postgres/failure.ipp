@@ -40,9 +40,16 @@ inline std::string in_one_line(std::string_view message) {
 
 }  // namespace detail
 
-TOLLGATE_DECL bool is_stale_statement(std::string_view state) noexcept {
-    return state == "0A000"      // its result would have other columns, because a table was changed
-           || state == "26000";  // it does not exist any more, because a proxy has discarded it
+TOLLGATE_DECL stale_statements stale_statements_of(const pg_result* result) noexcept {
+    const auto field = [result](int code) {
+        const char* const text = PQresultErrorField(result, code);
+        return text == nullptr ? std::string_view{} : std::string_view{text};
+    };
+    const auto state = field(PG_DIAG_SQLSTATE);
+    if (state == "26000") return stale_statements::all;  // a proxy has discarded them
+    // Its result would have other columns, because a table was changed. Other unsupported features have the same state.
+    if (state == "0A000" && field(PG_DIAG_SOURCE_FUNCTION) == "RevalidateCachedQuery") return stale_statements::this_one;
+    return stale_statements::none;
 }
 
 TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing) {
@@ -55,7 +62,7 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
-    const bool because_of_others = state == "40001" || state == "40P01" || is_stale_statement(state);
+    const bool because_of_others = state == "40001" || state == "40P01" || stale_statements_of(result) != stale_statements::none;
     return {detail::problem_of(state, std::move(cause)), because_of_others ? failure_kind::try_again : failure_kind::refused};
 }
 

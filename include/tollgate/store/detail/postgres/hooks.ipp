@@ -159,10 +159,14 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
             id, postgres::backlog_rows_max);
-        // Waits for transactions that send an event to it, so that the next statement sees their deliveries.
-        batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND account_id = 0 FOR UPDATE", id);
+        // Transactions that send an event to it have locked its row. It is removed later, if there are any; otherwise the next
+        // statement sees all deliveries.
         batch.add(
-            "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
+            "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT id::text FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
+            "FOR UPDATE SKIP LOCKED), '0'), true)",
+            id);
+        batch.add(
+            "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = current_setting('tollgate.deleted_hook')::bigint "
             "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
             "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
             "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) "

@@ -126,7 +126,8 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
         if (!*row) return false;
         const auto& [is_disabled, is_queued] = **row;
         if (is_disabled) return hook_is_disabled();
-        return is_queued;  // false: it was removed meanwhile
+        if (!is_queued) return unavailable("PostgreSQL: another transaction changed or removed the delivery");
+        return true;
     });
 }
 

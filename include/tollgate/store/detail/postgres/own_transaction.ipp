@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include <sys/socket.h>
+
 namespace tollgate::inline v0 {
 
 namespace postgres {
@@ -70,7 +72,8 @@ struct pipeline_end {
 
     ~pipeline_end() {
         if (PQexitPipelineMode(connection) != 1) {
-            PQpipelineSync(connection);
+            // Without a synchronisation the server does not respond; the connection is lost then.
+            if (PQpipelineSync(connection) != 1) ::shutdown(PQsocket(connection), SHUT_RDWR);
             while (PQstatus(connection) != CONNECTION_BAD && PQexitPipelineMode(connection) != 1) PQclear(PQgetResult(connection));
         }
         if (!succeeded) PQclear(PQexec(connection, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));

@@ -92,9 +92,11 @@ TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, boo
             events);
     }
     if (of_deleted) {
-        // Waits for transactions that send an event to it, so that the next statement sees their deliveries.
+        // Transactions that send an event to it have locked its row. It stays for the next time, if there are any; otherwise the next
+        // statement sees all deliveries.
         request.add(
-            "SELECT id FROM tollgate_hooks WHERE id = current_setting('tollgate.deleted_hook')::bigint AND account_id = 0 FOR UPDATE");
+            "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT id::text FROM tollgate_hooks "
+            "WHERE id = current_setting('tollgate.deleted_hook')::bigint AND account_id = 0 FOR UPDATE SKIP LOCKED), '0'), true)");
         request.add(
             "WITH gone AS (DELETE FROM tollgate_hooks AS hooks WHERE id = "
             "current_setting('tollgate.deleted_hook')::bigint "
