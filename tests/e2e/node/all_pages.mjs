@@ -330,7 +330,7 @@ export class AllPages {
         const remove = await this.confirmation(this.row('Monthly reports'), 'Delete')
         await this.input.fill(this.row('Monthly reports').locator('[name="confirm_name"]'), 'Monthly reports')
         await this.press(remove)
-        await this.check_text('were deleted')
+        await this.check_text('was deleted')
         await this.go(this.authorization_path(this.client, 'user:balance'), 400)
     }
 
