@@ -67,9 +67,9 @@ struct server_settings {
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    /// Beyond it the longest idle connection is closed for a new one; if none is idle, the new one gets 503. Together they use
-    /// about 1 GB of memory when each client has sent almost all of a body of 64 KiB. Reduced if the limit on open files
-    /// requires it.
+    /// Beyond it the longest idle connection of the I/O thread that gets the new one is closed; if none is idle there, the new one gets
+    /// 503. Together they use about 1 GB of memory when each client has sent almost all of a body of 64 KiB. Reduced if the limit on
+    /// open files requires it.
     std::size_t connections_max = 10'000;
     /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64.
     /// Behind a proxy, where all connections have the same address, set it to `connections_max`.
