@@ -343,7 +343,7 @@ private:
         if (*owner) record(users, store, kind, **owner, std::move(subject));
     }
     static void warn_of(const tollgate::error& failed) {
-        complain("warning: the change was made, but the audit log cannot be written: " + std::string{failed.log_text()});
+        complain("warning: the change was made, but the audit log cannot be written: " + failed.log_text());
     }
 
     template <class Store>

@@ -15569,9 +15569,7 @@ public:
         return false;
     }
 
-    void forget_of(application_id application) noexcept {
-        std::erase_if(rows_, [&](const row& each) { return each.code.application == application; });
-    }
+    void forget_of(application_id application) noexcept { std::erase_if(rows_, is_of{application}); }
 
     std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
         std::size_t swept = 0;
@@ -15589,12 +15587,15 @@ private:
         device_code_state state;
     };
 
+    struct is_of {
+        application_id application;
+        bool operator()(const row& each) const noexcept { return each.code.application == application; }
+    };
     [[nodiscard]] std::size_t count_of(application_id application) const noexcept {
-        return static_cast<std::size_t>(std::count_if(
-            rows_.begin(), rows_.end(), [&](const row& each) { return each.code.application == application; }));
+        return static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_of{application}));
     }
     void erase_oldest_of(application_id application) noexcept {
-        rows_.erase(std::find_if(rows_.begin(), rows_.end(), [&](const row& each) { return each.code.application == application; }));
+        rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_of{application}));
     }
     /// The application that has the most codes, so that one application cannot use up the store; empty if each has only one.
     [[nodiscard]] std::optional<application_id> busiest_application() const {
@@ -40949,10 +40950,14 @@ enum class failure_kind : std::uint8_t {
     lost,       ///< the connection is unusable, and it is unknown whether the transaction took effect
 };
 
+/// Which prepared statements a failure says must be prepared again.
+enum class stale_statements : std::uint8_t { none, this_one, all };
+
 struct run_failure {
     tollgate::error error;
     failure_kind kind = failure_kind::lost;
     bool hung = false;  ///< lost because no response came in time
+    stale_statements stale = stale_statements::none;
 };
 
 /// Converts an error result: unavailable for conditions that may pass (timeout, shutdown, full disk), not_found for a
@@ -40960,10 +40965,6 @@ struct run_failure {
 /// internal for the rest. `doing` is the statement. The cause contains the server's message without its detail, which
 /// may contain values.
 [[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
-
-/// Which prepared statements this error result says must be prepared again.
-enum class stale_statements : std::uint8_t { none, this_one, all };
-[[nodiscard]] TOLLGATE_DECL stale_statements stale_statements_of(const pg_result* result) noexcept;
 
 /// A connection that broke or was never opened: unavailable.
 [[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);
@@ -43975,32 +43976,35 @@ inline std::string in_one_line(std::string_view message) {
     return line;
 }
 
-}  // namespace detail
+/// Empty if the error has no such field.
+inline std::string_view field_of(const pg_result* result, int code) noexcept {
+    const char* const text = PQresultErrorField(result, code);
+    return text == nullptr ? std::string_view{} : std::string_view{text};
+}
 
-TOLLGATE_DECL stale_statements stale_statements_of(const pg_result* result) noexcept {
-    const auto field = [result](int code) {
-        const char* const text = PQresultErrorField(result, code);
-        return text == nullptr ? std::string_view{} : std::string_view{text};
-    };
-    const auto state = field(PG_DIAG_SQLSTATE);
+inline stale_statements stale_statements_of(const pg_result* result, std::string_view state) noexcept {
     if (state == "26000") return stale_statements::all;  // a proxy has discarded them
     // Its result would have other columns, because a table was changed. Other unsupported features have the same state.
-    if (state == "0A000" && field(PG_DIAG_SOURCE_FUNCTION) == "RevalidateCachedQuery") return stale_statements::this_one;
+    if (state == "0A000" && field_of(result, PG_DIAG_SOURCE_FUNCTION) == "RevalidateCachedQuery") return stale_statements::this_one;
     return stale_statements::none;
 }
 
+}  // namespace detail
+
 TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing) {
     const char* const message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const std::string_view state = code == nullptr ? std::string_view{} : std::string_view{code};
+    const std::string_view state = detail::field_of(result, PG_DIAG_SQLSTATE);
     std::string cause = "PostgreSQL: ";
     cause += detail::in_one_line(message != nullptr ? message : PQresultErrorMessage(result));
     if (!state.empty()) (cause += " (SQLSTATE ") += std::string{state} + ")";
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
-    const bool because_of_others = state == "40001" || state == "40P01" || stale_statements_of(result) != stale_statements::none;
-    return {detail::problem_of(state, std::move(cause)), because_of_others ? failure_kind::try_again : failure_kind::refused};
+    const auto stale = detail::stale_statements_of(result, state);
+    const bool may_be_tried_again = state == "40001" || state == "40P01" || stale != stale_statements::none;
+    return {.error = detail::problem_of(state, std::move(cause)),
+            .kind = may_be_tried_again ? failure_kind::try_again : failure_kind::refused,
+            .stale = stale};
 }
 
 TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing) {
@@ -44376,9 +44380,8 @@ TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
 TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* result) {
     const command now = into.current();
     auto failed = failure(result, now.text.text());
-    const auto stale = stale_statements_of(result);
-    if (now.kind == command_kind::prepares || stale == stale_statements::this_one) forget_prepared(now.text.text());
-    if (stale == stale_statements::all) prepared_.clear();
+    if (now.kind == command_kind::prepares || failed.stale == stale_statements::this_one) forget_prepared(now.text.text());
+    if (failed.stale == stale_statements::all) prepared_.clear();
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.kind == failure_kind::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;

@@ -54,9 +54,7 @@ public:
         return false;
     }
 
-    void forget_of(application_id application) noexcept {
-        std::erase_if(rows_, [&](const row& each) { return each.code.application == application; });
-    }
+    void forget_of(application_id application) noexcept { std::erase_if(rows_, is_of{application}); }
 
     std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
         std::size_t swept = 0;
@@ -74,12 +72,15 @@ private:
         device_code_state state;
     };
 
+    struct is_of {
+        application_id application;
+        bool operator()(const row& each) const noexcept { return each.code.application == application; }
+    };
     [[nodiscard]] std::size_t count_of(application_id application) const noexcept {
-        return static_cast<std::size_t>(std::count_if(
-            rows_.begin(), rows_.end(), [&](const row& each) { return each.code.application == application; }));
+        return static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_of{application}));
     }
     void erase_oldest_of(application_id application) noexcept {
-        rows_.erase(std::find_if(rows_.begin(), rows_.end(), [&](const row& each) { return each.code.application == application; }));
+        rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_of{application}));
     }
     /// The application that has the most codes, so that one application cannot use up the store; empty if each has only one.
     [[nodiscard]] std::optional<application_id> busiest_application() const {

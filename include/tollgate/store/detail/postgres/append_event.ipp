@@ -3,8 +3,6 @@
 #include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
 
-#include <cstdint>
-
 namespace tollgate::inline v0::postgres {
 
 TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_seed& seed, instant now) {

@@ -275,9 +275,8 @@ TOLLGATE_DECL bool connection::take_end_of_command(reception& into) {
 TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* result) {
     const command now = into.current();
     auto failed = failure(result, now.text.text());
-    const auto stale = stale_statements_of(result);
-    if (now.kind == command_kind::prepares || stale == stale_statements::this_one) forget_prepared(now.text.text());
-    if (stale == stale_statements::all) prepared_.clear();
+    if (now.kind == command_kind::prepares || failed.stale == stale_statements::this_one) forget_prepared(now.text.text());
+    if (failed.stale == stale_statements::all) prepared_.clear();
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.kind == failure_kind::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;

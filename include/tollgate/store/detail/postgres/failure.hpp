@@ -18,10 +18,14 @@ enum class failure_kind : std::uint8_t {
     lost,       ///< the connection is unusable, and it is unknown whether the transaction took effect
 };
 
+/// Which prepared statements a failure says must be prepared again.
+enum class stale_statements : std::uint8_t { none, this_one, all };
+
 struct run_failure {
     tollgate::error error;
     failure_kind kind = failure_kind::lost;
     bool hung = false;  ///< lost because no response came in time
+    stale_statements stale = stale_statements::none;
 };
 
 /// Converts an error result: unavailable for conditions that may pass (timeout, shutdown, full disk), not_found for a
@@ -29,10 +33,6 @@ struct run_failure {
 /// internal for the rest. `doing` is the statement. The cause contains the server's message without its detail, which
 /// may contain values.
 [[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
-
-/// Which prepared statements this error result says must be prepared again.
-enum class stale_statements : std::uint8_t { none, this_one, all };
-[[nodiscard]] TOLLGATE_DECL stale_statements stale_statements_of(const pg_result* result) noexcept;
 
 /// A connection that broke or was never opened: unavailable.
 [[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);

@@ -38,32 +38,35 @@ inline std::string in_one_line(std::string_view message) {
     return line;
 }
 
-}  // namespace detail
+/// Empty if the error has no such field.
+inline std::string_view field_of(const pg_result* result, int code) noexcept {
+    const char* const text = PQresultErrorField(result, code);
+    return text == nullptr ? std::string_view{} : std::string_view{text};
+}
 
-TOLLGATE_DECL stale_statements stale_statements_of(const pg_result* result) noexcept {
-    const auto field = [result](int code) {
-        const char* const text = PQresultErrorField(result, code);
-        return text == nullptr ? std::string_view{} : std::string_view{text};
-    };
-    const auto state = field(PG_DIAG_SQLSTATE);
+inline stale_statements stale_statements_of(const pg_result* result, std::string_view state) noexcept {
     if (state == "26000") return stale_statements::all;  // a proxy has discarded them
     // Its result would have other columns, because a table was changed. Other unsupported features have the same state.
-    if (state == "0A000" && field(PG_DIAG_SOURCE_FUNCTION) == "RevalidateCachedQuery") return stale_statements::this_one;
+    if (state == "0A000" && field_of(result, PG_DIAG_SOURCE_FUNCTION) == "RevalidateCachedQuery") return stale_statements::this_one;
     return stale_statements::none;
 }
 
+}  // namespace detail
+
 TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing) {
     const char* const message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const std::string_view state = code == nullptr ? std::string_view{} : std::string_view{code};
+    const std::string_view state = detail::field_of(result, PG_DIAG_SQLSTATE);
     std::string cause = "PostgreSQL: ";
     cause += detail::in_one_line(message != nullptr ? message : PQresultErrorMessage(result));
     if (!state.empty()) (cause += " (SQLSTATE ") += std::string{state} + ")";
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
-    const bool because_of_others = state == "40001" || state == "40P01" || stale_statements_of(result) != stale_statements::none;
-    return {detail::problem_of(state, std::move(cause)), because_of_others ? failure_kind::try_again : failure_kind::refused};
+    const auto stale = detail::stale_statements_of(result, state);
+    const bool may_be_tried_again = state == "40001" || state == "40P01" || stale != stale_statements::none;
+    return {.error = detail::problem_of(state, std::move(cause)),
+            .kind = may_be_tried_again ? failure_kind::try_again : failure_kind::refused,
+            .stale = stale};
 }
 
 TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing) {
