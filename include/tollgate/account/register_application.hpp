@@ -60,10 +60,7 @@ namespace detail {
         return field_error::not_ascii;
     const auto url = http::url::parse(text);
     if (!url) return field_error::malformed;
-    // In browsers a final dot makes another origin, and normalising would remove it.
-    const auto begin = text.find("//") + 2;
-    const auto authority = text.substr(begin, text.find_first_of("/?#", begin) - begin);
-    if (authority.substr(0, authority.rfind(':')).ends_with('.')) return field_error::malformed;
+    if (url->has_final_dot) return field_error::malformed;  // normalising would make it another origin
     const bool loopback = url->host == "localhost" ||
                           (url->address && (url->address->is_v4() ? url->address->bytes()[12] == 127
                                                                   : *url->address == ip_address::parse("::1")));

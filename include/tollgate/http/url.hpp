@@ -35,6 +35,8 @@ struct url {
     bool has_query = false;             ///< distinguishes `/a?` from `/a`
     bool has_user_info = false;         ///< `user:password@`, or just `@`
     bool has_fragment = false;          ///< `#`, perhaps with nothing after it
+    /// `host` is without the final dot that was given. In DNS both are one name; in browsers they are two origins.
+    bool has_final_dot = false;
 
     /// Empty for everything else. What browsers repair is refused, because the next reader may repair it differently:
     /// backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), less or more than two

@@ -154,7 +154,8 @@ inline bool set_host(url& parsed, std::string_view text) {
     if (!decoded) return false;
     parsed.host = *std::move(decoded);
     for (char& c : parsed.host) c = ascii_lower(c);
-    if (!parsed.host.empty() && parsed.host.back() == '.') parsed.host.pop_back();
+    parsed.has_final_dot = parsed.host.ends_with('.');
+    if (parsed.has_final_dot) parsed.host.pop_back();
     if (!is_name(parsed.host)) return false;
     if (!ends_in_number(parsed.host)) return true;
 

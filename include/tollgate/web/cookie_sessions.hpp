@@ -3,116 +3,28 @@
 #include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/encoding.hpp>
-#include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
-#include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/session_source.hpp>
-#include <tollgate/http/detail/cookies.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/http/url.hpp>
-#include <tollgate/web/detail/language.hpp>
+#include <tollgate/web/detail/session_cookies.hpp>
 #include <tollgate/web/detail/sign_in_throttle.hpp>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <iterator>
 #include <optional>
-#include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace tollgate::inline v0 {
-
-/// Settings of `cookie_sessions`.
-struct session_settings {
-    /// As for the pages. With https the cookie is `Secure` and has the `__Host-` prefix, so that sibling hosts cannot
-    /// set it.
-    std::string auth_url;
-    std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
-
-    // Each time is at most 36,500 days, and above zero except for `touch_interval`.
-    seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
-    seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute timeout)
-    /// How often a use is stored at most, so that most requests only read. 0: each use is stored.
-    seconds touch_interval{std::chrono::minutes{5}};
-
-    /// Signs the cookie that marks a browser as known after a sign-in. Empty: random, so that a restart forgets which
-    /// browsers are known. Nodes on one store should share a random one, of at least 16 bytes.
-    std::string browser_key = {};
-    seconds browser_lifetime{std::chrono::days{365}};  ///< of that cookie
-
-    sign_in_bounds throttle = {};
-    sign_in_capacity throttle_capacity = {};
-};
-
-/// The query parameter of the sign-in page that holds the path and query to return to after signing in.
-inline constexpr std::string_view return_to_name = "return_to";
-
-/// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. Stores keep only its SHA-256, so a leaked store does
-/// not leak sessions.
-class session_cookie {
-public:
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, a name that is not a token, or another
-    /// setting outside its bounds.
-    TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
-
-    /// The well-formed session cookie of this request, if any. A view of the request.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> read(const http::request& request) const noexcept;
-    /// False, and nothing is added, if the value cannot be in a cookie; never for a secret.
-    [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
-    TOLLGATE_DECL void clear(http::response& response) const;
-
-    /// The name of the cookie.
-    [[nodiscard]] std::string_view name() const noexcept { return name_; }
-    /// Whether the cookie is sent over https only.
-    [[nodiscard]] bool is_secure() const noexcept { return secure_; }
-
-    /// `{path of auth_url}/en/user/sign_in/?return_to=...`, in the language of the page to return to; without a language if
-    /// that is none of these pages.
-    [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
-
-    /// The secret that form tokens are made from. It is derived from the cookie, but not from what the store keeps, and
-    /// the cookie cannot be derived from it.
-    [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
-
-private:
-    std::string name_;
-    std::string root_;
-    bool secure_ = true;
-};
-
-/// The cookie that marks a browser as one that has signed in with a login before (OWASP, "device cookies"): 128 random
-/// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
-class browser_cookie {
-public:
-    /// Uses the key and the lifetime of `settings`.
-    TOLLGATE_DECL browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure);
-
-    /// The browser's number if it has signed in with this login before; otherwise 0.
-    [[nodiscard]] TOLLGATE_DECL std::uint64_t find(const http::request& request, std::string_view login) const;
-    TOLLGATE_DECL void set(std::span<const std::byte, 16> random, std::string_view login,
-                           http::response& response) const;
-
-private:
-    [[nodiscard]] TOLLGATE_DECL digest sign(std::string_view random, std::string_view login) const;
-
-    std::string name_;
-    std::string key_;
-    seconds lifetime_;
-    bool secure_;
-};
 
 /// Sessions with a random cookie and rows in a store. Each sign-in begins a new session, which prevents session
 /// fixation. Sessions end after an idle time and after an absolute time.
@@ -358,98 +270,5 @@ private:
     Passwords* passwords_;
     Random random_;
 };
-
-inline session_cookie::session_cookie(const session_settings& settings) {
-    auto at = http::url::root(settings.auth_url);
-    if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
-        throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
-    struct bounded_time {
-        const char* name;
-        seconds value, least;
-    };
-    for (const auto& [name, value, least] : {bounded_time{"idle_lifetime", settings.idle_lifetime, seconds{1}},
-                                             {"lifetime", settings.lifetime, seconds{1}},
-                                             {"touch_interval", settings.touch_interval, seconds{0}},
-                                             {"browser_lifetime", settings.browser_lifetime, seconds{1}}})
-        if (value < least || value > std::chrono::days{36'500})
-            throw std::invalid_argument{std::string{"tollgate: the session setting "} + name + " is outside its bounds"};
-    constexpr std::size_t key_bytes_min = 16;  // 128 bits
-    if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
-        throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};
-    secure_ = at.scheme == http::url_scheme::https;
-    name_ = (secure_ ? "__Host-" : "") + settings.cookie_name;
-    root_ = std::move(at.path);
-}
-
-inline std::optional<std::string_view> session_cookie::read(const http::request& request) const noexcept {
-    const auto found = http::find_cookie(request.fields, name_);
-    return found && is_well_formed(secret_kind::session, *found) ? found : std::nullopt;
-}
-
-inline bool session_cookie::set(std::string_view cookie, http::response& response) const {
-    return http::add_cookie(response, {.name = name_, .value = cookie, .max_age = std::nullopt, .secure = secure_});
-}
-
-inline void session_cookie::clear(http::response& response) const {
-    (void)http::add_cookie(response, {.name = name_, .value = "", .max_age = seconds{0}, .secure = secure_});
-}
-
-inline std::string session_cookie::sign_in_url(std::string_view return_to) const {
-    std::string_view language;
-    if (return_to.starts_with(root_ + "/")) {
-        const auto path = return_to.substr(root_.size() + 1);
-        language = path.substr(0, path.find('/'));
-        const auto page = path.substr(language.size(), path.find('?') - language.size());
-        const bool is_ours = page.starts_with("/user/") || page.ends_with("/oauth/") || page.ends_with("/oauth");
-        if (!web::is_language_tag(language) || !is_ours) language = {};
-    }
-    // Without a language, the page redirects to the reader's.
-    std::string url = root_;
-    if (!language.empty()) url.append("/").append(language);
-    url.append("/user/sign_in/");
-    return url.append("?").append(return_to_name).append("=").append(percent_encode(return_to));
-}
-
-inline std::string session_cookie::session_secret_of(std::string_view cookie) {
-    return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
-}
-
-inline browser_cookie::browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure)
-    : name_{std::string{session_cookie_name} + "_browser"},
-      key_{settings.browser_key},
-      lifetime_{settings.browser_lifetime},
-      secure_{secure} {
-    if (!key_.empty()) return;
-    const auto random = detail::random_key<std::array<char, 16>>();
-    key_.assign(random.data(), random.size());
-}
-
-inline digest browser_cookie::sign(std::string_view random, std::string_view login) const {
-    std::string message{"known browser\0", 14};
-    message.append(random);
-    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
-    return hmac_sha256({.key = key_, .message = message});
-}
-
-inline std::uint64_t browser_cookie::find(const http::request& request, std::string_view login) const {
-    const auto found = http::find_cookie(request.fields, name_);
-    if (!found || found->size() > 128) return 0;
-    const auto dot = found->find('.');
-    if (dot == std::string_view::npos) return 0;
-    const auto random = base64url_decode(found->substr(0, dot));
-    const auto mac = base64url_decode(found->substr(dot + 1));
-    const auto claimed = mac ? digest::from(*mac) : std::nullopt;
-    if (!random || random->size() != 16 || !claimed || *claimed != sign(*random, login)) return 0;
-    std::uint64_t number = 0;
-    std::memcpy(&number, random->data(), sizeof number);
-    return number | 1;  // never 0
-}
-
-inline void browser_cookie::set(std::span<const std::byte, 16> random, std::string_view login,
-                                http::response& response) const {
-    const std::string_view bytes{reinterpret_cast<const char*>(random.data()), random.size()};
-    const auto value = base64url_encode(bytes) + "." + base64url_encode(sign(bytes, login).raw());
-    (void)http::add_cookie(response, {.name = name_, .value = value, .max_age = lifetime_, .secure = secure_});
-}
 
 }  // namespace tollgate

@@ -183,7 +183,8 @@ TEST_CASE("each refusal names its field", "[register_application]") {
                                    std::string{"javascript:alert(1)"}, std::string{"ftp://acme.example/"},
                                    std::string{"https://user@acme.example/"}, std::string{"https://acme.example/ a"},
                                    std::string{"https://acme.example\\@evil.example"}, std::string{"https://acme.example/\r\n"},
-                                   std::string{"https://"}, std::string{"https://acme.example./"}, std::string{"https://acme.example.:443"},
+                                   std::string{"https://"}, std::string{"https://acme.example./"},
+                                   std::string{"https://acme.example%2e/"}, std::string{"https://acme.example.:443"},
                                    std::string{"myapp:/back"}, long_url}) {
         CAPTURE(url);
         auto request = sample_request();

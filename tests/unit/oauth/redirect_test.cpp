@@ -65,7 +65,8 @@ TEST_CASE("without a registered redirect URL, the origin must be the website's",
     CHECK(oauth::matches_website("https://app.example", "https://app.example:443/cb"));
     for (const char* requested : {"http://app.example/cb", "https://app.example:444/cb", "https://www.app.example/cb", "https://app.example.evil/",
                                   "https://app.example/cb#x", "https://u@app.example/cb", "https://app.example./cb",
-                                  "https://app.example.:443/cb", "https://app.example.?x", "//app.example/cb", "/cb", ""})
+                                  "https://app.example.:443/cb", "https://app.example.?x", "https://app.example%2e/cb",
+                                  "//app.example/cb", "/cb", ""})
         CHECK_FALSE(oauth::matches_website("https://app.example/about", requested));
 }
 

@@ -30,18 +30,6 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
 
 }  // namespace detail
 
-namespace detail {
-
-/// To browsers `https://app.example.` is another origin than `https://app.example`, although both are one name in DNS.
-/// Precondition: an absolute URL without user info.
-inline bool has_final_dot(std::string_view url) noexcept {
-    const auto begin = url.find("//") + 2;
-    const auto authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
-    return authority.substr(0, authority.rfind(':')).ends_with('.');
-}
-
-}  // namespace detail
-
 TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
 }
@@ -56,7 +44,7 @@ TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view re
     const auto site = http::url::parse(website);
     const auto sent = http::url::parse(redirect_uri);
     return site && sent && site->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment &&
-           !detail::has_final_dot(redirect_uri);
+           !sent->has_final_dot;
 }
 
 TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,

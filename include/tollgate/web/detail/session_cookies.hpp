@@ -1,0 +1,102 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/digest.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/http/handler.hpp>
+#include <tollgate/web/detail/sign_in_throttle.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tollgate::inline v0 {
+
+/// Settings of `cookie_sessions`.
+struct session_settings {
+    /// As for the pages. With https the cookie is `Secure` and has the `__Host-` prefix, so that sibling hosts cannot
+    /// set it.
+    std::string auth_url;
+    std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
+
+    // Each time is at most 36,500 days, and above zero except for `touch_interval`.
+    seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
+    seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute timeout)
+    /// How often a use is stored at most, so that most requests only read. 0: each use is stored.
+    seconds touch_interval{std::chrono::minutes{5}};
+
+    /// Signs the cookie that marks a browser as known after a sign-in. Empty: random, so that a restart forgets which
+    /// browsers are known. Nodes on one store should share a random one, of at least 16 bytes.
+    std::string browser_key = {};
+    seconds browser_lifetime{std::chrono::days{365}};  ///< of that cookie
+
+    sign_in_bounds throttle = {};
+    sign_in_capacity throttle_capacity = {};
+};
+
+/// The query parameter of the sign-in page that holds the path and query to return to after signing in.
+inline constexpr std::string_view return_to_name = "return_to";
+
+/// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. Stores keep only its SHA-256, so a leaked store does
+/// not leak sessions.
+class session_cookie {
+public:
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, a name that is not a token, or another
+    /// setting outside its bounds.
+    TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
+
+    /// The well-formed session cookie of this request, if any. A view of the request.
+    [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> read(const http::request& request) const noexcept;
+    /// False, and nothing is added, if the value cannot be in a cookie; never for a secret.
+    [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
+    TOLLGATE_DECL void clear(http::response& response) const;
+
+    /// The name of the cookie.
+    [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    /// Whether the cookie is sent over https only.
+    [[nodiscard]] bool is_secure() const noexcept { return secure_; }
+
+    /// `{path of auth_url}/en/user/sign_in/?return_to=...`, in the language of the page to return to; without a language if
+    /// that is none of these pages.
+    [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
+
+    /// The secret that form tokens are made from. It is derived from the cookie, but not from what the store keeps, and
+    /// the cookie cannot be derived from it.
+    [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
+
+private:
+    std::string name_;
+    std::string root_;
+    bool secure_ = true;
+};
+
+/// The cookie that marks a browser as one that has signed in with a login before (OWASP, "device cookies"): 128 random
+/// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
+class browser_cookie {
+public:
+    /// Uses the key and the lifetime of `settings`.
+    TOLLGATE_DECL browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure);
+
+    /// The browser's number if it has signed in with this login before; otherwise 0.
+    [[nodiscard]] TOLLGATE_DECL std::uint64_t find(const http::request& request, std::string_view login) const;
+    TOLLGATE_DECL void set(std::span<const std::byte, 16> random, std::string_view login,
+                           http::response& response) const;
+
+private:
+    [[nodiscard]] TOLLGATE_DECL digest sign(std::string_view random, std::string_view login) const;
+
+    std::string name_;
+    std::string key_;
+    seconds lifetime_;
+    bool secure_;
+};
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/web/detail/session_cookies.ipp>
+#endif
