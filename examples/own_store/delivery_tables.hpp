@@ -249,7 +249,7 @@ private:
         if (ended.outcome != delivery_outcome::not_attempted) record(ended);
         if (!row.lease_open || row.lease_number != ended.lease.number) return completion::too_late;
 
-        const auto after = complete_delivery({row.attempts_made, row.resend_requested, to.status}, ended, now);
+        const auto after = complete_delivery({row.attempts_made, row.resend_requested, to.status, to.hook.target_url}, ended, now);
         row.state = after.state;
         row.at = after.at;
         row.attempts_made = after.attempts_made;

@@ -2824,6 +2824,8 @@ struct url {
     bool has_query = false;             ///< distinguishes `/a?` from `/a`
     bool has_user_info = false;         ///< `user:password@`, or just `@`
     bool has_fragment = false;          ///< `#`, perhaps with nothing after it
+    /// `host` is without the final dot that was given. In DNS both are one name; in browsers they are two origins.
+    bool has_final_dot = false;
 
     /// Empty for everything else. What browsers repair is refused, because the next reader may repair it differently:
     /// backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), less or more than two
@@ -3336,6 +3338,7 @@ enum class delivery_outcome : std::uint8_t {
 /// The result of one leased delivery.
 struct attempt_result {
     delivery_lease lease;
+    std::string target_url{};  ///< where it was sent. Empty: not compared with the hook's target
     tollgate::attempt attempt;
     delivery_outcome outcome = delivery_outcome::given_up;
     instant retry_at{};  ///< only for `retry` and `not_attempted`
@@ -3358,6 +3361,7 @@ struct leased_delivery {
     unsigned attempts_made = 0;     ///< before this attempt
     bool resend_requested = false;  ///< `resend` was called since the delivery was leased
     hook_status hook{};
+    std::string_view target_url{};  ///< the hook's target now
 };
 
 /// What it stores afterwards. The lease has ended, and no resend is pending any more.
@@ -3375,9 +3379,9 @@ struct completed_delivery {
 ///
 /// A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does a
 /// failure whose predecessor is earlier than `disable_if_failing_since`. A failure that does not count for the hook changes neither.
-/// `not_attempted` only ends the lease. A delivery
-/// that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is disabled. Thread rule:
-/// any thread.
+/// Nor does an attempt to another target than the hook has now; a delivery that was `gone` there is due at once. `not_attempted`
+/// only ends the lease. A delivery that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is
+/// disabled. Thread rule: any thread.
 [[nodiscard]] inline completed_delivery complete_delivery(const leased_delivery& before, const attempt_result& ended,
                                                           instant now) noexcept {
     using enum delivery_outcome;
@@ -3386,7 +3390,8 @@ struct completed_delivery {
     if (ended.outcome != not_attempted) {
         after.attempts_made = is_resent ? 0 : before.attempts_made + 1;
     }
-    if (ended.outcome != not_attempted && ended.counts_for_hook) {
+    const bool has_new_target = !ended.target_url.empty() && ended.target_url != before.target_url;
+    if (ended.outcome != not_attempted && ended.counts_for_hook && !has_new_target) {
         hook_status& hook = after.hook;
         const auto& bound = ended.disable_if_failing_since;
         if (ended.outcome == delivered) hook.failing_since.reset();
@@ -3401,9 +3406,10 @@ struct completed_delivery {
         }
     }
     if (!is_resent && ended.outcome == delivered) after.state = delivery_state::delivered;
-    else if (!is_resent && (ended.outcome == given_up || ended.outcome == gone)) after.state = delivery_state::given_up;
+    else if (!is_resent && (ended.outcome == given_up || (ended.outcome == gone && !has_new_target)))
+        after.state = delivery_state::given_up;
     else if (after.hook.disabled) after.state = delivery_state::held;
-    else if (!is_resent) after.at = ended.retry_at;
+    else if (!is_resent && ended.outcome != gone) after.at = ended.retry_at;
     return after;
 }
 
@@ -6122,10 +6128,7 @@ namespace detail {
         return field_error::not_ascii;
     const auto url = http::url::parse(text);
     if (!url) return field_error::malformed;
-    // In browsers a final dot makes another origin, and normalising would remove it.
-    const auto begin = text.find("//") + 2;
-    const auto authority = text.substr(begin, text.find_first_of("/?#", begin) - begin);
-    if (authority.substr(0, authority.rfind(':')).ends_with('.')) return field_error::malformed;
+    if (url->has_final_dot) return field_error::malformed;  // normalising would make it another origin
     const bool loopback = url->host == "localhost" ||
                           (url->address && (url->address->is_v4() ? url->address->bytes()[12] == 127
                                                                   : *url->address == ip_address::parse("::1")));
@@ -8515,75 +8518,6 @@ static_assert(http::handler<const metrics>);
 
 }  // namespace tollgate
 
-// <tollgate/base/detail/random_key.hpp>
-
-namespace tollgate::inline v0::detail {
-
-/// A key of random bytes for a hash. Throws std::runtime_error if OpenSSL returns none.
-template <class Key>
-[[nodiscard]] Key random_key() {
-    std::array<std::byte, sizeof(Key)> bytes;
-    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL returned no random bytes"};
-    return std::bit_cast<Key>(bytes);
-}
-
-}  // namespace tollgate::detail
-
-// <tollgate/http/detail/cookies.hpp>
-
-namespace tollgate::inline v0::http {
-
-/// The value of a cookie (RFC 6265 section 5.4), a view of the request. Empty if there is no cookie of this name, or if
-/// there are several with different values: one of them was set by another site (on another subdomain or path), and
-/// nothing tells which. Names are case-sensitive.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields,
-                                                                        std::string_view name) noexcept;
-
-/// The SameSite attribute: whether a browser sends the cookie with cross-site requests.
-enum class same_site : std::uint8_t {
-    lax,     ///< only when the user follows a link
-    strict,  ///< never
-};
-
-/// A cookie to set (RFC 6265 section 4.1).
-struct new_cookie {
-    std::string_view name;   ///< a token; the prefix `__Host-` keeps subdomains from setting it, and needs `secure`
-    std::string_view value;  ///< visible ASCII without `"`, `,`, `;` and `\`
-    std::optional<seconds> max_age = std::nullopt;  ///< none: until the browser is closed; zero or less: delete it
-    bool secure = true;
-    http::same_site same_site = http::same_site::lax;
-};
-
-/// Adds a `Set-Cookie` for the whole site (`Path=/`), not readable by scripts (`HttpOnly`). Returns false and adds
-/// nothing if the name or value contains an invalid byte.
-[[nodiscard]] TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie);
-
-}  // namespace tollgate::http
-
-// <tollgate/web/detail/language.hpp>
-
-/// Which of the offered languages a reader prefers. Languages are BCP 47 tags, such as `de` and `pt-BR`.
-namespace tollgate::inline v0::web {
-
-/// Whether a text can be a language tag, and so a segment of a path: letters and digits in groups separated by hyphens.
-[[nodiscard]] TOLLGATE_DECL bool is_language_tag(std::string_view text) noexcept;
-
-/// The offered language of a range (RFC 4647 section 3.4, lookup): `de-AT` finds `de`. Its index.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> find_language(std::string_view range,
-                                                                     std::span<const std::string_view> offered) noexcept;
-
-/// The offered language that an `Accept-Language` field prefers (RFC 9110 section 12.5.4); the first for `*`. Empty if it
-/// names none.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> accepted_language(std::string_view field,
-                                                                         std::span<const std::string_view> offered) noexcept;
-
-/// The offered language that `ui_locales` prefers (OpenID Connect Core 1.0 section 3.1.2.1): tags separated by spaces, the
-/// best one first. Empty if it names none.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> ui_language(std::string_view ui_locales,
-                                                                   std::span<const std::string_view> offered) noexcept;
-
-}  // namespace tollgate::web
-
 // <tollgate/web/detail/sign_in_throttle.hpp>
 
 namespace tollgate::inline v0 {
@@ -8656,7 +8590,7 @@ private:
 
 }  // namespace tollgate
 
-// <tollgate/web/cookie_sessions.hpp>
+// <tollgate/web/detail/session_cookies.hpp>
 
 namespace tollgate::inline v0 {
 
@@ -8738,6 +8672,12 @@ private:
     seconds lifetime_;
     bool secure_;
 };
+
+}  // namespace tollgate
+
+// <tollgate/web/cookie_sessions.hpp>
+
+namespace tollgate::inline v0 {
 
 /// Sessions with a random cookie and rows in a store. Each sign-in begins a new session, which prevents session
 /// fixation. Sessions end after an idle time and after an absolute time.
@@ -8983,99 +8923,6 @@ private:
     Passwords* passwords_;
     Random random_;
 };
-
-inline session_cookie::session_cookie(const session_settings& settings) {
-    auto at = http::url::root(settings.auth_url);
-    if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
-        throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
-    struct bounded_time {
-        const char* name;
-        seconds value, least;
-    };
-    for (const auto& [name, value, least] : {bounded_time{"idle_lifetime", settings.idle_lifetime, seconds{1}},
-                                             {"lifetime", settings.lifetime, seconds{1}},
-                                             {"touch_interval", settings.touch_interval, seconds{0}},
-                                             {"browser_lifetime", settings.browser_lifetime, seconds{1}}})
-        if (value < least || value > std::chrono::days{36'500})
-            throw std::invalid_argument{std::string{"tollgate: the session setting "} + name + " is outside its bounds"};
-    constexpr std::size_t key_bytes_min = 16;  // 128 bits
-    if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
-        throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};
-    secure_ = at.scheme == http::url_scheme::https;
-    name_ = (secure_ ? "__Host-" : "") + settings.cookie_name;
-    root_ = std::move(at.path);
-}
-
-inline std::optional<std::string_view> session_cookie::read(const http::request& request) const noexcept {
-    const auto found = http::find_cookie(request.fields, name_);
-    return found && is_well_formed(secret_kind::session, *found) ? found : std::nullopt;
-}
-
-inline bool session_cookie::set(std::string_view cookie, http::response& response) const {
-    return http::add_cookie(response, {.name = name_, .value = cookie, .max_age = std::nullopt, .secure = secure_});
-}
-
-inline void session_cookie::clear(http::response& response) const {
-    (void)http::add_cookie(response, {.name = name_, .value = "", .max_age = seconds{0}, .secure = secure_});
-}
-
-inline std::string session_cookie::sign_in_url(std::string_view return_to) const {
-    std::string_view language;
-    if (return_to.starts_with(root_ + "/")) {
-        const auto path = return_to.substr(root_.size() + 1);
-        language = path.substr(0, path.find('/'));
-        const auto page = path.substr(language.size(), path.find('?') - language.size());
-        const bool is_ours = page.starts_with("/user/") || page.ends_with("/oauth/") || page.ends_with("/oauth");
-        if (!web::is_language_tag(language) || !is_ours) language = {};
-    }
-    // Without a language, the page redirects to the reader's.
-    std::string url = root_;
-    if (!language.empty()) url.append("/").append(language);
-    url.append("/user/sign_in/");
-    return url.append("?").append(return_to_name).append("=").append(percent_encode(return_to));
-}
-
-inline std::string session_cookie::session_secret_of(std::string_view cookie) {
-    return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
-}
-
-inline browser_cookie::browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure)
-    : name_{std::string{session_cookie_name} + "_browser"},
-      key_{settings.browser_key},
-      lifetime_{settings.browser_lifetime},
-      secure_{secure} {
-    if (!key_.empty()) return;
-    const auto random = detail::random_key<std::array<char, 16>>();
-    key_.assign(random.data(), random.size());
-}
-
-inline digest browser_cookie::sign(std::string_view random, std::string_view login) const {
-    std::string message{"known browser\0", 14};
-    message.append(random);
-    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
-    return hmac_sha256({.key = key_, .message = message});
-}
-
-inline std::uint64_t browser_cookie::find(const http::request& request, std::string_view login) const {
-    const auto found = http::find_cookie(request.fields, name_);
-    if (!found || found->size() > 128) return 0;
-    const auto dot = found->find('.');
-    if (dot == std::string_view::npos) return 0;
-    const auto random = base64url_decode(found->substr(0, dot));
-    const auto mac = base64url_decode(found->substr(dot + 1));
-    const auto claimed = mac ? digest::from(*mac) : std::nullopt;
-    if (!random || random->size() != 16 || !claimed || *claimed != sign(*random, login)) return 0;
-    std::uint64_t number = 0;
-    std::memcpy(&number, random->data(), sizeof number);
-    return number | 1;  // never 0
-}
-
-inline void browser_cookie::set(std::span<const std::byte, 16> random, std::string_view login,
-                                http::response& response) const {
-    const std::string_view bytes{reinterpret_cast<const char*>(random.data()), random.size()};
-    const auto value = base64url_encode(bytes) + "." + base64url_encode(sign(bytes, login).raw());
-    (void)http::add_cookie(response, {.name = name_, .value = value, .max_age = lifetime_, .secure = secure_});
-}
 
 }  // namespace tollgate
 
@@ -10243,6 +10090,37 @@ inline constexpr seconds webhook_tolerance{300};
 
 }  // namespace tollgate
 
+// <tollgate/http/detail/cookies.hpp>
+
+namespace tollgate::inline v0::http {
+
+/// The value of a cookie (RFC 6265 section 5.4), a view of the request. Empty if there is no cookie of this name, or if
+/// there are several with different values: one of them was set by another site (on another subdomain or path), and
+/// nothing tells which. Names are case-sensitive.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields,
+                                                                        std::string_view name) noexcept;
+
+/// The SameSite attribute: whether a browser sends the cookie with cross-site requests.
+enum class same_site : std::uint8_t {
+    lax,     ///< only when the user follows a link
+    strict,  ///< never
+};
+
+/// A cookie to set (RFC 6265 section 4.1).
+struct new_cookie {
+    std::string_view name;   ///< a token; the prefix `__Host-` keeps subdomains from setting it, and needs `secure`
+    std::string_view value;  ///< visible ASCII without `"`, `,`, `;` and `\`
+    std::optional<seconds> max_age = std::nullopt;  ///< none: until the browser is closed; zero or less: delete it
+    bool secure = true;
+    http::same_site same_site = http::same_site::lax;
+};
+
+/// Adds a `Set-Cookie` for the whole site (`Path=/`), not readable by scripts (`HttpOnly`). Returns false and adds
+/// nothing if the name or value contains an invalid byte.
+[[nodiscard]] TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie);
+
+}  // namespace tollgate::http
+
 // <tollgate/http/detail/form_body.hpp>
 
 namespace tollgate::inline v0::http {
@@ -10652,6 +10530,30 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 /// The fields of a posted form, or the status to refuse it with: 413 for a body over the limit, 415 for another media
 /// type than `application/x-www-form-urlencoded` or a content coding, 400 for malformed bytes. An empty body is an empty form.
 [[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request);
+
+}  // namespace tollgate::web
+
+// <tollgate/web/detail/language.hpp>
+
+/// Which of the offered languages a reader prefers. Languages are BCP 47 tags, such as `de` and `pt-BR`.
+namespace tollgate::inline v0::web {
+
+/// Whether a text can be a language tag, and so a segment of a path: letters and digits in groups separated by hyphens.
+[[nodiscard]] TOLLGATE_DECL bool is_language_tag(std::string_view text) noexcept;
+
+/// The offered language of a range (RFC 4647 section 3.4, lookup): `de-AT` finds `de`. Its index.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> find_language(std::string_view range,
+                                                                     std::span<const std::string_view> offered) noexcept;
+
+/// The offered language that an `Accept-Language` field prefers (RFC 9110 section 12.5.4); the first for `*`. Empty if it
+/// names none.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> accepted_language(std::string_view field,
+                                                                         std::span<const std::string_view> offered) noexcept;
+
+/// The offered language that `ui_locales` prefers (OpenID Connect Core 1.0 section 3.1.2.1): tags separated by spaces, the
+/// best one first. Empty if it names none.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> ui_language(std::string_view ui_locales,
+                                                                   std::span<const std::string_view> offered) noexcept;
 
 }  // namespace tollgate::web
 
@@ -15526,6 +15428,63 @@ template <class Verb>
 
 }  // namespace tollgate
 
+// <tollgate/store/detail/memory/bounds.hpp>
+
+namespace tollgate::inline v0::memory {
+
+/// The part of a bound that one user, account or host may use; a quarter leaves enough for others.
+inline constexpr std::size_t share_divisor = 4;
+
+/// The error for a full table. `rows`: the plural noun; `setting`: the member of `memory_settings` that is its bound.
+[[nodiscard]] inline error table_is_full(std::size_t rows_max, const std::string& rows, const std::string& setting) {
+    return unavailable("The memory store holds " + std::to_string(rows_max) + ' ' + rows + ", the maximum (memory_settings::" +
+                       setting + ").");
+}
+
+/// Counts the rows of a table, in total and by user. A table has at most `rows_max`, and one user at most a quarter of
+/// them.
+class user_shares {
+public:
+    explicit user_shares(std::size_t rows_max) noexcept
+        : rows_max_{rows_max}, rows_per_user_max_{(std::max)(rows_max / share_divisor, std::size_t{1})} {}
+
+    [[nodiscard]] bool has_room(user_id user) const noexcept {
+        return rows_ < rows_max_ && rows_of(user) < rows_per_user_max_;
+    }
+
+    /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
+    [[nodiscard]] error no_room(const std::string& rows, const std::string& setting) const {
+        if (rows_ >= rows_max_) return table_is_full(rows_max_, rows, setting);
+        return unavailable("The memory store holds " + std::to_string(rows_per_user_max_) + ' ' + rows +
+                           " of one user, the maximum (a quarter of memory_settings::" + setting + ").");
+    }
+
+    /// Throws std::bad_alloc without effect.
+    void add(user_id user) {
+        ++of_user_[user];
+        ++rows_;
+    }
+
+    /// Precondition: the user has one.
+    void remove(user_id user) noexcept {
+        const auto found = of_user_.find(user);
+        if (--found->second == 0) of_user_.erase(found);
+        --rows_;
+    }
+
+private:
+    [[nodiscard]] std::size_t rows_of(user_id user) const noexcept {
+        const auto found = of_user_.find(user);
+        return found == of_user_.end() ? 0 : found->second;
+    }
+
+    const std::size_t rows_max_, rows_per_user_max_;
+    std::size_t rows_ = 0;
+    std::unordered_map<user_id, std::size_t> of_user_;
+};
+
+}  // namespace tollgate::memory
+
 // <tollgate/store/detail/memory/device_codes.hpp>
 
 namespace tollgate::inline v0::memory {
@@ -15544,8 +15503,7 @@ public:
         const bool is_full = rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0;
         const auto replaced = is_full ? busiest_application() : std::nullopt;
         if (is_full && !replaced)
-            return unavailable("The memory store holds " + std::to_string(codes_max_) +
-                               " device codes, the maximum (memory_settings::device_codes_max).");
+            return table_is_full(codes_max_, "device codes", "device_codes_max");
         rows_.push_back({code, device_code_state::pending});
         if (replaced) erase_oldest_of(*replaced);
         if (count_of(code.application) > limits::device_codes_per_application_max) erase_oldest_of(code.application);
@@ -15644,6 +15602,20 @@ inline void move_in_time(digests_by_time& all, const dated_digest& from, instant
 }
 
 }  // namespace tollgate::memory
+
+// <tollgate/base/detail/random_key.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// A key of random bytes for a hash. Throws std::runtime_error if OpenSSL returns none.
+template <class Key>
+[[nodiscard]] Key random_key() {
+    std::array<std::byte, sizeof(Key)> bytes;
+    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL returned no random bytes"};
+    return std::bit_cast<Key>(bytes);
+}
+
+}  // namespace tollgate::detail
 
 // <tollgate/base/detail/keyed_hash.hpp>
 
@@ -15916,58 +15888,6 @@ struct stored_credential {
             std::in_place, std::in_place, user, secret_digest, scope_set::from_text(scopes), expires_at, application, last_used_at,
             std::nullopt,  token};
     }
-};
-
-}  // namespace tollgate::memory
-
-// <tollgate/store/detail/memory/user_shares.hpp>
-
-namespace tollgate::inline v0::memory {
-
-/// The part of a bound that one user, account or host may use; a quarter leaves enough for others.
-inline constexpr std::size_t share_divisor = 4;
-
-/// Counts the rows of a table, in total and by user. A table has at most `rows_max`, and one user at most a quarter of
-/// them.
-class user_shares {
-public:
-    explicit user_shares(std::size_t rows_max) noexcept
-        : rows_max_{rows_max}, rows_per_user_max_{(std::max)(rows_max / share_divisor, std::size_t{1})} {}
-
-    [[nodiscard]] bool has_room(user_id user) const noexcept {
-        return rows_ < rows_max_ && rows_of(user) < rows_per_user_max_;
-    }
-
-    /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
-    [[nodiscard]] error no_room(const std::string& rows, const std::string& setting) const {
-        const bool table_is_full = rows_ >= rows_max_;
-        return unavailable("The memory store holds " + std::to_string(table_is_full ? rows_max_ : rows_per_user_max_) +
-                           ' ' + rows + (table_is_full ? ", the maximum (" : " of one user, the maximum (a quarter of ") +
-                           "memory_settings::" + setting + ").");
-    }
-
-    /// Throws std::bad_alloc without effect.
-    void add(user_id user) {
-        ++of_user_[user];
-        ++rows_;
-    }
-
-    /// Precondition: the user has one.
-    void remove(user_id user) noexcept {
-        const auto found = of_user_.find(user);
-        if (--found->second == 0) of_user_.erase(found);
-        --rows_;
-    }
-
-private:
-    [[nodiscard]] std::size_t rows_of(user_id user) const noexcept {
-        const auto found = of_user_.find(user);
-        return found == of_user_.end() ? 0 : found->second;
-    }
-
-    const std::size_t rows_max_, rows_per_user_max_;
-    std::size_t rows_ = 0;
-    std::unordered_map<user_id, std::size_t> of_user_;
 };
 
 }  // namespace tollgate::memory
@@ -21432,7 +21352,8 @@ inline bool set_host(url& parsed, std::string_view text) {
     if (!decoded) return false;
     parsed.host = *std::move(decoded);
     for (char& c : parsed.host) c = ascii_lower(c);
-    if (!parsed.host.empty() && parsed.host.back() == '.') parsed.host.pop_back();
+    parsed.has_final_dot = parsed.host.ends_with('.');
+    if (parsed.has_final_dot) parsed.host.pop_back();
     if (!is_name(parsed.host)) return false;
     if (!ends_in_number(parsed.host)) return true;
 
@@ -23372,136 +23293,6 @@ TOLLGATE_DECL void metrics_writer::write_sample(std::string_view value, std::ini
 
 }  // namespace tollgate
 
-// <tollgate/http/detail/cookies.ipp>
-
-namespace tollgate::inline v0::http {
-
-TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields, std::string_view name) noexcept {
-    std::optional<std::string_view> found;
-    if (fields.count(field_id::cookie) == 0) return found;
-    for (const field& line : fields) {
-        if (to_field_id(line.name) != field_id::cookie) continue;
-        std::string_view left = line.value;
-        while (!left.empty()) {
-            const std::string_view pair = trim_ows(left.substr(0, left.find(';')));
-            left.remove_prefix((std::min)(left.find(';'), left.size() - 1) + 1);
-            const auto equals = pair.find('=');
-            if (equals == std::string_view::npos || trim_ows(pair.substr(0, equals)) != name) continue;
-            const auto value = trim_ows(pair.substr(equals + 1));
-            if (found && *found != value) return std::nullopt;
-            found = value;
-        }
-    }
-    return found;
-}
-
-namespace detail {
-
-/// cookie-octet of RFC 6265 section 4.1.1.
-[[nodiscard]] constexpr bool is_cookie_octet(char c) noexcept {
-    return c > ' ' && c <= '~' && c != '"' && c != ',' && c != ';' && c != '\\';
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie) {
-    if (cookie.name.empty() || !std::all_of(cookie.name.begin(), cookie.name.end(), is_token_char) ||
-        !std::all_of(cookie.value.begin(), cookie.value.end(), detail::is_cookie_octet))
-        return false;
-
-    std::string text;
-    text.append(cookie.name).append("=").append(cookie.value).append("; Path=/");
-    if (cookie.max_age) {
-        const auto left = (std::max)(cookie.max_age->count(), seconds::rep{0});
-        text.append("; Max-Age=").append(std::to_string(left));
-        // For clients that know Expires but not Max-Age.
-        if (left == 0) text.append("; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
-    }
-    if (cookie.secure) text.append("; Secure");
-    text.append("; HttpOnly; SameSite=").append(cookie.same_site == same_site::strict ? "Strict" : "Lax");
-    const auto value = field_value::from(text);
-    if (!value) return false;
-    out.add("Set-Cookie", *value);
-    return true;
-}
-
-}  // namespace tollgate::http
-
-// <tollgate/web/detail/language.ipp>
-
-namespace tollgate::inline v0::web {
-
-namespace detail {
-
-/// The part before `separator`, which is removed from `left` with it.
-inline std::string_view next_part(std::string_view& left, char separator) noexcept {
-    const auto part = left.substr(0, left.find(separator));
-    left.remove_prefix((std::min)(part.size() + 1, left.size()));
-    return trim_ows(part);
-}
-
-/// `;q=0.8` in thousandths; 1000 without one, 0 for a malformed one.
-inline int quality_of(std::string_view parameters) noexcept {
-    while (!parameters.empty()) {
-        auto parameter = next_part(parameters, ';');
-        if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) continue;
-        parameter.remove_prefix(2);
-        if (parameter.starts_with('1')) return 1000;
-        if (parameter.size() < 3 || !parameter.starts_with("0.")) return 0;
-        int thousandths = 0;
-        const auto digits = parameter.substr(2, 3);
-        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), thousandths);
-        if (read.ptr != digits.data() + digits.size() || thousandths < 0) return 0;
-        for (auto missing = digits.size(); missing < 3; ++missing) thousandths *= 10;
-        return thousandths;
-    }
-    return 1000;
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL bool is_language_tag(std::string_view text) noexcept {
-    if (text.size() < 2 || text.starts_with('-') || text.ends_with('-')) return false;
-    return std::all_of(text.begin(), text.end(), [](char c) { return c == '-' || is_alphanumeric(c); });
-}
-
-TOLLGATE_DECL std::optional<std::size_t> find_language(std::string_view range,
-                                                       std::span<const std::string_view> offered) noexcept {
-    while (!range.empty()) {
-        for (std::size_t i = 0; i < offered.size(); ++i)
-            if (ascii_iequals(offered[i], range)) return i;
-        const auto hyphen = range.rfind('-');
-        range = range.substr(0, hyphen == std::string_view::npos ? 0 : hyphen);
-    }
-    return std::nullopt;
-}
-
-TOLLGATE_DECL std::optional<std::size_t> accepted_language(std::string_view field,
-                                                           std::span<const std::string_view> offered) noexcept {
-    std::optional<std::size_t> best;
-    int best_quality = 0;
-    while (!field.empty()) {
-        auto parameters = detail::next_part(field, ',');
-        const auto range = detail::next_part(parameters, ';');
-        const int quality = detail::quality_of(parameters);
-        if (quality <= best_quality) continue;
-        const auto found = range == "*" && !offered.empty() ? std::optional<std::size_t>{0} : find_language(range, offered);
-        if (!found) continue;
-        best = found;
-        best_quality = quality;
-    }
-    return best;
-}
-
-TOLLGATE_DECL std::optional<std::size_t> ui_language(std::string_view ui_locales,
-                                                     std::span<const std::string_view> offered) noexcept {
-    while (!ui_locales.empty())
-        if (const auto found = find_language(detail::next_part(ui_locales, ' '), offered)) return found;
-    return std::nullopt;
-}
-
-}  // namespace tollgate::web
-
 // <tollgate/web/detail/sign_in_throttle.ipp>
 
 namespace tollgate::inline v0 {
@@ -23680,6 +23471,105 @@ TOLLGATE_DECL void sign_in_throttle::forgive(const sign_in_key& key, instant now
 }
 
 TOLLGATE_DECL std::size_t sign_in_throttle::memory_bytes() const noexcept { return tables_->memory_bytes(); }
+
+}  // namespace tollgate
+
+// <tollgate/web/detail/session_cookies.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings) {
+    auto at = http::url::root(settings.auth_url);
+    if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
+        throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
+    struct bounded_time {
+        const char* name;
+        seconds value, least;
+    };
+    for (const auto& [name, value, least] : {bounded_time{"idle_lifetime", settings.idle_lifetime, seconds{1}},
+                                             {"lifetime", settings.lifetime, seconds{1}},
+                                             {"touch_interval", settings.touch_interval, seconds{0}},
+                                             {"browser_lifetime", settings.browser_lifetime, seconds{1}}})
+        if (value < least || value > std::chrono::days{36'500})
+            throw std::invalid_argument{std::string{"tollgate: the session setting "} + name + " is outside its bounds"};
+    constexpr std::size_t key_bytes_min = 16;  // 128 bits
+    if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
+        throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};
+    secure_ = at.scheme == http::url_scheme::https;
+    name_ = (secure_ ? "__Host-" : "") + settings.cookie_name;
+    root_ = std::move(at.path);
+}
+
+TOLLGATE_DECL std::optional<std::string_view> session_cookie::read(const http::request& request) const noexcept {
+    const auto found = http::find_cookie(request.fields, name_);
+    return found && is_well_formed(secret_kind::session, *found) ? found : std::nullopt;
+}
+
+TOLLGATE_DECL bool session_cookie::set(std::string_view cookie, http::response& response) const {
+    return http::add_cookie(response, {.name = name_, .value = cookie, .max_age = std::nullopt, .secure = secure_});
+}
+
+TOLLGATE_DECL void session_cookie::clear(http::response& response) const {
+    (void)http::add_cookie(response, {.name = name_, .value = "", .max_age = seconds{0}, .secure = secure_});
+}
+
+TOLLGATE_DECL std::string session_cookie::sign_in_url(std::string_view return_to) const {
+    std::string_view language;
+    if (return_to.starts_with(root_ + "/")) {
+        const auto path = return_to.substr(root_.size() + 1);
+        language = path.substr(0, path.find('/'));
+        const auto page = path.substr(language.size(), path.find('?') - language.size());
+        const bool is_ours = page.starts_with("/user/") || page.ends_with("/oauth/") || page.ends_with("/oauth");
+        if (!web::is_language_tag(language) || !is_ours) language = {};
+    }
+    // Without a language, the page redirects to the reader's.
+    std::string url = root_;
+    if (!language.empty()) url.append("/").append(language);
+    url.append("/user/sign_in/");
+    return url.append("?").append(return_to_name).append("=").append(percent_encode(return_to));
+}
+
+TOLLGATE_DECL std::string session_cookie::session_secret_of(std::string_view cookie) {
+    return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
+}
+
+TOLLGATE_DECL browser_cookie::browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure)
+    : name_{std::string{session_cookie_name} + "_browser"},
+      key_{settings.browser_key},
+      lifetime_{settings.browser_lifetime},
+      secure_{secure} {
+    if (!key_.empty()) return;
+    const auto random = detail::random_key<std::array<char, 16>>();
+    key_.assign(random.data(), random.size());
+}
+
+TOLLGATE_DECL digest browser_cookie::sign(std::string_view random, std::string_view login) const {
+    std::string message{"known browser\0", 14};
+    message.append(random);
+    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
+    return hmac_sha256({.key = key_, .message = message});
+}
+
+TOLLGATE_DECL std::uint64_t browser_cookie::find(const http::request& request, std::string_view login) const {
+    const auto found = http::find_cookie(request.fields, name_);
+    if (!found || found->size() > 128) return 0;
+    const auto dot = found->find('.');
+    if (dot == std::string_view::npos) return 0;
+    const auto random = base64url_decode(found->substr(0, dot));
+    const auto mac = base64url_decode(found->substr(dot + 1));
+    const auto claimed = mac ? digest::from(*mac) : std::nullopt;
+    if (!random || random->size() != 16 || !claimed || *claimed != sign(*random, login)) return 0;
+    std::uint64_t number = 0;
+    std::memcpy(&number, random->data(), sizeof number);
+    return number | 1;  // never 0
+}
+
+TOLLGATE_DECL void browser_cookie::set(std::span<const std::byte, 16> random, std::string_view login,
+                                http::response& response) const {
+    const std::string_view bytes{reinterpret_cast<const char*>(random.data()), random.size()};
+    const auto value = base64url_encode(bytes) + "." + base64url_encode(sign(bytes, login).raw());
+    (void)http::add_cookie(response, {.name = name_, .value = value, .max_age = lifetime_, .secure = secure_});
+}
 
 }  // namespace tollgate
 
@@ -25109,7 +24999,8 @@ inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_
 
 TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
                                        instant now, std::uint32_t chance) {
-    attempt_result result{.lease = sent.lease, .attempt = std::move(report.attempt)};
+    attempt_result result{.lease = sent.lease, .target_url = sent.target_url, .attempt = {}};
+    result.attempt = std::move(report.attempt);  // after what may run out of memory
     const bool answered = result.attempt.end == attempt_end::answered;
     if (answered && result.attempt.status / 100 == 2) {
         result.outcome = delivery_outcome::delivered;
@@ -25265,6 +25156,61 @@ TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook
 }
 
 }  // namespace tollgate
+
+// <tollgate/http/detail/cookies.ipp>
+
+namespace tollgate::inline v0::http {
+
+TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields, std::string_view name) noexcept {
+    std::optional<std::string_view> found;
+    if (fields.count(field_id::cookie) == 0) return found;
+    for (const field& line : fields) {
+        if (to_field_id(line.name) != field_id::cookie) continue;
+        std::string_view left = line.value;
+        while (!left.empty()) {
+            const std::string_view pair = trim_ows(left.substr(0, left.find(';')));
+            left.remove_prefix((std::min)(left.find(';'), left.size() - 1) + 1);
+            const auto equals = pair.find('=');
+            if (equals == std::string_view::npos || trim_ows(pair.substr(0, equals)) != name) continue;
+            const auto value = trim_ows(pair.substr(equals + 1));
+            if (found && *found != value) return std::nullopt;
+            found = value;
+        }
+    }
+    return found;
+}
+
+namespace detail {
+
+/// cookie-octet of RFC 6265 section 4.1.1.
+[[nodiscard]] constexpr bool is_cookie_octet(char c) noexcept {
+    return c > ' ' && c <= '~' && c != '"' && c != ',' && c != ';' && c != '\\';
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie) {
+    if (cookie.name.empty() || !std::all_of(cookie.name.begin(), cookie.name.end(), is_token_char) ||
+        !std::all_of(cookie.value.begin(), cookie.value.end(), detail::is_cookie_octet))
+        return false;
+
+    std::string text;
+    text.append(cookie.name).append("=").append(cookie.value).append("; Path=/");
+    if (cookie.max_age) {
+        const auto left = (std::max)(cookie.max_age->count(), seconds::rep{0});
+        text.append("; Max-Age=").append(std::to_string(left));
+        // For clients that know Expires but not Max-Age.
+        if (left == 0) text.append("; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
+    }
+    if (cookie.secure) text.append("; Secure");
+    text.append("; HttpOnly; SameSite=").append(cookie.same_site == same_site::strict ? "Strict" : "Lax");
+    const auto value = field_value::from(text);
+    if (!value) return false;
+    out.add("Set-Cookie", *value);
+    return true;
+}
+
+}  // namespace tollgate::http
 
 // <tollgate/http/detail/form_body.ipp>
 
@@ -25743,6 +25689,81 @@ TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http
 
 }  // namespace tollgate::web
 
+// <tollgate/web/detail/language.ipp>
+
+namespace tollgate::inline v0::web {
+
+namespace detail {
+
+/// The part before `separator`, which is removed from `left` with it.
+inline std::string_view next_part(std::string_view& left, char separator) noexcept {
+    const auto part = left.substr(0, left.find(separator));
+    left.remove_prefix((std::min)(part.size() + 1, left.size()));
+    return trim_ows(part);
+}
+
+/// `;q=0.8` in thousandths; 1000 without one, 0 for a malformed one.
+inline int quality_of(std::string_view parameters) noexcept {
+    while (!parameters.empty()) {
+        auto parameter = next_part(parameters, ';');
+        if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) continue;
+        parameter.remove_prefix(2);
+        if (parameter.starts_with('1')) return 1000;
+        if (parameter.size() < 3 || !parameter.starts_with("0.")) return 0;
+        int thousandths = 0;
+        const auto digits = parameter.substr(2, 3);
+        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), thousandths);
+        if (read.ptr != digits.data() + digits.size() || thousandths < 0) return 0;
+        for (auto missing = digits.size(); missing < 3; ++missing) thousandths *= 10;
+        return thousandths;
+    }
+    return 1000;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool is_language_tag(std::string_view text) noexcept {
+    if (text.size() < 2 || text.starts_with('-') || text.ends_with('-')) return false;
+    return std::all_of(text.begin(), text.end(), [](char c) { return c == '-' || is_alphanumeric(c); });
+}
+
+TOLLGATE_DECL std::optional<std::size_t> find_language(std::string_view range,
+                                                       std::span<const std::string_view> offered) noexcept {
+    while (!range.empty()) {
+        for (std::size_t i = 0; i < offered.size(); ++i)
+            if (ascii_iequals(offered[i], range)) return i;
+        const auto hyphen = range.rfind('-');
+        range = range.substr(0, hyphen == std::string_view::npos ? 0 : hyphen);
+    }
+    return std::nullopt;
+}
+
+TOLLGATE_DECL std::optional<std::size_t> accepted_language(std::string_view field,
+                                                           std::span<const std::string_view> offered) noexcept {
+    std::optional<std::size_t> best;
+    int best_quality = 0;
+    while (!field.empty()) {
+        auto parameters = detail::next_part(field, ',');
+        const auto range = detail::next_part(parameters, ';');
+        const int quality = detail::quality_of(parameters);
+        if (quality <= best_quality) continue;
+        const auto found = range == "*" && !offered.empty() ? std::optional<std::size_t>{0} : find_language(range, offered);
+        if (!found) continue;
+        best = found;
+        best_quality = quality;
+    }
+    return best;
+}
+
+TOLLGATE_DECL std::optional<std::size_t> ui_language(std::string_view ui_locales,
+                                                     std::span<const std::string_view> offered) noexcept {
+    while (!ui_locales.empty())
+        if (const auto found = find_language(detail::next_part(ui_locales, ' '), offered)) return found;
+    return std::nullopt;
+}
+
+}  // namespace tollgate::web
+
 // <tollgate/web/detail/page.ipp>
 
 namespace tollgate::inline v0::web {
@@ -26148,18 +26169,6 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
 
 }  // namespace detail
 
-namespace detail {
-
-/// To browsers `https://app.example.` is another origin than `https://app.example`, although both are one name in DNS.
-/// Precondition: an absolute URL without user info.
-inline bool has_final_dot(std::string_view url) noexcept {
-    const auto begin = url.find("//") + 2;
-    const auto authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
-    return authority.substr(0, authority.rfind(':')).ends_with('.');
-}
-
-}  // namespace detail
-
 TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
 }
@@ -26174,7 +26183,7 @@ TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view re
     const auto site = http::url::parse(website);
     const auto sent = http::url::parse(redirect_uri);
     return site && sent && site->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment &&
-           !detail::has_final_dot(redirect_uri);
+           !sent->has_final_dot;
 }
 
 TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
@@ -29124,8 +29133,7 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
     for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++owned;
     if (owned >= applications_per_user_max) return too_many_applications(applications_per_user_max);
     if (rows_.size() >= applications_max_)
-        return unavailable("The memory store holds " + std::to_string(applications_max_) +
-                           " applications, the maximum (memory_settings::applications_max).");
+        return table_is_full(applications_max_, "applications", "applications_max");
 
     const application_id id{++last_id_};
     rows_.emplace(id, application{id, created.owner, created.client_id, created.secret_digest, created.name, created.website,
@@ -29335,8 +29343,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (code.only_if_granted && (is_new || !scopes.contains_all(code.scopes))) return code_result::not_granted;
     if (!code.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (is_new && rows_.size() >= grants_max_)
-        return unavailable("The memory store holds " + std::to_string(grants_max_) +
-                           " grants, the maximum (memory_settings::grants_max).");
+        return table_is_full(grants_max_, "grants", "grants_max");
     const auto replaces_another = [&] { return !is_new && found->second.codes.size() >= limits::codes_per_grant_max; };
     while (!code_shares_.has_room(code.user) && !replaces_another())
         if (sweep_codes(code.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");
@@ -29619,8 +29626,7 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t hooks_per_event_max) {
     if (hooks_.size() >= hooks_max_)
-        return unavailable("The memory store holds " + std::to_string(hooks_max_) +
-                           " hooks, the maximum (memory_settings::hooks_max).");
+        return table_is_full(hooks_max_, "hooks", "hooks_max");
     auto& siblings = of_account_[hook.account];
     const auto same_event = std::count_if(siblings.begin(), siblings.end(),
                                           [&](hook_id each) { return hooks_.at(each).hook.event == hook.event; });
@@ -29717,6 +29723,308 @@ TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& accoun
     for (const hook_id id : owned->second)
         if (const stored_hook& each = hooks_.at(id); each.hook.event == event && !each.status.disabled) found.push_back(id);
     return found;
+}
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/detail/memory/completions.ipp>
+
+namespace tollgate::inline v0::memory {
+
+namespace detail {
+
+inline constexpr std::size_t attempt_bytes = 192;  // of a row beside its texts, measured on x86-64 and rounded up
+
+}  // namespace detail
+
+/// First everything that may run out of memory, then everything that cannot fail.
+TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_result> ended, instant now) {
+    std::vector<completion> results;
+    results.reserve(ended.size());
+    std::size_t recorded = 0;
+    undo_unless_kept on_record{[&]() noexcept {
+        for (const attempt_result& each : ended.first(recorded))
+            if (row* const which = find(each.lease.delivery);
+                which != nullptr && each.outcome != delivery_outcome::not_attempted)
+                forget_attempt(*which, which->attempts.size() - 1);
+    }};
+    for (const attempt_result& each : ended) {
+        record(each);
+        ++recorded;
+    }
+    on_record.keep();
+    for (const attempt_result& each : ended) results.push_back(complete_one(each, now));
+    return results;
+}
+
+TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
+    if (ended.outcome == delivery_outcome::not_attempted) return;
+    const std::size_t bytes = detail::attempt_bytes + ended.attempt.response.size() + ended.attempt.request.size();
+    const bool fits = make_space(bytes);  // before the row is looked up, because this may remove it
+    const std::int64_t id = ended.lease.delivery.value();
+    row* const found = find(ended.lease.delivery);
+    if (found == nullptr) return;
+    row& which = *found;
+    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
+    attempt stored = ended.attempt;
+    if (!fits) {  // the attempt matters more than its texts
+        stored.response.clear();
+        stored.request.clear();
+    }
+    which.attempts.reserve(which.attempts.size() + 1);
+    attempts.emplace(++last_attempt_, attempt_row{id, std::move(stored)});
+    which.attempts.push_back(last_attempt_);
+    bytes_ += detail::attempt_bytes + (fits ? ended.attempt.response.size() + ended.attempt.request.size() : 0);
+}
+
+TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
+    const std::int64_t id = ended.lease.delivery.value();
+    row* const found = find(ended.lease.delivery);
+    if (found == nullptr) return completion::too_late;
+    row& which = *found;
+    forget_attempts_beyond(which, limits::attempts_per_delivery_max);
+    if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
+
+    stored_hook& to = *hooks_.find(which.hook);
+    const completed_delivery after =
+        complete_delivery({which.attempts_made, which.resend_requested, to.status, to.hook.target_url}, ended, now);
+    which.lease_open = which.resend_requested = false;
+    which.attempts_made = after.attempts_made;
+    to.status = after.hook;
+    if (after.state == delivery_state::waiting) {
+        wait_until(id, which, after.at);
+    } else if (after.state == delivery_state::held) {
+        hold(id, which, after.at);
+    } else {
+        which.state = after.state;
+        move(id, which, ended_, after.at);
+    }
+    if (after.result == completion::hook_disabled) {
+        timed_deliveries& waiting = hook_rows_.find(which.hook)->second.waiting;
+        while (!waiting.empty()) {
+            const std::int64_t next = waiting.begin()->id;
+            hold(next, rows_.find(next)->second, now);
+        }
+    }
+    return after.result;
+}
+
+/// Removes the oldest.
+TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept {
+    while (which.attempts.size() > attempts_max) forget_attempt(which, 0);
+}
+
+TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcept {
+    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
+    const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
+    const auto found = attempts.find(*place);
+    bytes_ -= detail::attempt_bytes + found->second.attempt.response.size() + found->second.attempt.request.size();
+    attempts.erase(found);
+    which.attempts.erase(place);
+}
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/detail/memory/delivery_history.ipp>
+
+namespace tollgate::inline v0::memory {
+
+TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id hook,
+                                                          std::size_t rows_max,
+                                                          std::optional<delivery_id> before,
+                                                          std::optional<delivery_state> state) const {
+    std::vector<delivery> found;
+    const auto history = hook_rows_.find(hook);
+    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
+    const auto& ids = history->second.deliveries;
+    if (!state) found.reserve((std::min)(rows_max, ids.size()));
+    const auto end = before ? ids.lower_bound(before->value()) : ids.end();
+    for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
+        const row& one = rows_.find(*each)->second;
+        if (state && one.state != *state) continue;
+        const bool waits = one.state == delivery_state::waiting;
+        found.push_back({.id = delivery_id{*each},
+                         .hook = hook,
+                         .event = one.event->reported.name,
+                         .message_id = one.message_id,
+                         .created_at = one.created_at,
+                         .state = one.state,
+                         .attempts_made = one.attempts_made,
+                         .next_attempt_at = waits ? std::optional{one.at} : std::nullopt});
+    }
+    return found;
+}
+
+TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id hook,
+                                                                std::size_t rows_max,
+                                                                std::optional<delivery_id> made_for) const {
+    std::vector<recorded_attempt> found;
+    const auto history = hook_rows_.find(hook);
+    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
+    const auto& attempts = history->second.attempts;
+    const auto add = [&](const attempt_row& listed) {
+        const row& one = rows_.find(listed.delivery)->second;
+        found.push_back({delivery_id{listed.delivery}, one.event->reported.name, one.message_id, listed.attempt});
+    };
+    if (made_for) {
+        const auto which = rows_.find(made_for->value());
+        if (which == rows_.end() || which->second.hook != hook) return found;
+        const auto& numbers = which->second.attempts;
+        for (auto each = numbers.rbegin(); each != numbers.rend() && found.size() < rows_max; ++each)
+            add(attempts.find(*each)->second);
+        return found;
+    }
+    found.reserve((std::min)(rows_max, attempts.size()));
+    for (auto each = attempts.rbegin(); each != attempts.rend() && found.size() < rows_max; ++each)
+        add(each->second);
+    return found;
+}
+
+TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
+    const auto found = rows_.find(id.value());
+    if (found == rows_.end()) return false;
+    row& which = found->second;
+    const stored_hook* const to = hooks_.find(account, which.hook);
+    if (to == nullptr) return false;
+    if (to->status.disabled) return hook_is_disabled();
+    const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
+    if (being_sent) {
+        which.resend_requested = true;
+        which.attempts_made = 0;
+    } else {
+        make_due(id.value(), which, now);
+    }
+    return true;
+}
+
+TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id hook, instant since,
+                                                          std::size_t rows_max, instant now) {
+    const stored_hook* const to = hooks_.find(account, hook);
+    if (to == nullptr) return std::size_t{0};
+    if (to->status.disabled) return hook_is_disabled();
+    std::size_t count = 0;
+    const auto history = hook_rows_.find(hook);
+    if (history == hook_rows_.end()) return count;
+    for (const std::int64_t id : history->second.deliveries) {
+        if (count == rows_max) break;
+        row& which = rows_.find(id)->second;
+        if (which.state != delivery_state::given_up || which.created_at < since) continue;
+        if (auto fits = expect_share(which.event->reported, {hook}); !fits) {
+            if (count == 0) return std::move(fits).error();
+            break;
+        }
+        make_due(id, which, now);
+        ++count;
+    }
+    return count;
+}
+
+TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    stored_hook* const which = hooks_.find(account, id);
+    if (which == nullptr) return false;
+    const bool was_disabled = which->status.disabled.has_value();
+    which->status = {};
+    const auto history = hook_rows_.find(id);
+    if (history == hook_rows_.end()) return true;
+    for (const std::int64_t each : history->second.deliveries) {
+        row& one = rows_.find(each)->second;
+        // Deliveries whose worker died are held, too, although no lease has noticed yet.
+        const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
+        if (one.state == delivery_state::held || lease_over) make_due(each, one, now);
+    }
+    return true;
+}
+
+TOLLGATE_DECL std::size_t outbox::sweep(instant ended_before, std::size_t rows_max) noexcept {
+    std::size_t swept = forget_deleted(rows_max);
+    for (timed_deliveries* each : {&ended_, &held_})
+        for (; swept < rows_max && !each->empty() && each->begin()->at < ended_before; ++swept) remove(each->begin()->id);
+    return swept;
+}
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/detail/memory/leases.ipp>
+
+namespace tollgate::inline v0::memory {
+
+TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
+    std::vector<due_delivery> leased;
+    undo_unless_kept undo{[&]() noexcept {
+        for (const due_delivery& each : leased) {
+            const std::int64_t id = each.lease.delivery.value();
+            wait_until(id, rows_.find(id)->second, time.now);
+        }
+    }};
+    for (const lease_request& each : requests) lease_for(each, time, leased);
+    undo.keep();
+    return leased;
+}
+
+/// Ends the expired leases of the host.
+TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
+    while (!which.leased.empty() && which.leased.begin()->at <= now) {
+        const timed_delivery over = *which.leased.begin();
+        row& one = rows_.find(over.id)->second;
+        move(over.id, one, hook_rows_.find(one.hook)->second.waiting, over.at);
+    }
+}
+
+TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_time& time,
+                                     std::vector<due_delivery>& into) {
+    const auto known = hook_rows_.find(request.hook);
+    stored_hook* const to = hooks_.find(request.hook);
+    if (known == hook_rows_.end() || to == nullptr) return;
+    hook_rows& hook_entry = known->second;
+    host& target_host = *hook_entry.to;
+    end_leases(target_host, time.now);
+    const auto next_due = [&]() noexcept -> std::optional<std::int64_t> {
+        if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return std::nullopt;
+        return hook_entry.waiting.begin()->id;
+    };
+    std::size_t count = 0;
+    while (const auto id = next_due()) {
+        row& next = rows_.find(*id)->second;
+        if (to->status.disabled) {
+            hold(*id, next, time.now);
+            continue;
+        }
+        if (count == request.deliveries_max || target_host.leased.size() >= request.host_leases_max) break;
+        into.push_back(describe(*id, next, *to, time.now));
+        ++count;
+        next.lease_open = true;
+        next.resend_requested = false;
+        ++next.lease_number;
+        move(*id, next, target_host.leased, time.until);
+    }
+    std::optional<instant> ready_at;
+    if (next_due()) {
+        ready_at = target_host.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
+                                                                        : time.now;
+    } else {
+        if (!hook_entry.waiting.empty()) ready_at = hook_entry.waiting.begin()->at;
+        for (const timed_delivery& each : target_host.leased)  // few: at most the host's bound
+            if (rows_.find(each.id)->second.hook == request.hook) {
+                if (!ready_at || each.at < *ready_at) ready_at = each.at;
+                break;
+            }
+    }
+    queue(hook_entry, ready_at);
+}
+
+TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const stored_hook& to, instant now) const {
+    std::vector<std::string> previous_secrets;
+    for (const auto& each : to.previous_secrets)
+        if (now < each.valid_until) previous_secrets.push_back(each.secret);
+    return {.lease = {delivery_id{id}, which.lease_number + 1},
+            .hook = which.hook,
+            .event = std::shared_ptr<const event>{which.event, &which.event->reported},
+            .message_id = which.message_id,
+            .type = to.hook.type,
+            .target_url = to.hook.target_url,
+            .secret = to.hook.secret,
+            .previous_secrets = std::move(previous_secrets),
+            .attempts_made = which.attempts_made};
 }
 
 }  // namespace tollgate::memory
@@ -30013,307 +30321,12 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
     return backlog;
 }
 
-TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
-    std::vector<due_delivery> leased;
-    undo_unless_kept undo{[&]() noexcept {
-        for (const due_delivery& each : leased) {
-            const std::int64_t id = each.lease.delivery.value();
-            wait_until(id, rows_.find(id)->second, time.now);
-        }
-    }};
-    for (const lease_request& each : requests) lease_for(each, time, leased);
-    undo.keep();
-    return leased;
-}
-
-/// Ends the expired leases of the host.
-TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
-    while (!which.leased.empty() && which.leased.begin()->at <= now) {
-        const timed_delivery over = *which.leased.begin();
-        row& one = rows_.find(over.id)->second;
-        move(over.id, one, hook_rows_.find(one.hook)->second.waiting, over.at);
-    }
-}
-
-TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_time& time,
-                                     std::vector<due_delivery>& into) {
-    const auto known = hook_rows_.find(request.hook);
-    stored_hook* const to = hooks_.find(request.hook);
-    if (known == hook_rows_.end() || to == nullptr) return;
-    hook_rows& hook_entry = known->second;
-    host& target_host = *hook_entry.to;
-    end_leases(target_host, time.now);
-    const auto next_due = [&]() noexcept -> std::optional<std::int64_t> {
-        if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return std::nullopt;
-        return hook_entry.waiting.begin()->id;
-    };
-    std::size_t count = 0;
-    while (const auto id = next_due()) {
-        row& next = rows_.find(*id)->second;
-        if (to->status.disabled) {
-            hold(*id, next, time.now);
-            continue;
-        }
-        if (count == request.deliveries_max || target_host.leased.size() >= request.host_leases_max) break;
-        into.push_back(describe(*id, next, *to, time.now));
-        ++count;
-        next.lease_open = true;
-        next.resend_requested = false;
-        ++next.lease_number;
-        move(*id, next, target_host.leased, time.until);
-    }
-    std::optional<instant> ready_at;
-    if (next_due()) {
-        ready_at = target_host.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
-                                                                        : time.now;
-    } else {
-        if (!hook_entry.waiting.empty()) ready_at = hook_entry.waiting.begin()->at;
-        for (const timed_delivery& each : target_host.leased)  // few: at most the host's bound
-            if (rows_.find(each.id)->second.hook == request.hook) {
-                if (!ready_at || each.at < *ready_at) ready_at = each.at;
-                break;
-            }
-    }
-    queue(hook_entry, ready_at);
-}
-
-TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const stored_hook& to, instant now) const {
-    std::vector<std::string> previous_secrets;
-    for (const auto& each : to.previous_secrets)
-        if (now < each.valid_until) previous_secrets.push_back(each.secret);
-    return {.lease = {delivery_id{id}, which.lease_number + 1},
-            .hook = which.hook,
-            .event = std::shared_ptr<const event>{which.event, &which.event->reported},
-            .message_id = which.message_id,
-            .type = to.hook.type,
-            .target_url = to.hook.target_url,
-            .secret = to.hook.secret,
-            .previous_secrets = std::move(previous_secrets),
-            .attempts_made = which.attempts_made};
-}
-
 /// Makes space by removing the deliveries that ended first; returns whether it suffices. Held deliveries have not
 /// ended.
 TOLLGATE_DECL bool outbox::make_space(std::size_t bytes) noexcept {
     while (bytes_ + bytes > bytes_max_ && deleted_ != nullptr) forget_deleted(1);
     while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);
     return bytes_ + bytes <= bytes_max_;
-}
-
-}  // namespace tollgate::memory
-
-// <tollgate/store/detail/memory/outbox_completion.ipp>
-
-namespace tollgate::inline v0::memory {
-
-namespace detail {
-
-inline constexpr std::size_t attempt_bytes = 192;  // of a row beside its texts, measured on x86-64 and rounded up
-
-}  // namespace detail
-
-/// First everything that may run out of memory, then everything that cannot fail.
-TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_result> ended, instant now) {
-    std::vector<completion> results;
-    results.reserve(ended.size());
-    std::size_t recorded = 0;
-    undo_unless_kept on_record{[&]() noexcept {
-        for (const attempt_result& each : ended.first(recorded))
-            if (row* const which = find(each.lease.delivery);
-                which != nullptr && each.outcome != delivery_outcome::not_attempted)
-                forget_attempt(*which, which->attempts.size() - 1);
-    }};
-    for (const attempt_result& each : ended) {
-        record(each);
-        ++recorded;
-    }
-    on_record.keep();
-    for (const attempt_result& each : ended) results.push_back(complete_one(each, now));
-    return results;
-}
-
-TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
-    if (ended.outcome == delivery_outcome::not_attempted) return;
-    const std::size_t bytes = detail::attempt_bytes + ended.attempt.response.size() + ended.attempt.request.size();
-    const bool fits = make_space(bytes);  // before the row is looked up, because this may remove it
-    const std::int64_t id = ended.lease.delivery.value();
-    row* const found = find(ended.lease.delivery);
-    if (found == nullptr) return;
-    row& which = *found;
-    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
-    attempt stored = ended.attempt;
-    if (!fits) {  // the attempt matters more than its texts
-        stored.response.clear();
-        stored.request.clear();
-    }
-    which.attempts.reserve(which.attempts.size() + 1);
-    attempts.emplace(++last_attempt_, attempt_row{id, std::move(stored)});
-    which.attempts.push_back(last_attempt_);
-    bytes_ += detail::attempt_bytes + (fits ? ended.attempt.response.size() + ended.attempt.request.size() : 0);
-}
-
-TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
-    const std::int64_t id = ended.lease.delivery.value();
-    row* const found = find(ended.lease.delivery);
-    if (found == nullptr) return completion::too_late;
-    row& which = *found;
-    forget_attempts_beyond(which, limits::attempts_per_delivery_max);
-    if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
-
-    stored_hook& to = *hooks_.find(which.hook);
-    const completed_delivery after = complete_delivery({which.attempts_made, which.resend_requested, to.status}, ended, now);
-    which.lease_open = which.resend_requested = false;
-    which.attempts_made = after.attempts_made;
-    to.status = after.hook;
-    if (after.state == delivery_state::waiting) {
-        wait_until(id, which, after.at);
-    } else if (after.state == delivery_state::held) {
-        hold(id, which, after.at);
-    } else {
-        which.state = after.state;
-        move(id, which, ended_, after.at);
-    }
-    if (after.result == completion::hook_disabled) {
-        timed_deliveries& waiting = hook_rows_.find(which.hook)->second.waiting;
-        while (!waiting.empty()) {
-            const std::int64_t next = waiting.begin()->id;
-            hold(next, rows_.find(next)->second, now);
-        }
-    }
-    return after.result;
-}
-
-/// Removes the oldest.
-TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept {
-    while (which.attempts.size() > attempts_max) forget_attempt(which, 0);
-}
-
-TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcept {
-    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
-    const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
-    const auto found = attempts.find(*place);
-    bytes_ -= detail::attempt_bytes + found->second.attempt.response.size() + found->second.attempt.request.size();
-    attempts.erase(found);
-    which.attempts.erase(place);
-}
-
-}  // namespace tollgate::memory
-
-// <tollgate/store/detail/memory/outbox_history.ipp>
-
-namespace tollgate::inline v0::memory {
-
-TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id hook,
-                                                          std::size_t rows_max,
-                                                          std::optional<delivery_id> before,
-                                                          std::optional<delivery_state> state) const {
-    std::vector<delivery> found;
-    const auto history = hook_rows_.find(hook);
-    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
-    const auto& ids = history->second.deliveries;
-    if (!state) found.reserve((std::min)(rows_max, ids.size()));
-    const auto end = before ? ids.lower_bound(before->value()) : ids.end();
-    for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
-        const row& one = rows_.find(*each)->second;
-        if (state && one.state != *state) continue;
-        const bool waits = one.state == delivery_state::waiting;
-        found.push_back({.id = delivery_id{*each},
-                         .hook = hook,
-                         .event = one.event->reported.name,
-                         .message_id = one.message_id,
-                         .created_at = one.created_at,
-                         .state = one.state,
-                         .attempts_made = one.attempts_made,
-                         .next_attempt_at = waits ? std::optional{one.at} : std::nullopt});
-    }
-    return found;
-}
-
-TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id hook,
-                                                                std::size_t rows_max,
-                                                                std::optional<delivery_id> made_for) const {
-    std::vector<recorded_attempt> found;
-    const auto history = hook_rows_.find(hook);
-    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
-    const auto& attempts = history->second.attempts;
-    const auto add = [&](const attempt_row& listed) {
-        const row& one = rows_.find(listed.delivery)->second;
-        found.push_back({delivery_id{listed.delivery}, one.event->reported.name, one.message_id, listed.attempt});
-    };
-    if (made_for) {
-        const auto which = rows_.find(made_for->value());
-        if (which == rows_.end() || which->second.hook != hook) return found;
-        const auto& numbers = which->second.attempts;
-        for (auto each = numbers.rbegin(); each != numbers.rend() && found.size() < rows_max; ++each)
-            add(attempts.find(*each)->second);
-        return found;
-    }
-    found.reserve((std::min)(rows_max, attempts.size()));
-    for (auto each = attempts.rbegin(); each != attempts.rend() && found.size() < rows_max; ++each)
-        add(each->second);
-    return found;
-}
-
-TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
-    const auto found = rows_.find(id.value());
-    if (found == rows_.end()) return false;
-    row& which = found->second;
-    const stored_hook* const to = hooks_.find(account, which.hook);
-    if (to == nullptr) return false;
-    if (to->status.disabled) return hook_is_disabled();
-    const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
-    if (being_sent) {
-        which.resend_requested = true;
-        which.attempts_made = 0;
-    } else {
-        make_due(id.value(), which, now);
-    }
-    return true;
-}
-
-TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                          std::size_t rows_max, instant now) {
-    const stored_hook* const to = hooks_.find(account, hook);
-    if (to == nullptr) return std::size_t{0};
-    if (to->status.disabled) return hook_is_disabled();
-    std::size_t count = 0;
-    const auto history = hook_rows_.find(hook);
-    if (history == hook_rows_.end()) return count;
-    for (const std::int64_t id : history->second.deliveries) {
-        if (count == rows_max) break;
-        row& which = rows_.find(id)->second;
-        if (which.state != delivery_state::given_up || which.created_at < since) continue;
-        if (auto fits = expect_share(which.event->reported, {hook}); !fits) {
-            if (count == 0) return std::move(fits).error();
-            break;
-        }
-        make_due(id, which, now);
-        ++count;
-    }
-    return count;
-}
-
-TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    stored_hook* const which = hooks_.find(account, id);
-    if (which == nullptr) return false;
-    const bool was_disabled = which->status.disabled.has_value();
-    which->status = {};
-    const auto history = hook_rows_.find(id);
-    if (history == hook_rows_.end()) return true;
-    for (const std::int64_t each : history->second.deliveries) {
-        row& one = rows_.find(each)->second;
-        // Deliveries whose worker died are held, too, although no lease has noticed yet.
-        const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
-        if (one.state == delivery_state::held || lease_over) make_due(each, one, now);
-    }
-    return true;
-}
-
-TOLLGATE_DECL std::size_t outbox::sweep(instant ended_before, std::size_t rows_max) noexcept {
-    std::size_t swept = forget_deleted(rows_max);
-    for (timed_deliveries* each : {&ended_, &held_})
-        for (; swept < rows_max && !each->empty() && each->begin()->at < ended_before; ++swept) remove(each->begin()->id);
-    return swept;
 }
 
 }  // namespace tollgate::memory
@@ -30331,8 +30344,7 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     }};
     const bool full = owned->second.size() >= limits::sessions_per_user_max;
     if (!full && rows_.size() >= sessions_max_)
-        return unavailable("The memory store holds " + std::to_string(sessions_max_) +
-                           " sessions, the maximum (memory_settings::sessions_max).");
+        return table_is_full(sessions_max_, "sessions", "sessions_max");
 
     const dated_digest created{session.created_at, session.cookie_digest}, last_seen{session.last_seen_at, session.cookie_digest};
     by_creation_.insert(created);
@@ -30438,8 +30450,7 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
         return personal_token_exists();
     if (usernames_.size() >= tokens_max_)
-        return unavailable("The memory store holds " + std::to_string(tokens_max_) +
-                           " personal tokens, the maximum (memory_settings::personal_tokens_max).");
+        return table_is_full(tokens_max_, "personal tokens", "personal_tokens_max");
 
     const auto owned = of_user_.find(token.user);
     if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)
@@ -37862,20 +37873,20 @@ public:
         const delivery_id id = ended.lease.delivery;
         auto row = on_.prepare(
                           "SELECT hook, lease_open AND lease_number = ?2, attempts_made, resend_asked, disabled_at, "
-                          "disable_reason, failing_since, last_failure_at "
+                          "disable_reason, failing_since, last_failure_at, target_url "
                           "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
                           "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
                           id, ended.lease.number)
                        .next<hook_id, bool, std::int64_t, bool, std::optional<instant>, std::optional<disable_reason>,
-                             std::optional<instant>, std::optional<instant>>();
+                             std::optional<instant>, std::optional<instant>, std::string>();
         if (!row) return std::move(row).error();
         if (!*row) return completion::too_late;
-        const auto& [hook, in_time, attempts_made, resend_asked, disabled_at, reason, failing_since, last_failure_at] = **row;
+        const auto& [hook, in_time, attempts_made, resend_asked, disabled_at, reason, failing_since, last_failure_at, target_url] = **row;
         if (ended.outcome != delivery_outcome::not_attempted)
             if (auto done = record(hook, ended); !done) return std::move(done).error();
         if (!in_time) return completion::too_late;
 
-        leased_delivery before{static_cast<unsigned>(attempts_made), resend_asked, {{}, failing_since, last_failure_at}};
+        leased_delivery before{static_cast<unsigned>(attempts_made), resend_asked, {{}, failing_since, last_failure_at}, target_url};
         if (disabled_at && reason) before.hook.disabled = hook_disablement{*disabled_at, *reason};
         const completed_delivery after = complete_delivery(before, ended, now_);
         if (auto done = write(id, after); !done) return std::move(done).error();
@@ -38596,7 +38607,7 @@ TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/sqlite/outbox.ipp>
+// <tollgate/store/detail/sqlite/leases.ipp>
 
 namespace tollgate::inline v0::sqlite::detail {
 
@@ -38763,6 +38774,25 @@ private:
 
 namespace tollgate::inline v0 {
 
+TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
+                                                                    const lease_time& lease) noexcept {
+    if (requests.empty()) return std::vector<due_delivery>{};
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<due_delivery>> {
+        sqlite::detail::leasing leasing{on, lease};
+        for (const lease_request& each : requests)
+            if (auto done = leasing.serve(each); !done) return std::move(done).error();
+        auto leased = std::move(leasing).leased();
+        sql::decrypt_all(impl_->keys, leased);
+        return leased;
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/sqlite/outbox.ipp>
+
+namespace tollgate::inline v0 {
+
 TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
                                                               instant now) noexcept {
     // Without the write lock first: most events have no hooks.
@@ -38829,19 +38859,6 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
             }
             page.hooks.push_back({id, {service, account}, std::move(target_url)});
         }
-    });
-}
-
-TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
-                                                                    const lease_time& lease) noexcept {
-    if (requests.empty()) return std::vector<due_delivery>{};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<due_delivery>> {
-        sqlite::detail::leasing leasing{on, lease};
-        for (const lease_request& each : requests)
-            if (auto done = leasing.serve(each); !done) return std::move(done).error();
-        auto leased = std::move(leasing).leased();
-        sql::decrypt_all(impl_->keys, leased);
-        return leased;
     });
 }
 
@@ -41017,10 +41034,6 @@ struct connection_settings {
     /// How long a statement waits for a lock (lock_timeout). Transactions take milliseconds, so a lock that is held for
     /// longer belongs to an operator who alters or locks a table.
     milliseconds lock_wait_max{1000};
-    /// Counts connections to this server that timed out. After another one has, a batch that has been waiting for longer
-    /// than `hung_after` is given up as well. Null: each connection waits for its own timeout.
-    std::shared_ptr<std::atomic<unsigned>> hung_connections{};
-    milliseconds hung_after{100};
 };
 
 /// A notification (NOTIFY).
@@ -41047,8 +41060,10 @@ class connection {
 public:
     using steady = std::chrono::steady_clock;
 
+    /// `timeouts` counts those of all connections of a pool, and outlives them. After another connection has timed out, a batch
+    /// that has waited for more than 100 ms is given up, too. Null: each connection waits for its own timeout.
     static TOLLGATE_DECL result<connection> open(const server_parameters& server, const connection_settings& settings,
-                                                  server_clock& clock);
+                                                  server_clock& clock, std::atomic<unsigned>* timeouts = nullptr);
 
     /// Sends a batch and waits until the server confirms the commit. After `failure_kind::lost` the connection is closed.
     [[nodiscard]] TOLLGATE_DECL run_result run(const batch& request);
@@ -41095,11 +41110,11 @@ private:
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
     TOLLGATE_DECL void forget_prepared(std::string_view text);
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
-    /// For the results of a batch that was sent at `began_at`: also ends when another connection has hung since.
+    /// For the results of a batch that was sent at `began_at`: also ends when another connection has timed out since.
     TOLLGATE_DECL waited wait_for_response(bool to_write, steady::time_point began_at, steady::time_point end,
-                                         unsigned hung_before) noexcept;
-    [[nodiscard]] unsigned hung_connections() const noexcept {
-        return settings_.hung_connections ? settings_.hung_connections->load(std::memory_order_relaxed) : 0;
+                                         unsigned timeouts_before) noexcept;
+    [[nodiscard]] unsigned timeouts() const noexcept {
+        return timeouts_ == nullptr ? 0 : timeouts_->load(std::memory_order_relaxed);
     }
     TOLLGATE_DECL run_failure lose(std::string_view doing, waited outcome);
     TOLLGATE_DECL run_result lose(reception& into, waited outcome);
@@ -41107,6 +41122,7 @@ private:
     std::unique_ptr<pg_conn, closer> handle_;
     connection_settings settings_;
     server_clock* clock_ = nullptr;
+    std::atomic<unsigned>* timeouts_ = nullptr;
     std::vector<prepared_statement> prepared_;  // as many as the program has literals
     std::size_t last_number_ = 0;
 };
@@ -41293,6 +41309,10 @@ public:
 
     /// Starts a transaction of several round trips.
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
+    /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. What the server rolled back
+    /// because of a concurrent transaction is repeated at most twice.
+    template <class Work>
+    [[nodiscard]] std::invoke_result_t<Work&, postgres::transaction&> transact(Work work);
 
     /// Whether the last contact with the server succeeded. True at the start. Takes no lock.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
@@ -41312,6 +41332,8 @@ private:
     template <class Key, class Row>
     friend class postgres_lookup;
     struct state;
+    /// Of what the server rolls back because of a concurrent transaction
+    static constexpr int tries_max = 3;
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
@@ -41352,6 +41374,16 @@ private:
 };
 
 }  // namespace postgres
+
+template <class Work>
+std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(Work work) {
+    for (int tries = 1;; ++tries) {
+        auto on = begin();
+        if (!on) return std::move(on).error();
+        auto done = work(*on);
+        if (done || !on->may_be_tried_again() || tries == tries_max) return done;
+    }
+}
 
 /// Looks up rows by their key. The calls of several threads that arrive during one lookup form the next one, with one
 /// statement and one round trip. A call that arrives during none is sent at once.
@@ -41915,33 +41947,28 @@ struct column<message_seed> {
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/removal.hpp>
+// <tollgate/store/detail/postgres/remove_deliveries.hpp>
 
 namespace tollgate::inline v0::postgres {
 
 /// Deliveries that one transaction changes or removes besides its own work; tens of milliseconds
 inline constexpr std::size_t backlog_rows_max = 1000;
 
-/// Removes deliveries with their attempts, and events without deliveries. Two round trips each; nodes that remove at
-/// the same time take different rows. Returns how many deliveries were removed.
-class removal {
-public:
-    explicit removal(postgres_database& connections) : connections_{connections} {}
+// These remove deliveries with their attempts, and events without deliveries. Two round trips each; nodes that remove at the same
+// time take different rows. Each returns how many deliveries it removed.
 
-    /// Delivered, given up or held before `then`, oldest first.
-    TOLLGATE_DECL result<std::size_t> ended_before(instant then, std::size_t rows_max);
-    /// Delivered or given up by a hook, beyond the newest `rows_kept`.
-    TOLLGATE_DECL result<std::size_t> ended_beyond(hook_id hook, std::size_t rows_kept, std::size_t rows_max);
-    /// Deliveries of this hook or, without one, of any deleted hook, whose row is removed with its last delivery.
-    TOLLGATE_DECL result<std::size_t> of_deleted(std::optional<hook_id> which, std::size_t rows_max);
+/// Removes deliveries that were delivered, given up or held before `then`, oldest first.
+TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max);
 
-private:
-    /// `listing` begins a transaction; its last statement lists the deliveries and their events.
-    TOLLGATE_DECL result<std::size_t> remove(const batch& listing, bool of_deleted);
-    TOLLGATE_DECL result<std::size_t> remove_once(const batch& listing, bool of_deleted, bool& may_be_tried_again);
+/// Removes delivered and given up deliveries of a hook beyond the newest `rows_kept`.
+TOLLGATE_DECL result<std::size_t> remove_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max);
 
-    postgres_database& connections_;
-};
+/// Removes deliveries of this hook or, without one, of any deleted hook, whose row is removed with its last delivery.
+TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max);
+
+/// Adds the statements that remove a deleted hook without deliveries, and its host if no other hook has it. The last one returns a row
+/// if it did. Without `which`, the hook is that of the transaction's setting `tollgate.deleted_hook`.
+TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id> which);
 
 }  // namespace tollgate::postgres
 
@@ -41964,6 +41991,7 @@ struct completion_rows {
     };
     struct hook_row {
         hook_status status{};
+        std::string target_url{};
         bool is_changed = false;
         bool is_disabled_now = false;
     };
@@ -42003,7 +42031,7 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
         "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE deliveries.id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
         ids);
     request.add(
-        "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason FROM tollgate_hooks WHERE id = ANY "
+        "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason, target_url FROM tollgate_hooks WHERE id = ANY "
         "(ARRAY("
         "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) AND account_id <> 0 ORDER BY id "
         "FOR NO KEY UPDATE",
@@ -42017,12 +42045,13 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
 
     completion_rows in;
     for (;;) {
-        const auto row = (*response)[2]
+        auto row = (*response)[2]
                              .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
-                                   std::optional<disable_reason>>();
-        if (!row) return row.error();
+                                   std::optional<disable_reason>, std::string>();
+        if (!row) return std::move(row).error();
         if (!*row) break;
-        const auto& [id, failing_since, last_failure_at, disabled_at, reason] = **row;
+        auto& [id, failing_since, last_failure_at, disabled_at, reason, target_url] = **row;
+        in.hooks[id].target_url = std::move(target_url);
         hook_status& status = in.hooks[id].status;
         status = {{}, failing_since, last_failure_at};
         if (disabled_at && reason) status.disabled = hook_disablement{*disabled_at, *reason};
@@ -42051,7 +42080,7 @@ inline completion complete_one(completion_rows& in, const attempt_result& ended,
 
     completion_rows::hook_row& to = in.hooks.at(which.hook);
     const completed_delivery after =
-        complete_delivery({static_cast<unsigned>(which.attempts_made), which.resend_requested, to.status}, ended, now);
+        complete_delivery({static_cast<unsigned>(which.attempts_made), which.resend_requested, to.status, to.target_url}, ended, now);
     which.is_changed = true;
     which.is_leased = which.lease_is_open = false;
     which.state = after.state;
@@ -42063,110 +42092,119 @@ inline completion complete_one(completion_rows& in, const attempt_result& ended,
     return after.result;
 }
 
+/// Records the attempts, and forgets those beyond the newest of each delivery.
+inline void add_attempts(batch& to, const completion_rows& in, std::span<const attempt_result> ended) {
+    std::vector<delivery_id> deliveries;
+    std::vector<hook_id> hooks;
+    std::vector<instant> times;
+    std::vector<milliseconds> durations;
+    std::vector<attempt_end> ends;
+    std::vector<std::int64_t> statuses;
+    std::vector<sql::raw_bytes> responses_of, requests_of;
+    for (const attempt_result& each : ended) {
+        const auto found = in.deliveries.find(each.lease.delivery);
+        if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
+        deliveries.push_back(found->first);
+        hooks.push_back(found->second.hook);
+        times.push_back(each.attempt.at);
+        durations.push_back(each.attempt.duration);
+        ends.push_back(each.attempt.end);
+        statuses.push_back(each.attempt.status);
+        responses_of.push_back({each.attempt.response});
+        requests_of.push_back({each.attempt.request});
+    }
+    to.add(
+        "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request) "
+        "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request "
+        "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY "
+        "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, place) ORDER BY place",
+        deliveries, hooks, times, durations, ends, statuses, responses_of, requests_of);
+    to.add(
+        "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
+        "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
+        "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
+        deliveries, limits::attempts_per_delivery_max);
+}
+
+inline void add_changed_deliveries(batch& to, const completion_rows& in) {
+    std::vector<delivery_id> ids;
+    std::vector<delivery_state> states;
+    std::vector<instant> times;
+    std::vector<std::int64_t> attempts;
+    for (const auto& [id, each] : in.deliveries) {
+        if (!each.is_changed) continue;
+        ids.push_back(id);
+        states.push_back(each.state);
+        times.push_back(each.at);
+        attempts.push_back(each.attempts_made);
+    }
+    to.add(
+        "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
+        "attempts_made = ended.attempts_made, resend_asked = false, is_leased = false, lease_is_open = false "
+        "FROM unnest($1, $2, $3, $4) AS ended (id, state, at, attempts_made) WHERE deliveries.id = ended.id",
+        ids, states, times, attempts);
+}
+
+/// The statuses of the hooks; the waiting deliveries of disabled ones are held.
+inline void add_changed_hooks(batch& to, const completion_rows& in, instant now) {
+    std::vector<hook_id> ids, disabled;
+    std::vector<std::optional<instant>> failing_since, last_failures, disabled_at;
+    std::vector<std::optional<disable_reason>> reasons;
+    for (const auto& [id, each] : in.hooks) {
+        if (each.is_disabled_now) disabled.push_back(id);
+        if (!each.is_changed) continue;
+        ids.push_back(id);
+        failing_since.push_back(each.status.failing_since);
+        last_failures.push_back(each.status.last_failure_at);
+        const auto& disabled_by = each.status.disabled;
+        disabled_at.push_back(disabled_by ? std::optional{disabled_by->at} : std::nullopt);
+        reasons.push_back(disabled_by ? std::optional{disabled_by->reason} : std::nullopt);
+    }
+    if (!ids.empty())
+        to.add(
+            "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
+            "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
+            "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
+            "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
+            "WHERE hooks.id = ended.id",
+            ids, failing_since, last_failures, disabled_at, reasons);
+    if (disabled.empty()) return;
+    to.add(
+        "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
+        "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
+        "$3))",
+        disabled, now, backlog_rows_max);
+    to.add(
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
+        "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
+        "WHERE id = ANY ($1)",
+        disabled);
+}
+
+/// When hooks whose deliveries wait for another attempt are due next.
+inline void add_due_times(batch& to, const completion_rows& in) {
+    std::vector<hook_id> hooks;
+    std::vector<instant> due_at;
+    for (const auto& [id, each] : in.deliveries) {
+        if (!each.is_changed || each.state != delivery_state::waiting) continue;
+        hooks.push_back(each.hook);
+        due_at.push_back(each.at);
+    }
+    if (hooks.empty()) return;
+    to.add(
+        "UPDATE tollgate_hooks AS hooks SET ready_at = first_at FROM (SELECT hook_id, min(due_at) AS first_at "
+        "FROM unnest($1, $2) AS due (hook_id, due_at) GROUP BY hook_id) AS earliest "
+        "WHERE hooks.id = hook_id AND (ready_at IS NULL OR ready_at > first_at)",
+        hooks, due_at);
+}
+
 /// Writes the results, in one round trip that commits the transaction.
-inline result<void> write_rows(batch request, transaction& on, const completion_rows& in,
-                                 std::span<const attempt_result> ended, instant now) {
-    {
-        std::vector<delivery_id> deliveries;
-        std::vector<hook_id> hooks;
-        std::vector<instant> times;
-        std::vector<milliseconds> durations;
-        std::vector<attempt_end> ends;
-        std::vector<std::int64_t> statuses;
-        std::vector<sql::raw_bytes> responses_of, requests_of;
-        for (const attempt_result& each : ended) {
-            const auto found = in.deliveries.find(each.lease.delivery);
-            if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
-            deliveries.push_back(found->first);
-            hooks.push_back(found->second.hook);
-            times.push_back(each.attempt.at);
-            durations.push_back(each.attempt.duration);
-            ends.push_back(each.attempt.end);
-            statuses.push_back(each.attempt.status);
-            responses_of.push_back({each.attempt.response});
-            requests_of.push_back({each.attempt.request});
-        }
-        request.add(
-            "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request) "
-            "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request "
-            "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY "
-            "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, place) ORDER BY place",
-            deliveries, hooks, times, durations, ends, statuses, responses_of, requests_of);
-        // The last failure of each.
-        request.add(
-            "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
-            "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
-            "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
-            deliveries, limits::attempts_per_delivery_max);
-    }
-    {
-        std::vector<delivery_id> ids;
-        std::vector<delivery_state> states;
-        std::vector<instant> times;
-        std::vector<std::int64_t> attempts;
-        for (const auto& [id, each] : in.deliveries) {
-            if (!each.is_changed) continue;
-            ids.push_back(id);
-            states.push_back(each.state);
-            times.push_back(each.at);
-            attempts.push_back(each.attempts_made);
-        }
-        request.add(
-            "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
-            "attempts_made = ended.attempts_made, resend_asked = false, is_leased = false, lease_is_open = false "
-            "FROM unnest($1, $2, $3, $4) AS ended (id, state, at, attempts_made) WHERE deliveries.id = ended.id",
-            ids, states, times, attempts);
-    }
-    {
-        std::vector<hook_id> ids, disabled;
-        std::vector<std::optional<instant>> failing_since, last_failures, disabled_at;
-        std::vector<std::optional<disable_reason>> reasons;
-        for (const auto& [id, each] : in.hooks) {
-            if (each.is_disabled_now) disabled.push_back(id);
-            if (!each.is_changed) continue;
-            ids.push_back(id);
-            failing_since.push_back(each.status.failing_since);
-            last_failures.push_back(each.status.last_failure_at);
-            const auto& disabled_by = each.status.disabled;
-            disabled_at.push_back(disabled_by ? std::optional{disabled_by->at} : std::nullopt);
-            reasons.push_back(disabled_by ? std::optional{disabled_by->reason} : std::nullopt);
-        }
-        if (!ids.empty())
-            request.add(
-                "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
-                "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
-                "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
-                "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
-                "WHERE hooks.id = ended.id",
-                ids, failing_since, last_failures, disabled_at, reasons);
-        if (!disabled.empty()) {
-            request.add(
-                "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
-                "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
-                "$3))",
-                disabled, now, backlog_rows_max);
-            request.add(
-                "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
-                "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
-                "WHERE id = ANY ($1)",
-                disabled);
-        }
-    }
-    {
-        std::vector<hook_id> hooks;
-        std::vector<instant> due_at;
-        for (const auto& [id, each] : in.deliveries) {
-            if (!each.is_changed || each.state != delivery_state::waiting) continue;
-            hooks.push_back(each.hook);
-            due_at.push_back(each.at);
-        }
-        if (!hooks.empty())
-            request.add(
-                "UPDATE tollgate_hooks AS hooks SET ready_at = first_at FROM (SELECT hook_id, min(due_at) AS first_at "
-                "FROM unnest($1, $2) AS due (hook_id, due_at) GROUP BY hook_id) AS earliest "
-                "WHERE hooks.id = hook_id AND (ready_at IS NULL OR ready_at > first_at)",
-                hooks, due_at);
-    }
+inline result<void> write_rows(batch request, transaction& on, const completion_rows& in, std::span<const attempt_result> ended,
+                               instant now) {
+    add_attempts(request, in, ended);
+    add_changed_deliveries(request, in);
+    add_changed_hooks(request, in, now);
+    add_due_times(request, in);
     request.add("COMMIT");
     auto done = on.run(request);
     if (!done) return std::move(done).error();
@@ -42180,40 +42218,219 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
                                                                        instant now) noexcept {
-    const auto complete_once = [&](bool& may_be_tried_again) -> result<std::vector<completion>> {
+    return detail::without_exceptions([&]() -> result<std::vector<completion>> {
         std::vector<completion> results;
-        results.reserve(ended.size());
+        if (ended.empty()) return results;
         std::vector<hook_id> full;
-        {
-            auto on = impl_->database.begin();
-            if (!on) return std::move(on).error();
-            auto in = postgres::detail::lock_rows(impl_->database.make_batch(), *on, ended);
-            may_be_tried_again = on->may_be_tried_again();
+        auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
+            auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
             if (!in) return std::move(in).error();
+            results.clear();
             for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
             {
                 const std::scoped_lock lock{impl_->ended_mutex};
                 full = postgres::detail::hooks_with_history_to_trim(*in, impl_->ended_deliveries);
             }
-            auto done = postgres::detail::write_rows(impl_->database.make_batch(), *on, *in, ended, now);
-            may_be_tried_again = on->may_be_tried_again();
-            if (!done) return std::move(done).error();
-        }
+            return postgres::detail::write_rows(impl_->database.make_batch(), on, *in, ended, now);
+        });
+        if (!done) return std::move(done).error();
         // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
         // including deliveries of other nodes. A failure is made up for next time.
         for (const hook_id each : full)
-            static_cast<void>(postgres::removal{impl_->database}.ended_beyond(each, limits::ended_deliveries_per_hook_max,
-                                                                              sql::trim_counter::rows_max));
+            static_cast<void>(postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max,
+                                                            sql::trim_counter::rows_max));
         return results;
-    };
-    return detail::without_exceptions([&]() -> result<std::vector<completion>> {
-        if (ended.empty()) return std::vector<completion>{};
-        constexpr int tries_max = 3;
-        for (int tries = 1;; ++tries) {
-            bool may_be_tried_again = false;
-            auto done = complete_once(may_be_tried_again);
-            if (done || !may_be_tried_again || tries == tries_max) return done;
+    });
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/postgres/append_event.hpp>
+
+namespace tollgate::inline v0::postgres {
+
+/// Due notices that one statement reads or removes; the rest is left for the next one.
+inline constexpr std::size_t notices_max = 1000;
+
+/// Notifies other nodes of due deliveries.
+inline constexpr statement_text notify_other_nodes{
+    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
+
+/// `append_event` of `event_sink` as one statement; it returns the number of deliveries, see `read_count`.
+TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_seed& seed, instant now);
+
+}  // namespace tollgate::postgres
+
+// <tollgate/store/detail/postgres/delivery_history.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook,
+                                                                           std::size_t rows_max,
+                                                                           std::optional<delivery_id> before,
+                                                                           std::optional<delivery_state> state) noexcept {
+    return impl_->read([&](postgres::rows& found) { return sql::read_deliveries<message_seed>(found, hook); },
+                       "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
+                       "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+                       "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+                       "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+                       "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+                       "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+                       "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
+                       hook, account.service, account.account, rows_max,
+                       before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
+}
+
+TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
+    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
+        auto listed = made_for
+                          ? impl_->database.query(
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                                "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
+                                "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
+                                "ORDER BY attempts.id DESC LIMIT $4",
+                                hook, account.service, account.account, rows_max, *made_for)
+                          : impl_->database.query(
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                                "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
+                                "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
+                                hook, account.service, account.account, rows_max);
+        if (!listed) return std::move(listed).error();
+        return sql::read_attempts<message_seed>(*listed, hook);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto request = impl_->database.make_batch();
+        request.add(
+            "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
+            "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            id, account.service, account.account);
+        request.add(
+            "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
+            "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
+            "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
+            "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent "
+            "AND NOT (state = 0 AND is_leased AND at > $4) RETURNING hook_id), "
+            // `complete` sees that it is to be sent again.
+            "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent AND state = 0 AND is_leased AND at > $4 "
+            "RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
+            "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
+            id, account.service, account.account, now);
+        request.add_after_transaction(postgres::notify_other_nodes);
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
+        const auto row = response->back().next<bool, bool>();
+        if (!row) return row.error();
+        if (!*row) return false;
+        const auto& [is_disabled, is_queued] = **row;
+        if (is_disabled) return hook_is_disabled();
+        if (!is_queued) return unavailable("PostgreSQL: another transaction changed or removed the delivery");
+        return true;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
+                                                                  std::size_t rows_max, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            hook, account.service, account.account);
+        batch.add(
+            "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3), "
+            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $6, is_leased = false, lease_is_open = false, "
+            "attempts_made = 0, resend_asked = false WHERE id = ANY (ARRAY(SELECT deliveries.id "
+            "FROM tollgate_deliveries AS deliveries JOIN found ON hook_id = found.id "
+            "WHERE NOT is_disabled AND state IN (1, 2) AND state = 2 AND created_at >= $4 ORDER BY deliveries.id LIMIT $5)) "
+            "RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
+            "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
+            hook, account.service, account.account, since, rows_max, now);
+        batch.add_after_transaction(postgres::notify_other_nodes);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto row = results->back().next<bool, std::int64_t>();
+        if (!row) return row.error();
+        if (!*row) return std::size_t{0};
+        const auto& [is_disabled, count] = **row;
+        if (is_disabled) return hook_is_disabled();
+        return static_cast<std::size_t>(count);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto request = impl_->database.make_batch();
+        request.add(
+            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            id, account.service, account.account);
+        request.add(
+            "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3), "
+            "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
+            "NULL "
+            "FROM before WHERE hooks.id = before.id), "
+            // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
+            "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+            "WHERE state = 3 LIMIT $5), "
+            "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+            "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
+            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
+            "lease_is_open = false, attempts_made = 0, resend_asked = false "
+            "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
+            "SELECT id FROM before",
+            id, account.service, account.account, now, postgres::backlog_rows_max);
+        request.add(
+            "UPDATE tollgate_hooks AS hooks SET has_backlog = "
+            "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+            "WHERE id = $1 AND service = $2 AND account_id = $3",
+            id, account.service, account.account);
+        request.add_after_transaction(postgres::notify_other_nodes);
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
+        return response->back().affected() > 0;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        if (rows_max == 0) return std::size_t{0};
+        // Without a transaction first: often there is nothing to do.
+        auto response = impl_->database.query(
+            "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
+            "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
+            ended_before);
+        if (!response) return std::move(response).error();
+        const auto any = response->only<bool, bool>();
+        if (!any) return any.error();
+        const auto [any_deleted, any_ended] = *any;
+        std::size_t removed = 0;
+        if (any_deleted) {
+            auto of_deleted = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, rows_max);
+            if (!of_deleted) return of_deleted;
+            removed = *of_deleted;
         }
+        if (!any_ended) return removed;
+        auto ended = postgres::remove_ended_before(impl_->database, ended_before, rows_max - removed);
+        if (!ended) return ended;
+        return removed + *ended;
     });
 }
 
@@ -42667,25 +42884,13 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
             id, postgres::backlog_rows_max);
-        // Transactions that send an event to it have locked its row. It is removed later, if there are any; otherwise the next
-        // statement sees all deliveries.
-        batch.add(
-            "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT id::text FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
-            "FOR UPDATE SKIP LOCKED), '0'), true)",
-            id);
-        batch.add(
-            "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = current_setting('tollgate.deleted_hook')::bigint "
-            "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
-            "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
-            "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) "
-            "SELECT host_id FROM gone",
-            id);
+        postgres::add_removal_of_deleted_hook(batch, id);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         if ((*results)[1].affected() == 0) return false;
         // Its deliveries are no longer listed or leased. If this fails, or there are more of them, `due_hooks` and sweeps remove the rest.
         if (results->back().count() == 0)
-            static_cast<void>(postgres::removal{impl_->database}.of_deleted(id, postgres::backlog_rows_max));
+            static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::backlog_rows_max));
         return true;
     });
 }
@@ -42736,113 +42941,7 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
 
 // <tollgate/store/detail/postgres/leases.ipp>
 
-namespace tollgate::inline v0::postgres::detail {
-
-/// Notices that one statement reads or removes; the rest is left for the next one.
-inline constexpr std::size_t notices_max = 1000;
-
-/// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the held ones of an
-/// enabled hook due. One hook and at most `backlog_rows_max` deliveries per call.
-inline result<void> work_on_backlog(postgres_database& on, instant now) {
-    auto request = on.make_batch();
-    request.add(
-        "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
-        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
-        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
-    request.add(
-        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
-        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
-        "hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
-        "AND state = 0 AND NOT is_leased LIMIT $2))",
-        now, backlog_rows_max);
-    request.add(
-        "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
-        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
-        "LIMIT $2)) RETURNING hook_id) "
-        "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
-        now, backlog_rows_max);
-    request.add(
-        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
-        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
-        "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
-    request.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
-    auto response = on.run(request);
-    if (!response) return std::move(response).error();
-    const auto any_deleted = response->back().only<bool>();
-    if (!any_deleted) return any_deleted.error();
-    if (!std::get<0>(*any_deleted)) return {};
-    if (auto removed = removal{on}.of_deleted(std::nullopt, backlog_rows_max); !removed) return std::move(removed).error();
-    return {};
-}
-
-}  // namespace tollgate::postgres::detail
-
 namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<delivery_backlog> {
-        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread
-        // notice.
-        auto rows = impl_->database.query(
-            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 "
-            "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE due_at <= $1 AND account_id <> 0) "
-            "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
-            "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
-            "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
-            "AS first FROM ready) AS firsts WHERE first <= $1)",
-            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
-        if (!rows) return std::move(rows).error();
-        const auto row = rows->only<std::int64_t, std::optional<instant>>();
-        if (!row) return row.error();
-        const auto& [due, since] = *row;
-        return delivery_backlog{static_cast<std::size_t>(due), since};
-    });
-}
-
-TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<due_hook_page> {
-        auto request = impl_->database.make_batch();
-        request.add(
-            "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
-            "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
-            "ORDER BY ready_at, id LIMIT $2) UNION ALL "
-            "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $3) AS first "
-            "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
-            "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
-            now, rows_max, postgres::detail::notices_max);
-        request.add(
-            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
-            "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
-            "WHERE due_at > $1), "
-            "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
-            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
-            now, postgres::detail::notices_max);
-        auto response = impl_->database.run(request, postgres::repeat::allowed);
-        if (!response) return std::move(response).error();
-        auto hooks = sql::read_all<hook_id, service_name, account_id, std::string>(
-            response->front(), [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
-                return due_hook{id, {service, account}, std::move(target_url)};
-            });
-        if (!hooks) return std::move(hooks).error();
-        due_hook_page page{.hooks = *std::move(hooks)};
-        const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
-        if (!row) return row.error();
-        const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
-        if (has_backlog) {
-            if (auto done = postgres::detail::work_on_backlog(impl_->database, now); !done)
-                return std::move(done).error();
-        }
-        if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
-        else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
-        else page.next_at = ready_at ? ready_at : notice_at;
-        return page;
-    });
-}
 
 /// Skips hosts that another transaction has locked; their hooks stay listed.
 TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
@@ -42870,7 +42969,7 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
             "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
-            hooks, postgres::detail::notices_max);
+            hooks, postgres::notices_max);
         request.add(
             "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
             "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
@@ -42956,20 +43055,50 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/postgres/append_event.hpp>
-
-namespace tollgate::inline v0::postgres {
-
-/// Notifies other nodes of due deliveries.
-inline constexpr statement_text notify_other_nodes{
-    "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
-
-/// `append_event` of `event_sink` as one statement; it returns the number of deliveries, see `read_count`.
-TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_seed& seed, instant now);
-
-}  // namespace tollgate::postgres
-
 // <tollgate/store/detail/postgres/outbox.ipp>
+
+namespace tollgate::inline v0::postgres::detail {
+
+/// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the held ones of an
+/// enabled hook due. One hook and at most `backlog_rows_max` deliveries per call.
+inline result<void> work_on_backlog(postgres_database& on, instant now) {
+    auto request = on.make_batch();
+    request.add(
+        "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
+        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
+    request.add(
+        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
+        "hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
+        "AND state = 0 AND NOT is_leased LIMIT $2))",
+        now, backlog_rows_max);
+    request.add(
+        "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
+        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
+        "LIMIT $2)) RETURNING hook_id) "
+        "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
+        now, backlog_rows_max);
+    request.add(
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
+        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
+        "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
+    request.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
+    auto response = on.run(request);
+    if (!response) return std::move(response).error();
+    const auto any_deleted = response->back().only<bool>();
+    if (!any_deleted) return any_deleted.error();
+    if (!std::get<0>(*any_deleted)) return {};
+    auto removed = remove_deliveries_of_deleted(on, std::nullopt, backlog_rows_max);
+    if (!removed) return std::move(removed).error();
+    return {};
+}
+
+}  // namespace tollgate::postgres::detail
 
 namespace tollgate::inline v0 {
 
@@ -43014,172 +43143,64 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
     });
 }
 
-TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook,
-                                                                           std::size_t rows_max,
-                                                                           std::optional<delivery_id> before,
-                                                                           std::optional<delivery_state> state) noexcept {
-    return impl_->read([&](postgres::rows& found) { return sql::read_deliveries<message_seed>(found, hook); },
-                       "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
-                       "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
-                       "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-                       "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-                       "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-                       "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-                       "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
-                       hook, account.service, account.account, rows_max,
-                       before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
-}
-
-TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
-    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
-        auto listed = made_for
-                          ? impl_->database.query(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
-                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                                "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
-                                "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-                                "ORDER BY attempts.id DESC LIMIT $4",
-                                hook, account.service, account.account, rows_max, *made_for)
-                          : impl_->database.query(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
-                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                                "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
-                                "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                                hook, account.service, account.account, rows_max);
-        if (!listed) return std::move(listed).error();
-        return sql::read_attempts<message_seed>(*listed, hook);
+TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<delivery_backlog> {
+        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread
+        // notice.
+        auto rows = impl_->database.query(
+            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 "
+            "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE due_at <= $1 AND account_id <> 0) "
+            "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
+            "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
+            "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
+            "AS first FROM ready) AS firsts WHERE first <= $1)",
+            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
+        if (!rows) return std::move(rows).error();
+        const auto row = rows->only<std::int64_t, std::optional<instant>>();
+        if (!row) return row.error();
+        const auto& [due, since] = *row;
+        return delivery_backlog{static_cast<std::size_t>(due), since};
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
+TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<due_hook_page> {
         auto request = impl_->database.make_batch();
         request.add(
-            "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
-            "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            id, account.service, account.account);
+            "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
+            "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
+            "ORDER BY ready_at, id LIMIT $2) UNION ALL "
+            "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $3) AS first "
+            "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
+            "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
+            now, rows_max, postgres::notices_max);
         request.add(
-            "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
-            "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
-            "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
-            "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
-            "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent "
-            "AND NOT (state = 0 AND is_leased AND at > $4) RETURNING hook_id), "
-            // `complete` sees that it is to be sent again.
-            "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
-            "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent AND state = 0 AND is_leased AND at > $4 "
-            "RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
-            "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
-            id, account.service, account.account, now);
-        request.add_after_transaction(postgres::notify_other_nodes);
-        auto response = impl_->database.run(request);
+            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
+            "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
+            "WHERE due_at > $1), "
+            "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
+            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
+            now, postgres::notices_max);
+        auto response = impl_->database.run(request, postgres::repeat::allowed);
         if (!response) return std::move(response).error();
-        const auto row = response->back().next<bool, bool>();
+        auto hooks = sql::read_all<hook_id, service_name, account_id, std::string>(
+            response->front(), [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
+                return due_hook{id, {service, account}, std::move(target_url)};
+            });
+        if (!hooks) return std::move(hooks).error();
+        due_hook_page page{.hooks = *std::move(hooks)};
+        const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
         if (!row) return row.error();
-        if (!*row) return false;
-        const auto& [is_disabled, is_queued] = **row;
-        if (is_disabled) return hook_is_disabled();
-        if (!is_queued) return unavailable("PostgreSQL: another transaction changed or removed the delivery");
-        return true;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                                  std::size_t rows_max, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        auto batch = impl_->database.make_batch();
-        batch.add(
-            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
-            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            hook, account.service, account.account);
-        batch.add(
-            "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3), "
-            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $6, is_leased = false, lease_is_open = false, "
-            "attempts_made = 0, resend_asked = false WHERE id = ANY (ARRAY(SELECT deliveries.id "
-            "FROM tollgate_deliveries AS deliveries JOIN found ON hook_id = found.id "
-            "WHERE NOT is_disabled AND state IN (1, 2) AND state = 2 AND created_at >= $4 ORDER BY deliveries.id LIMIT $5)) "
-            "RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
-            "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
-            hook, account.service, account.account, since, rows_max, now);
-        batch.add_after_transaction(postgres::notify_other_nodes);
-        auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
-        const auto row = results->back().next<bool, std::int64_t>();
-        if (!row) return row.error();
-        if (!*row) return std::size_t{0};
-        const auto& [is_disabled, count] = **row;
-        if (is_disabled) return hook_is_disabled();
-        return static_cast<std::size_t>(count);
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto request = impl_->database.make_batch();
-        request.add(
-            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
-            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            id, account.service, account.account);
-        request.add(
-            "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3), "
-            "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
-            "NULL "
-            "FROM before WHERE hooks.id = before.id), "
-            // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
-            "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-            "WHERE state = 3 LIMIT $5), "
-            "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-            "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
-            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
-            "lease_is_open = false, attempts_made = 0, resend_asked = false "
-            "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
-            "SELECT id FROM before",
-            id, account.service, account.account, now, postgres::backlog_rows_max);
-        request.add(
-            "UPDATE tollgate_hooks AS hooks SET has_backlog = "
-            "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-            "WHERE id = $1 AND service = $2 AND account_id = $3",
-            id, account.service, account.account);
-        request.add_after_transaction(postgres::notify_other_nodes);
-        auto response = impl_->database.run(request);
-        if (!response) return std::move(response).error();
-        return response->back().affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (rows_max == 0) return std::size_t{0};
-        // Without a transaction first: often there is nothing to do.
-        auto response = impl_->database.query(
-            "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
-            "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
-            ended_before);
-        if (!response) return std::move(response).error();
-        const auto any = response->only<bool, bool>();
-        if (!any) return any.error();
-        const auto [any_deleted, any_ended] = *any;
-        std::size_t removed = 0;
-        if (any_deleted) {
-            auto of_deleted = postgres::removal{impl_->database}.of_deleted(std::nullopt, rows_max);
-            if (!of_deleted) return of_deleted;
-            removed = *of_deleted;
+        const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
+        if (has_backlog) {
+            if (auto done = postgres::detail::work_on_backlog(impl_->database, now); !done)
+                return std::move(done).error();
         }
-        if (!any_ended) return removed;
-        auto ended = postgres::removal{impl_->database}.ended_before(ended_before, rows_max - removed);
-        if (!ended) return ended;
-        return removed + *ended;
+        if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
+        else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
+        else page.next_at = ready_at ? ready_at : notice_at;
+        return page;
     });
 }
 
@@ -44133,10 +44154,11 @@ inline void ignore_notice(void*, const pg_result*) noexcept {}
 TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept { PQfinish(open); }
 
 TOLLGATE_DECL result<connection> connection::open(const server_parameters& server, const connection_settings& settings,
-                                                   server_clock& clock) {
+                                                   server_clock& clock, std::atomic<unsigned>* timeouts) {
     connection opened;
     opened.settings_ = settings;
     opened.clock_ = &clock;
+    opened.timeouts_ = timeouts;
     if (auto done = opened.connect(server); !done) return std::move(done).error();
     if (auto done = opened.set_up(); !done) return std::move(done).error();
     return opened;
@@ -44224,20 +44246,19 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
 }
 
 TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, steady::time_point began_at,
-                                                             steady::time_point end, unsigned hung_before) noexcept {
-    if (!settings_.hung_connections) return wait(to_write, end);
-    constexpr milliseconds look_every{25};
+                                                             steady::time_point end, unsigned timeouts_before) noexcept {
+    if (timeouts_ == nullptr) return wait(to_write, end);
+    constexpr milliseconds look_every{25}, hung_after{100};
     for (;;) {
         const auto now = tollgate::detail::boot_now();
         const auto ended = wait(to_write, (std::min)(end, now + look_every));
         if (ended != waited::timed_out || tollgate::detail::boot_now() >= end) return ended;
-        if (hung_connections() != hung_before && tollgate::detail::boot_now() - began_at >= settings_.hung_after) return waited::timed_out;
+        if (timeouts() != timeouts_before && tollgate::detail::boot_now() - began_at >= hung_after) return waited::timed_out;
     }
 }
 
 TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited outcome) {
-    if (outcome == waited::timed_out && settings_.hung_connections)
-        settings_.hung_connections->fetch_add(1, std::memory_order_relaxed);
+    if (outcome == waited::timed_out && timeouts_ != nullptr) timeouts_->fetch_add(1, std::memory_order_relaxed);
     run_failure loss = outcome == waited::timed_out
                        ? run_failure{unavailable("PostgreSQL: no response within " +
                                              std::to_string(settings_.response_wait_max.count()) +
@@ -44280,7 +44301,7 @@ TOLLGATE_DECL run_result connection::run(const batch& request) {
 }
 
 TOLLGATE_DECL run_result connection::exchange(const batch& request) {
-    const unsigned hung_before = hung_connections();
+    const unsigned timeouts_before = timeouts();
     const auto began_at = tollgate::detail::boot_now();
     const auto end = began_at + request.response_wait_max().value_or(settings_.response_wait_max);
     std::vector<command> commands;
@@ -44295,7 +44316,7 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
         while (PQisBusy(handle_.get()) == 0)
             if (take_result(into)) return std::move(into.result);
         const auto ended = request.response_wait_max() ? wait(unsent == 1, end)
-                                                   : wait_for_response(unsent == 1, began_at, end, hung_before);
+                                                   : wait_for_response(unsent == 1, began_at, end, timeouts_before);
         if (ended != waited::ready) return lose(into, ended);
         if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
     }
@@ -44657,6 +44678,17 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
 
 namespace tollgate::inline v0 {
 
+namespace postgres::detail {
+
+/// Takes a lost connection out of the pool.
+inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure) noexcept {
+    // If one connection hung, the others would delay a caller each for as long.
+    if (failure.hung) lost.trip(failure.error.cause);
+    else lost.drop(failure.error.cause);
+}
+
+}  // namespace postgres::detail
+
 struct postgres_database::state {
     using connections = reconnecting_pool<postgres::connection>;
 
@@ -44667,31 +44699,22 @@ struct postgres_database::state {
 
     state(std::vector<postgres::server_parameters> servers_, const postgres_database_settings& settings_)
         : servers{std::move(servers_)},
-          settings{with_hung_count(settings_)},
+          settings{settings_},
           clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
           pool{{.name = "PostgreSQL",
                 .connections_max = settings_.connections_max,
                 .connections_reserved = settings_.connections_for_lookups,
                 .probes_at_once = true},
                [this]() -> result<std::unique_ptr<postgres::connection>> {
-                   auto connection = connect(settings.each);
+                   auto connection = connect(&timeouts);
                    if (!connection) return std::move(connection).error();
                    return std::make_unique<postgres::connection>(*std::move(connection));
                }} {}
 
-    static postgres_database_settings with_hung_count(postgres_database_settings settings) {
-        if (!settings.each.hung_connections) settings.each.hung_connections = std::make_shared<std::atomic<unsigned>>(0);
-        return settings;
-    }
-
-    result<postgres::connection> connect(const postgres::connection_settings& each);
+    /// `counter`: null for a connection outside of the pool, whose timeouts say nothing about the others.
+    result<postgres::connection> connect(std::atomic<unsigned>* counter);
     result<void> check_requirements(postgres::connection& connection);
     void require(std::string_view component, std::int64_t version);
-    static void end(connections::lease& lost, const postgres::run_failure& failure) noexcept {
-        // If one connection hung, the others would delay a caller each for as long.
-        if (failure.hung) lost.trip(failure.error.cause);
-        else lost.drop(failure.error.cause);
-    }
 
     const std::vector<postgres::server_parameters> servers;
     const postgres_database_settings settings;
@@ -44702,6 +44725,7 @@ struct postgres_database::state {
     std::string answering_address;     // of that, if its name has several
     std::vector<requirement> requirements;
 
+    std::atomic<unsigned> timeouts{0};  // of the pool's connections
     connections pool;
 };
 
@@ -44709,7 +44733,7 @@ struct postgres::transaction::leased {
     reconnecting_pool<connection>::lease held;
 };
 
-inline result<postgres::connection> postgres_database::state::connect(const postgres::connection_settings& each) {
+inline result<postgres::connection> postgres_database::state::connect(std::atomic<unsigned>* counter) {
     std::size_t first = 0;
     std::string preferred;
     {
@@ -44721,10 +44745,10 @@ inline result<postgres::connection> postgres_database::state::connect(const post
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
         const auto at_each = postgres::server_at_each(servers[which], postgres::addresses_of(servers[which]), preferred);
-        auto share = each;
+        auto share = settings.each;
         share.connect_wait_max /= static_cast<milliseconds::rep>(at_each.size());
         for (const auto& server : at_each) {
-            auto connection = postgres::connection::open(server, share, *clock);
+            auto connection = postgres::connection::open(server, share, *clock, counter);
             if (connection) {
                 if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
                 const std::scoped_lock lock{mutex};
@@ -44814,10 +44838,7 @@ TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::
 }
 
 TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() const {
-    // Its timeouts may be much shorter than those of the pool: they say nothing about the other connections.
-    postgres::connection_settings each = state_->settings.each;
-    each.hung_connections.reset();
-    return state_->connect(each);
+    return state_->connect(nullptr);
 }
 
 TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
@@ -44841,14 +44862,13 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::failure_kind;
-    constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
         postgres::run_result done;
         {
             auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
             if (!on) return std::move(on).error();
             done = (*on)->run(batch);
-            if (done.failed && done.failed->kind == lost) state::end(*on, *done.failed);
+            if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed);
         }
         if (!done.failed) return std::move(done.results);
         const postgres::failure_kind kind = done.failed->kind;
@@ -44905,8 +44925,7 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     if (!done.failed) return std::move(done.results);
     may_be_tried_again_ = done.failed->kind == failure_kind::try_again;
     if (done.failed->kind == failure_kind::lost) {
-        if (done.failed->hung) on_->held.trip(done.failed->error.cause);
-        else on_->held.drop(done.failed->error.cause);
+        detail::end(on_->held, *done.failed);
         on_.reset();
         done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }
@@ -45124,111 +45143,106 @@ TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
 
 }  // namespace tollgate::postgres
 
-// <tollgate/store/detail/postgres/removal.ipp>
+// <tollgate/store/detail/postgres/remove_deliveries.ipp>
 
 namespace tollgate::inline v0::postgres {
 
-TOLLGATE_DECL result<std::size_t> removal::ended_before(instant then, std::size_t rows_max) {
+namespace detail {
+
+enum class deleted_hook : bool { stays, goes };
+
+/// `listing` begins a transaction; its last statement lists the deliveries and their events.
+inline result<std::size_t> remove_listed(postgres_database& on, const batch& listing, deleted_hook hook = deleted_hook::stays) {
+    return on.transact([&](transaction& session) -> result<std::size_t> {
+        auto listed = session.run(listing);
+        if (!listed) return std::move(listed).error();
+        std::vector<std::int64_t> deliveries, events;
+        for (;;) {
+            const auto row = listed->back().next<std::int64_t, std::int64_t>();
+            if (!row) return row.error();
+            if (!*row) break;
+            deliveries.push_back(std::get<0>(**row));
+            events.push_back(std::get<1>(**row));
+        }
+        auto removing = on.make_batch();
+        if (!deliveries.empty()) {
+            removing.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);
+            removing.add(
+                "DELETE FROM tollgate_events AS events WHERE id = ANY ($1) "
+                "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
+                events);
+        }
+        if (hook == deleted_hook::goes) add_removal_of_deleted_hook(removing, std::nullopt);
+        removing.add("COMMIT");
+        if (auto removed = session.run(removing); !removed) return std::move(removed).error();
+        session.committed();
+        return deliveries.size();
+    });
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
     if (rows_max == 0) return std::size_t{0};
-    auto request = connections_.make_batch();
-    request.add("BEGIN");
+    auto listing = on.make_batch();
+    listing.add("BEGIN");
     // An event is locked together with its deliveries, so that of two transactions that remove the last two deliveries,
     // one sees that its delivery is the last. The same holds below.
-    request.add(
+    listing.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
         "FOR UPDATE OF deliveries, events SKIP LOCKED",
         then, rows_max);
-    return remove(request, false);
+    return detail::remove_listed(on, listing);
 }
 
-TOLLGATE_DECL result<std::size_t> removal::ended_beyond(hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
-    auto request = connections_.make_batch();
-    request.add("BEGIN");
-    request.add(
+TOLLGATE_DECL result<std::size_t> remove_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
+    auto listing = on.make_batch();
+    listing.add("BEGIN");
+    listing.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
         "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
         "$3)) "
         "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
         hook, rows_kept, rows_max);
-    return remove(request, false);
+    return detail::remove_listed(on, listing);
 }
 
-TOLLGATE_DECL result<std::size_t> removal::of_deleted(std::optional<hook_id> which, std::size_t rows_max) {
+TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
     if (rows_max == 0) return std::size_t{0};
-    auto request = connections_.make_batch();
-    request.add("BEGIN");
+    auto listing = on.make_batch();
+    listing.add("BEGIN");
     // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
     // waits.
-    request.add(
+    listing.add(
         "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
         "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
         "AND hooks.id = coalesce($1, hooks.id) ORDER BY hooks.id LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
         which);
-    request.add(
+    listing.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id "
         "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
         "FOR UPDATE OF deliveries, events SKIP LOCKED",
         rows_max);
-    return remove(request, true);
+    return detail::remove_listed(on, listing, detail::deleted_hook::goes);
 }
 
-TOLLGATE_DECL result<std::size_t> removal::remove(const batch& listing, bool of_deleted) {
-    constexpr int tries_max = 3;
-    for (int tries = 1;; ++tries) {
-        bool may_be_tried_again = false;
-        auto removed = remove_once(listing, of_deleted, may_be_tried_again);
-        if (removed || !may_be_tried_again || tries == tries_max) return removed;
-    }
-}
-
-TOLLGATE_DECL result<std::size_t> removal::remove_once(const batch& listing, bool of_deleted,
-                                                        bool& may_be_tried_again) {
-    auto session = connections_.begin();
-    if (!session) return std::move(session).error();
-    const auto run = [&](const batch& request) {
-        auto response = session->run(request);
-        may_be_tried_again = session->may_be_tried_again();
-        return response;
-    };
-    auto response = run(listing);
-    if (!response) return std::move(response).error();
-    std::vector<std::int64_t> deliveries, events;
-    for (;;) {
-        const auto row = response->back().next<std::int64_t, std::int64_t>();
-        if (!row) return row.error();
-        if (!*row) break;
-        deliveries.push_back(std::get<0>(**row));
-        events.push_back(std::get<1>(**row));
-    }
-    auto request = connections_.make_batch();
-    if (!deliveries.empty()) {
-        request.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);
-        request.add(
-            "DELETE FROM tollgate_events AS events WHERE id = ANY ($1) "
-            "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
-            events);
-    }
-    if (of_deleted) {
-        // Transactions that send an event to it have locked its row. It stays for the next time, if there are any; otherwise the next
-        // statement sees all deliveries.
-        request.add(
-            "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT id::text FROM tollgate_hooks "
-            "WHERE id = current_setting('tollgate.deleted_hook')::bigint AND account_id = 0 FOR UPDATE SKIP LOCKED), '0'), true)");
-        request.add(
-            "WITH gone AS (DELETE FROM tollgate_hooks AS hooks WHERE id = "
-            "current_setting('tollgate.deleted_hook')::bigint "
-            "AND account_id = 0 AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id) "
-            "RETURNING id, host_id) "
-            "DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
-            "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> gone.id)");
-    }
-    request.add("COMMIT");
-    if (response = run(request); !response) return std::move(response).error();
-    session->committed();
-    return deliveries.size();
+TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id> which) {
+    // Transactions that send an event to it have locked its row. It stays for the next time, if there are any; otherwise the next
+    // statement sees all deliveries.
+    to.add(
+        "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT id::text FROM tollgate_hooks "
+        "WHERE id = coalesce($1, nullif(current_setting('tollgate.deleted_hook', true), '')::bigint) AND account_id = 0 "
+        "FOR UPDATE SKIP LOCKED), '0'), true)",
+        which);
+    to.add(
+        "WITH gone AS (DELETE FROM tollgate_hooks AS hooks WHERE id = current_setting('tollgate.deleted_hook')::bigint "
+        "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id) RETURNING id, host_id), "
+        "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
+        "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> gone.id)) "
+        "SELECT id FROM gone");
 }
 
 }  // namespace tollgate::postgres

@@ -77,11 +77,12 @@
 #include <tollgate/server/server.ipp>
 #include <tollgate/store/detail/memory/access_tokens.ipp>
 #include <tollgate/store/detail/memory/applications.ipp>
+#include <tollgate/store/detail/memory/completions.ipp>
+#include <tollgate/store/detail/memory/delivery_history.ipp>
 #include <tollgate/store/detail/memory/grants.ipp>
 #include <tollgate/store/detail/memory/hooks.ipp>
+#include <tollgate/store/detail/memory/leases.ipp>
 #include <tollgate/store/detail/memory/outbox.ipp>
-#include <tollgate/store/detail/memory/outbox_completion.ipp>
-#include <tollgate/store/detail/memory/outbox_history.ipp>
 #include <tollgate/store/detail/memory/personal_tokens.ipp>
 #include <tollgate/store/detail/memory/sessions.ipp>
 #include <tollgate/store/memory.ipp>
@@ -90,6 +91,7 @@
 #include <tollgate/web/detail/language.ipp>
 #include <tollgate/web/detail/one_time.ipp>
 #include <tollgate/web/detail/page.ipp>
+#include <tollgate/web/detail/session_cookies.ipp>
 #include <tollgate/web/detail/sign_in_throttle.ipp>
 #include <tollgate/web/page_theme.ipp>
 #include <tollgate/web/texts.ipp>

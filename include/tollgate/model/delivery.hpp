@@ -164,6 +164,7 @@ enum class delivery_outcome : std::uint8_t {
 /// The result of one leased delivery.
 struct attempt_result {
     delivery_lease lease;
+    std::string target_url{};  ///< where it was sent. Empty: not compared with the hook's target
     tollgate::attempt attempt;
     delivery_outcome outcome = delivery_outcome::given_up;
     instant retry_at{};  ///< only for `retry` and `not_attempted`
@@ -186,6 +187,7 @@ struct leased_delivery {
     unsigned attempts_made = 0;     ///< before this attempt
     bool resend_requested = false;  ///< `resend` was called since the delivery was leased
     hook_status hook{};
+    std::string_view target_url{};  ///< the hook's target now
 };
 
 /// What it stores afterwards. The lease has ended, and no resend is pending any more.
@@ -203,9 +205,9 @@ struct completed_delivery {
 ///
 /// A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does a
 /// failure whose predecessor is earlier than `disable_if_failing_since`. A failure that does not count for the hook changes neither.
-/// `not_attempted` only ends the lease. A delivery
-/// that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is disabled. Thread rule:
-/// any thread.
+/// Nor does an attempt to another target than the hook has now; a delivery that was `gone` there is due at once. `not_attempted`
+/// only ends the lease. A delivery that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is
+/// disabled. Thread rule: any thread.
 [[nodiscard]] inline completed_delivery complete_delivery(const leased_delivery& before, const attempt_result& ended,
                                                           instant now) noexcept {
     using enum delivery_outcome;
@@ -214,7 +216,8 @@ struct completed_delivery {
     if (ended.outcome != not_attempted) {
         after.attempts_made = is_resent ? 0 : before.attempts_made + 1;
     }
-    if (ended.outcome != not_attempted && ended.counts_for_hook) {
+    const bool has_new_target = !ended.target_url.empty() && ended.target_url != before.target_url;
+    if (ended.outcome != not_attempted && ended.counts_for_hook && !has_new_target) {
         hook_status& hook = after.hook;
         const auto& bound = ended.disable_if_failing_since;
         if (ended.outcome == delivered) hook.failing_since.reset();
@@ -229,9 +232,10 @@ struct completed_delivery {
         }
     }
     if (!is_resent && ended.outcome == delivered) after.state = delivery_state::delivered;
-    else if (!is_resent && (ended.outcome == given_up || ended.outcome == gone)) after.state = delivery_state::given_up;
+    else if (!is_resent && (ended.outcome == given_up || (ended.outcome == gone && !has_new_target)))
+        after.state = delivery_state::given_up;
     else if (after.hook.disabled) after.state = delivery_state::held;
-    else if (!is_resent) after.at = ended.retry_at;
+    else if (!is_resent && ended.outcome != gone) after.at = ended.retry_at;
     return after;
 }
 

@@ -306,6 +306,7 @@ static_assert(outbox<postgres_store> && shared_outbox<postgres_store>);
 #include <tollgate/store/detail/postgres/access_tokens.ipp>
 #include <tollgate/store/detail/postgres/applications.ipp>
 #include <tollgate/store/detail/postgres/completions.ipp>
+#include <tollgate/store/detail/postgres/delivery_history.ipp>
 #include <tollgate/store/detail/postgres/device_codes.ipp>
 #include <tollgate/store/detail/postgres/grants.ipp>
 #include <tollgate/store/detail/postgres/hooks.ipp>

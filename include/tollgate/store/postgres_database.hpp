@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -119,6 +120,10 @@ public:
 
     /// Starts a transaction of several round trips.
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
+    /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. What the server rolled back
+    /// because of a concurrent transaction is repeated at most twice.
+    template <class Work>
+    [[nodiscard]] std::invoke_result_t<Work&, postgres::transaction&> transact(Work work);
 
     /// Whether the last contact with the server succeeded. True at the start. Takes no lock.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
@@ -138,6 +143,8 @@ private:
     template <class Key, class Row>
     friend class postgres_lookup;
     struct state;
+    /// Of what the server rolls back because of a concurrent transaction
+    static constexpr int tries_max = 3;
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
@@ -178,6 +185,16 @@ private:
 };
 
 }  // namespace postgres
+
+template <class Work>
+std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(Work work) {
+    for (int tries = 1;; ++tries) {
+        auto on = begin();
+        if (!on) return std::move(on).error();
+        auto done = work(*on);
+        if (done || !on->may_be_tried_again() || tries == tries_max) return done;
+    }
+}
 
 /// Looks up rows by their key. The calls of several threads that arrive during one lookup form the next one, with one
 /// statement and one round trip. A call that arrives during none is sent at once.

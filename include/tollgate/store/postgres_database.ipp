@@ -13,6 +13,17 @@
 
 namespace tollgate::inline v0 {
 
+namespace postgres::detail {
+
+/// Takes a lost connection out of the pool.
+inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure) noexcept {
+    // If one connection hung, the others would delay a caller each for as long.
+    if (failure.hung) lost.trip(failure.error.cause);
+    else lost.drop(failure.error.cause);
+}
+
+}  // namespace postgres::detail
+
 struct postgres_database::state {
     using connections = reconnecting_pool<postgres::connection>;
 
@@ -23,31 +34,22 @@ struct postgres_database::state {
 
     state(std::vector<postgres::server_parameters> servers_, const postgres_database_settings& settings_)
         : servers{std::move(servers_)},
-          settings{with_hung_count(settings_)},
+          settings{settings_},
           clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
           pool{{.name = "PostgreSQL",
                 .connections_max = settings_.connections_max,
                 .connections_reserved = settings_.connections_for_lookups,
                 .probes_at_once = true},
                [this]() -> result<std::unique_ptr<postgres::connection>> {
-                   auto connection = connect(settings.each);
+                   auto connection = connect(&timeouts);
                    if (!connection) return std::move(connection).error();
                    return std::make_unique<postgres::connection>(*std::move(connection));
                }} {}
 
-    static postgres_database_settings with_hung_count(postgres_database_settings settings) {
-        if (!settings.each.hung_connections) settings.each.hung_connections = std::make_shared<std::atomic<unsigned>>(0);
-        return settings;
-    }
-
-    result<postgres::connection> connect(const postgres::connection_settings& each);
+    /// `counter`: null for a connection outside of the pool, whose timeouts say nothing about the others.
+    result<postgres::connection> connect(std::atomic<unsigned>* counter);
     result<void> check_requirements(postgres::connection& connection);
     void require(std::string_view component, std::int64_t version);
-    static void end(connections::lease& lost, const postgres::run_failure& failure) noexcept {
-        // If one connection hung, the others would delay a caller each for as long.
-        if (failure.hung) lost.trip(failure.error.cause);
-        else lost.drop(failure.error.cause);
-    }
 
     const std::vector<postgres::server_parameters> servers;
     const postgres_database_settings settings;
@@ -58,6 +60,7 @@ struct postgres_database::state {
     std::string answering_address;     // of that, if its name has several
     std::vector<requirement> requirements;
 
+    std::atomic<unsigned> timeouts{0};  // of the pool's connections
     connections pool;
 };
 
@@ -65,7 +68,7 @@ struct postgres::transaction::leased {
     reconnecting_pool<connection>::lease held;
 };
 
-inline result<postgres::connection> postgres_database::state::connect(const postgres::connection_settings& each) {
+inline result<postgres::connection> postgres_database::state::connect(std::atomic<unsigned>* counter) {
     std::size_t first = 0;
     std::string preferred;
     {
@@ -77,10 +80,10 @@ inline result<postgres::connection> postgres_database::state::connect(const post
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
         const auto at_each = postgres::server_at_each(servers[which], postgres::addresses_of(servers[which]), preferred);
-        auto share = each;
+        auto share = settings.each;
         share.connect_wait_max /= static_cast<milliseconds::rep>(at_each.size());
         for (const auto& server : at_each) {
-            auto connection = postgres::connection::open(server, share, *clock);
+            auto connection = postgres::connection::open(server, share, *clock, counter);
             if (connection) {
                 if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
                 const std::scoped_lock lock{mutex};
@@ -170,10 +173,7 @@ TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& postgres_database::
 }
 
 TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() const {
-    // Its timeouts may be much shorter than those of the pool: they say nothing about the other connections.
-    postgres::connection_settings each = state_->settings.each;
-    each.hung_connections.reset();
-    return state_->connect(each);
+    return state_->connect(nullptr);
 }
 
 TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
@@ -197,14 +197,13 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::failure_kind;
-    constexpr int tries_max = 3;
     for (int tries = 1;; ++tries) {
         postgres::run_result done;
         {
             auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
             if (!on) return std::move(on).error();
             done = (*on)->run(batch);
-            if (done.failed && done.failed->kind == lost) state::end(*on, *done.failed);
+            if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed);
         }
         if (!done.failed) return std::move(done.results);
         const postgres::failure_kind kind = done.failed->kind;
@@ -261,8 +260,7 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     if (!done.failed) return std::move(done.results);
     may_be_tried_again_ = done.failed->kind == failure_kind::try_again;
     if (done.failed->kind == failure_kind::lost) {
-        if (done.failed->hung) on_->held.trip(done.failed->error.cause);
-        else on_->held.drop(done.failed->error.cause);
+        detail::end(on_->held, *done.failed);
         on_.reset();
         done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }

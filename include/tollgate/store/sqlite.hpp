@@ -248,6 +248,7 @@ static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store>);
 #include <tollgate/store/detail/sqlite/device_codes.ipp>
 #include <tollgate/store/detail/sqlite/grants.ipp>
 #include <tollgate/store/detail/sqlite/hooks.ipp>
+#include <tollgate/store/detail/sqlite/leases.ipp>
 #include <tollgate/store/detail/sqlite/outbox.ipp>
 #include <tollgate/store/detail/sqlite/personal_tokens.ipp>
 #include <tollgate/store/detail/sqlite/sessions.ipp>

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 using namespace tollgate;
 
@@ -129,5 +130,32 @@ TEST_CASE("a series of failures lasts until a success or a long pause, and disab
                 CHECK((after.hook.disabled == hook_disablement{at(10), *each.disabled}));
                 CHECK((after.state == (each.outcome == retry ? delivery_state::held : delivery_state::given_up)));
             }
+        }
+}
+
+TEST_CASE("an attempt to another target than the hook has now leaves the hook's status as it is") {
+    struct row {
+        delivery_outcome outcome;
+        delivery_state state;
+        instant at;
+    };
+    const instant now = at(10), later = at(60);
+    for (const row& each : {row{delivered, delivery_state::delivered, now}, row{retry, delivery_state::waiting, later},
+                            row{given_up, delivery_state::given_up, now}, row{gone, delivery_state::waiting, now}})
+        for (const auto& [sent_to, counts] : {std::pair{"https://old.example/", false}, {"https://new.example/", true}, {"", true}}) {
+            CAPTURE(static_cast<int>(each.outcome), sent_to);
+            const leased_delivery before{2, false, {{}, at(2), at(3)}, "https://new.example/"};
+            const attempt_result ended{.lease = {delivery_id{1}, 1}, .target_url = sent_to, .attempt = {.at = at(9)},
+                                       .outcome = each.outcome, .retry_at = later};
+            const auto after = complete_delivery(before, ended, now);
+            CHECK((after.hook == before.hook) == !counts);
+            CHECK(after.attempts_made == 3);
+            if (counts && each.outcome == gone) {
+                CHECK((after.result == completion::hook_disabled));
+                continue;
+            }
+            CHECK((after.result == completion::done));
+            CHECK(after.state == each.state);
+            CHECK(after.at == each.at);
         }
 }

@@ -80,6 +80,7 @@ enum class defect {
     sweeps_too_much,
     sweeps_without_attempts,
     keeps_the_old_target,
+    counts_results_of_the_old_target,
     delivers_to_all_hooks,
     accepts_events_for_disabled_hooks,
     ignores_the_state_filter,
@@ -209,6 +210,7 @@ public:
                 continue;
             }
             if (is(defect::ignores_the_retry_time)) each.retry_at = now;
+            if (is(defect::counts_results_of_the_old_target)) each.target_url.clear();
             if (is(defect::truncates_responses))
                 each.attempt.response.resize((std::min)(each.attempt.response.size(), std::size_t{255}));
             if (is(defect::truncates_requests)) each.attempt.request.resize((std::min)(each.attempt.request.size(), std::size_t{255}));
@@ -402,6 +404,7 @@ TEST_CASE("each defect of an outbox is detected by its case") {
         row{defect::sweeps_too_much, "sweep: deliveries that ended before the given time are deleted, up to a bound per call"},
         row{defect::sweeps_without_attempts, "sweep: deliveries that ended before the given time are deleted, up to a bound per call"},
         row{defect::keeps_the_old_target, "update: a hook gets new events of its new name at its new target"},
+        row{defect::counts_results_of_the_old_target, "update: the old target's late response does not disable the webhook"},
         row{defect::delivers_to_all_hooks, "event: can be sent to a single hook, whatever the name of its event"},
         row{defect::accepts_events_for_disabled_hooks, "event: can be sent to a single hook, whatever the name of its event"},
         row{defect::ignores_the_state_filter, "history: deliveries can be filtered by state"},

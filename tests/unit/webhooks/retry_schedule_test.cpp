@@ -17,7 +17,7 @@ constexpr std::uint32_t least = 0, middle = 0x7fffffff, most = 0xffffffff;
 attempt_result judge(unsigned attempts_made, unsigned status, std::uint32_t chance = middle, std::string_view retry_after = {},
                  attempt_end end = attempt_end::answered) {
     const due_delivery delivery{.lease = {delivery_id{7}, 3}, .hook = hook_id{1}, .event = nullptr, .message_id = {}, .type = {},
-                                .target_url = {}, .secret = {}, .previous_secrets = {}, .attempts_made = attempts_made};
+                                .target_url = "https://shop.example/hook", .secret = {}, .previous_secrets = {}, .attempts_made = attempts_made};
     return judge_attempt({}, delivery, {{.at = now, .end = end, .status = status, .response = "text"}, retry_after}, now, chance);
 }
 
@@ -35,6 +35,7 @@ TEST_CASE("a 2xx delivers, whichever attempt it was") {
             const auto result = judge(attempts_made, status);
             CHECK(result.outcome == delivery_outcome::delivered);
             CHECK(result.lease == delivery_lease{delivery_id{7}, 3});
+            CHECK(result.target_url == "https://shop.example/hook");
             CHECK(result.attempt.status == status);
             CHECK(result.attempt.response == "text");
         }

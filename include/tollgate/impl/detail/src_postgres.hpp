@@ -14,6 +14,7 @@
 #include <tollgate/store/detail/postgres/completions.ipp>
 #include <tollgate/store/detail/postgres/connection.ipp>
 #include <tollgate/store/detail/postgres/credential_lookup.ipp>
+#include <tollgate/store/detail/postgres/delivery_history.ipp>
 #include <tollgate/store/detail/postgres/device_codes.ipp>
 #include <tollgate/store/detail/postgres/failure.ipp>
 #include <tollgate/store/detail/postgres/grants.ipp>
@@ -24,7 +25,7 @@
 #include <tollgate/store/detail/postgres/outbox.ipp>
 #include <tollgate/store/detail/postgres/own_transaction.ipp>
 #include <tollgate/store/detail/postgres/personal_tokens.ipp>
-#include <tollgate/store/detail/postgres/removal.ipp>
+#include <tollgate/store/detail/postgres/remove_deliveries.ipp>
 #include <tollgate/store/detail/postgres/server_clock.ipp>
 #include <tollgate/store/detail/postgres/server_list.ipp>
 #include <tollgate/store/detail/postgres/sessions.ipp>

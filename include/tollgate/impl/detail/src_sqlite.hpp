@@ -18,6 +18,7 @@
 #include <tollgate/store/detail/sqlite/failure.ipp>
 #include <tollgate/store/detail/sqlite/grants.ipp>
 #include <tollgate/store/detail/sqlite/hooks.ipp>
+#include <tollgate/store/detail/sqlite/leases.ipp>
 #include <tollgate/store/detail/sqlite/migrations.ipp>
 #include <tollgate/store/detail/sqlite/outbox.ipp>
 #include <tollgate/store/detail/sqlite/own_transaction.ipp>

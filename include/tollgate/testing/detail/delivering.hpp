@@ -41,7 +41,8 @@ struct claim_terms {
 
 /// The result of a leased delivery, after an attempt of 20 ms.
 [[nodiscard]] inline attempt_result completed(const due_delivery& sent, delivery_outcome outcome, instant at = noon) {
-    attempt_result result{.lease = sent.lease, .attempt = {.at = at, .duration = milliseconds{20}}, .outcome = outcome};
+    attempt_result result{
+        .lease = sent.lease, .target_url = sent.target_url, .attempt = {.at = at, .duration = milliseconds{20}}, .outcome = outcome};
     result.attempt.status = outcome == delivery_outcome::delivered ? 204 : outcome == delivery_outcome::gone ? 410 : 503;
     result.attempt.response = outcome == delivery_outcome::delivered ? "" : "not now";
     result.retry_at = at + seconds{60};

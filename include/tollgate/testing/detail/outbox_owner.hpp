@@ -64,6 +64,21 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect(!failing_since(), "the new target has not failed yet");
     });
 
+    add("update: the old target's late response does not disable the webhook", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen_at(store, account, "https://old.example/hook");
+        report(store, account);
+        const auto sent = claim_one(store, noon);
+        const hook_change changed{"site.published", "https://new.example/hook"};
+        expect(value_of(store.update_hook(account, hook, changed, 100)), "changed while the request was under way");
+        expect_completed(store, completed(sent, gone), completion::done);
+        const auto stored = value_of(store.hooks_of(account)).front();
+        expect(!stored.disabled && !stored.failing_since, "the response says nothing about the new target");
+        const auto again = claim_one(store, noon);
+        expect(again.target_url == changed.target_url, "which gets the delivery now");
+        expect_completed(store, completed(again, gone), completion::hook_disabled);
+    });
+
     add("event: can be sent to a single hook, whatever the name of its event", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen(store, account);

@@ -31,7 +31,8 @@ inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_
 
 TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
                                        instant now, std::uint32_t chance) {
-    attempt_result result{.lease = sent.lease, .attempt = std::move(report.attempt)};
+    attempt_result result{.lease = sent.lease, .target_url = sent.target_url, .attempt = {}};
+    result.attempt = std::move(report.attempt);  // after what may run out of memory
     const bool answered = result.attempt.end == attempt_end::answered;
     if (answered && result.attempt.status / 100 == 2) {
         result.outcome = delivery_outcome::delivered;

@@ -7,7 +7,7 @@
 #include <tollgate/store/detail/memory/dated_digest.hpp>
 #include <tollgate/store/detail/memory/sharded_table.hpp>
 #include <tollgate/store/detail/memory/stored_credential.hpp>
-#include <tollgate/store/detail/memory/user_shares.hpp>
+#include <tollgate/store/detail/memory/bounds.hpp>
 
 #include <cstddef>
 #include <map>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/store/detail/memory/applications.hpp>
+#include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
 #include <tollgate/store/detail/errors.hpp>
 
@@ -18,8 +19,7 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
     for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++owned;
     if (owned >= applications_per_user_max) return too_many_applications(applications_per_user_max);
     if (rows_.size() >= applications_max_)
-        return unavailable("The memory store holds " + std::to_string(applications_max_) +
-                           " applications, the maximum (memory_settings::applications_max).");
+        return table_is_full(applications_max_, "applications", "applications_max");
 
     const application_id id{++last_id_};
     rows_.emplace(id, application{id, created.owner, created.client_id, created.secret_digest, created.name, created.website,

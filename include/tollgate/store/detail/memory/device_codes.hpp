@@ -5,6 +5,7 @@
 #include <tollgate/model/grant.hpp>
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/applications.hpp>
+#include <tollgate/store/detail/memory/bounds.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -29,8 +30,7 @@ public:
         const bool is_full = rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0;
         const auto replaced = is_full ? busiest_application() : std::nullopt;
         if (is_full && !replaced)
-            return unavailable("The memory store holds " + std::to_string(codes_max_) +
-                               " device codes, the maximum (memory_settings::device_codes_max).");
+            return table_is_full(codes_max_, "device codes", "device_codes_max");
         rows_.push_back({code, device_code_state::pending});
         if (replaced) erase_oldest_of(*replaced);
         if (count_of(code.application) > limits::device_codes_per_application_max) erase_oldest_of(code.application);

@@ -6,7 +6,7 @@
 #include <tollgate/store/detail/memory/access_tokens.hpp>
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/dated_digest.hpp>
-#include <tollgate/store/detail/memory/user_shares.hpp>
+#include <tollgate/store/detail/memory/bounds.hpp>
 
 #include <cstddef>
 #include <cstdint>

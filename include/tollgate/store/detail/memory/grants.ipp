@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/grants.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
 #include <tollgate/store/detail/errors.hpp>
@@ -36,8 +37,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (code.only_if_granted && (is_new || !scopes.contains_all(code.scopes))) return code_result::not_granted;
     if (!code.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
     if (is_new && rows_.size() >= grants_max_)
-        return unavailable("The memory store holds " + std::to_string(grants_max_) +
-                           " grants, the maximum (memory_settings::grants_max).");
+        return table_is_full(grants_max_, "grants", "grants_max");
     const auto replaces_another = [&] { return !is_new && found->second.codes.size() >= limits::codes_per_grant_max; };
     while (!code_shares_.has_room(code.user) && !replaces_another())
         if (sweep_codes(code.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/hooks.hpp>
 #include <tollgate/store/detail/errors.hpp>
 
@@ -11,8 +12,7 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t hooks_per_event_max) {
     if (hooks_.size() >= hooks_max_)
-        return unavailable("The memory store holds " + std::to_string(hooks_max_) +
-                           " hooks, the maximum (memory_settings::hooks_max).");
+        return table_is_full(hooks_max_, "hooks", "hooks_max");
     auto& siblings = of_account_[hook.account];
     const auto same_event = std::count_if(siblings.begin(), siblings.end(),
                                           [&](hook_id each) { return hooks_.at(each).hook.event == hook.event; });

@@ -174,7 +174,8 @@ private:
 }  // namespace tollgate::memory
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/memory/completions.ipp>
+#include <tollgate/store/detail/memory/delivery_history.ipp>
+#include <tollgate/store/detail/memory/leases.ipp>
 #include <tollgate/store/detail/memory/outbox.ipp>
-#include <tollgate/store/detail/memory/outbox_completion.ipp>
-#include <tollgate/store/detail/memory/outbox_history.ipp>
 #endif

@@ -4,7 +4,7 @@
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
-#include <tollgate/store/detail/memory/user_shares.hpp>
+#include <tollgate/store/detail/memory/bounds.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -297,85 +297,6 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
     for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= end; ++next) count(hook_rows_.at(next->hook).waiting);
     for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended
     return backlog;
-}
-
-TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
-    std::vector<due_delivery> leased;
-    undo_unless_kept undo{[&]() noexcept {
-        for (const due_delivery& each : leased) {
-            const std::int64_t id = each.lease.delivery.value();
-            wait_until(id, rows_.find(id)->second, time.now);
-        }
-    }};
-    for (const lease_request& each : requests) lease_for(each, time, leased);
-    undo.keep();
-    return leased;
-}
-
-/// Ends the expired leases of the host.
-TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
-    while (!which.leased.empty() && which.leased.begin()->at <= now) {
-        const timed_delivery over = *which.leased.begin();
-        row& one = rows_.find(over.id)->second;
-        move(over.id, one, hook_rows_.find(one.hook)->second.waiting, over.at);
-    }
-}
-
-TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_time& time,
-                                     std::vector<due_delivery>& into) {
-    const auto known = hook_rows_.find(request.hook);
-    stored_hook* const to = hooks_.find(request.hook);
-    if (known == hook_rows_.end() || to == nullptr) return;
-    hook_rows& hook_entry = known->second;
-    host& target_host = *hook_entry.to;
-    end_leases(target_host, time.now);
-    const auto next_due = [&]() noexcept -> std::optional<std::int64_t> {
-        if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return std::nullopt;
-        return hook_entry.waiting.begin()->id;
-    };
-    std::size_t count = 0;
-    while (const auto id = next_due()) {
-        row& next = rows_.find(*id)->second;
-        if (to->status.disabled) {
-            hold(*id, next, time.now);
-            continue;
-        }
-        if (count == request.deliveries_max || target_host.leased.size() >= request.host_leases_max) break;
-        into.push_back(describe(*id, next, *to, time.now));
-        ++count;
-        next.lease_open = true;
-        next.resend_requested = false;
-        ++next.lease_number;
-        move(*id, next, target_host.leased, time.until);
-    }
-    std::optional<instant> ready_at;
-    if (next_due()) {
-        ready_at = target_host.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
-                                                                        : time.now;
-    } else {
-        if (!hook_entry.waiting.empty()) ready_at = hook_entry.waiting.begin()->at;
-        for (const timed_delivery& each : target_host.leased)  // few: at most the host's bound
-            if (rows_.find(each.id)->second.hook == request.hook) {
-                if (!ready_at || each.at < *ready_at) ready_at = each.at;
-                break;
-            }
-    }
-    queue(hook_entry, ready_at);
-}
-
-TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const stored_hook& to, instant now) const {
-    std::vector<std::string> previous_secrets;
-    for (const auto& each : to.previous_secrets)
-        if (now < each.valid_until) previous_secrets.push_back(each.secret);
-    return {.lease = {delivery_id{id}, which.lease_number + 1},
-            .hook = which.hook,
-            .event = std::shared_ptr<const event>{which.event, &which.event->reported},
-            .message_id = which.message_id,
-            .type = to.hook.type,
-            .target_url = to.hook.target_url,
-            .secret = to.hook.secret,
-            .previous_secrets = std::move(previous_secrets),
-            .attempts_made = which.attempts_made};
 }
 
 /// Makes space by removing the deliveries that ended first; returns whether it suffices. Held deliveries have not

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/personal_tokens.hpp>
 #include <tollgate/store/detail/errors.hpp>
 
@@ -15,8 +16,7 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
         return personal_token_exists();
     if (usernames_.size() >= tokens_max_)
-        return unavailable("The memory store holds " + std::to_string(tokens_max_) +
-                           " personal tokens, the maximum (memory_settings::personal_tokens_max).");
+        return table_is_full(tokens_max_, "personal tokens", "personal_tokens_max");
 
     const auto owned = of_user_.find(token.user);
     if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/sessions.hpp>
 #include <tollgate/store/detail/memory/undo.hpp>
 
@@ -20,8 +21,7 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     }};
     const bool full = owned->second.size() >= limits::sessions_per_user_max;
     if (!full && rows_.size() >= sessions_max_)
-        return unavailable("The memory store holds " + std::to_string(sessions_max_) +
-                           " sessions, the maximum (memory_settings::sessions_max).");
+        return table_is_full(sessions_max_, "sessions", "sessions_max");
 
     const dated_digest created{session.created_at, session.cookie_digest}, last_seen{session.last_seen_at, session.cookie_digest};
     by_creation_.insert(created);

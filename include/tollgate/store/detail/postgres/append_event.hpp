@@ -6,7 +6,12 @@
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/store/detail/postgres/batch.hpp>
 
+#include <cstddef>
+
 namespace tollgate::inline v0::postgres {
+
+/// Due notices that one statement reads or removes; the rest is left for the next one.
+inline constexpr std::size_t notices_max = 1000;
 
 /// Notifies other nodes of due deliveries.
 inline constexpr statement_text notify_other_nodes{

@@ -2,13 +2,14 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
-#include <tollgate/store/detail/postgres/removal.hpp>
+#include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/store_impl.hpp>
 
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace tollgate::inline v0::postgres::detail {
@@ -28,6 +29,7 @@ struct completion_rows {
     };
     struct hook_row {
         hook_status status{};
+        std::string target_url{};
         bool is_changed = false;
         bool is_disabled_now = false;
     };
@@ -67,7 +69,7 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
         "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE deliveries.id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
         ids);
     request.add(
-        "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason FROM tollgate_hooks WHERE id = ANY "
+        "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason, target_url FROM tollgate_hooks WHERE id = ANY "
         "(ARRAY("
         "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) AND account_id <> 0 ORDER BY id "
         "FOR NO KEY UPDATE",
@@ -81,12 +83,13 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
 
     completion_rows in;
     for (;;) {
-        const auto row = (*response)[2]
+        auto row = (*response)[2]
                              .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
-                                   std::optional<disable_reason>>();
-        if (!row) return row.error();
+                                   std::optional<disable_reason>, std::string>();
+        if (!row) return std::move(row).error();
         if (!*row) break;
-        const auto& [id, failing_since, last_failure_at, disabled_at, reason] = **row;
+        auto& [id, failing_since, last_failure_at, disabled_at, reason, target_url] = **row;
+        in.hooks[id].target_url = std::move(target_url);
         hook_status& status = in.hooks[id].status;
         status = {{}, failing_since, last_failure_at};
         if (disabled_at && reason) status.disabled = hook_disablement{*disabled_at, *reason};
@@ -115,7 +118,7 @@ inline completion complete_one(completion_rows& in, const attempt_result& ended,
 
     completion_rows::hook_row& to = in.hooks.at(which.hook);
     const completed_delivery after =
-        complete_delivery({static_cast<unsigned>(which.attempts_made), which.resend_requested, to.status}, ended, now);
+        complete_delivery({static_cast<unsigned>(which.attempts_made), which.resend_requested, to.status, to.target_url}, ended, now);
     which.is_changed = true;
     which.is_leased = which.lease_is_open = false;
     which.state = after.state;
@@ -127,110 +130,119 @@ inline completion complete_one(completion_rows& in, const attempt_result& ended,
     return after.result;
 }
 
+/// Records the attempts, and forgets those beyond the newest of each delivery.
+inline void add_attempts(batch& to, const completion_rows& in, std::span<const attempt_result> ended) {
+    std::vector<delivery_id> deliveries;
+    std::vector<hook_id> hooks;
+    std::vector<instant> times;
+    std::vector<milliseconds> durations;
+    std::vector<attempt_end> ends;
+    std::vector<std::int64_t> statuses;
+    std::vector<sql::raw_bytes> responses_of, requests_of;
+    for (const attempt_result& each : ended) {
+        const auto found = in.deliveries.find(each.lease.delivery);
+        if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
+        deliveries.push_back(found->first);
+        hooks.push_back(found->second.hook);
+        times.push_back(each.attempt.at);
+        durations.push_back(each.attempt.duration);
+        ends.push_back(each.attempt.end);
+        statuses.push_back(each.attempt.status);
+        responses_of.push_back({each.attempt.response});
+        requests_of.push_back({each.attempt.request});
+    }
+    to.add(
+        "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request) "
+        "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request "
+        "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY "
+        "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, place) ORDER BY place",
+        deliveries, hooks, times, durations, ends, statuses, responses_of, requests_of);
+    to.add(
+        "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
+        "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
+        "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
+        deliveries, limits::attempts_per_delivery_max);
+}
+
+inline void add_changed_deliveries(batch& to, const completion_rows& in) {
+    std::vector<delivery_id> ids;
+    std::vector<delivery_state> states;
+    std::vector<instant> times;
+    std::vector<std::int64_t> attempts;
+    for (const auto& [id, each] : in.deliveries) {
+        if (!each.is_changed) continue;
+        ids.push_back(id);
+        states.push_back(each.state);
+        times.push_back(each.at);
+        attempts.push_back(each.attempts_made);
+    }
+    to.add(
+        "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
+        "attempts_made = ended.attempts_made, resend_asked = false, is_leased = false, lease_is_open = false "
+        "FROM unnest($1, $2, $3, $4) AS ended (id, state, at, attempts_made) WHERE deliveries.id = ended.id",
+        ids, states, times, attempts);
+}
+
+/// The statuses of the hooks; the waiting deliveries of disabled ones are held.
+inline void add_changed_hooks(batch& to, const completion_rows& in, instant now) {
+    std::vector<hook_id> ids, disabled;
+    std::vector<std::optional<instant>> failing_since, last_failures, disabled_at;
+    std::vector<std::optional<disable_reason>> reasons;
+    for (const auto& [id, each] : in.hooks) {
+        if (each.is_disabled_now) disabled.push_back(id);
+        if (!each.is_changed) continue;
+        ids.push_back(id);
+        failing_since.push_back(each.status.failing_since);
+        last_failures.push_back(each.status.last_failure_at);
+        const auto& disabled_by = each.status.disabled;
+        disabled_at.push_back(disabled_by ? std::optional{disabled_by->at} : std::nullopt);
+        reasons.push_back(disabled_by ? std::optional{disabled_by->reason} : std::nullopt);
+    }
+    if (!ids.empty())
+        to.add(
+            "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
+            "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
+            "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
+            "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
+            "WHERE hooks.id = ended.id",
+            ids, failing_since, last_failures, disabled_at, reasons);
+    if (disabled.empty()) return;
+    to.add(
+        "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
+        "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
+        "$3))",
+        disabled, now, backlog_rows_max);
+    to.add(
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
+        "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
+        "WHERE id = ANY ($1)",
+        disabled);
+}
+
+/// When hooks whose deliveries wait for another attempt are due next.
+inline void add_due_times(batch& to, const completion_rows& in) {
+    std::vector<hook_id> hooks;
+    std::vector<instant> due_at;
+    for (const auto& [id, each] : in.deliveries) {
+        if (!each.is_changed || each.state != delivery_state::waiting) continue;
+        hooks.push_back(each.hook);
+        due_at.push_back(each.at);
+    }
+    if (hooks.empty()) return;
+    to.add(
+        "UPDATE tollgate_hooks AS hooks SET ready_at = first_at FROM (SELECT hook_id, min(due_at) AS first_at "
+        "FROM unnest($1, $2) AS due (hook_id, due_at) GROUP BY hook_id) AS earliest "
+        "WHERE hooks.id = hook_id AND (ready_at IS NULL OR ready_at > first_at)",
+        hooks, due_at);
+}
+
 /// Writes the results, in one round trip that commits the transaction.
-inline result<void> write_rows(batch request, transaction& on, const completion_rows& in,
-                                 std::span<const attempt_result> ended, instant now) {
-    {
-        std::vector<delivery_id> deliveries;
-        std::vector<hook_id> hooks;
-        std::vector<instant> times;
-        std::vector<milliseconds> durations;
-        std::vector<attempt_end> ends;
-        std::vector<std::int64_t> statuses;
-        std::vector<sql::raw_bytes> responses_of, requests_of;
-        for (const attempt_result& each : ended) {
-            const auto found = in.deliveries.find(each.lease.delivery);
-            if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
-            deliveries.push_back(found->first);
-            hooks.push_back(found->second.hook);
-            times.push_back(each.attempt.at);
-            durations.push_back(each.attempt.duration);
-            ends.push_back(each.attempt.end);
-            statuses.push_back(each.attempt.status);
-            responses_of.push_back({each.attempt.response});
-            requests_of.push_back({each.attempt.request});
-        }
-        request.add(
-            "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request) "
-            "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request "
-            "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY "
-            "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, place) ORDER BY place",
-            deliveries, hooks, times, durations, ends, statuses, responses_of, requests_of);
-        // The last failure of each.
-        request.add(
-            "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
-            "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
-            "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
-            deliveries, limits::attempts_per_delivery_max);
-    }
-    {
-        std::vector<delivery_id> ids;
-        std::vector<delivery_state> states;
-        std::vector<instant> times;
-        std::vector<std::int64_t> attempts;
-        for (const auto& [id, each] : in.deliveries) {
-            if (!each.is_changed) continue;
-            ids.push_back(id);
-            states.push_back(each.state);
-            times.push_back(each.at);
-            attempts.push_back(each.attempts_made);
-        }
-        request.add(
-            "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
-            "attempts_made = ended.attempts_made, resend_asked = false, is_leased = false, lease_is_open = false "
-            "FROM unnest($1, $2, $3, $4) AS ended (id, state, at, attempts_made) WHERE deliveries.id = ended.id",
-            ids, states, times, attempts);
-    }
-    {
-        std::vector<hook_id> ids, disabled;
-        std::vector<std::optional<instant>> failing_since, last_failures, disabled_at;
-        std::vector<std::optional<disable_reason>> reasons;
-        for (const auto& [id, each] : in.hooks) {
-            if (each.is_disabled_now) disabled.push_back(id);
-            if (!each.is_changed) continue;
-            ids.push_back(id);
-            failing_since.push_back(each.status.failing_since);
-            last_failures.push_back(each.status.last_failure_at);
-            const auto& disabled_by = each.status.disabled;
-            disabled_at.push_back(disabled_by ? std::optional{disabled_by->at} : std::nullopt);
-            reasons.push_back(disabled_by ? std::optional{disabled_by->reason} : std::nullopt);
-        }
-        if (!ids.empty())
-            request.add(
-                "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
-                "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
-                "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
-                "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
-                "WHERE hooks.id = ended.id",
-                ids, failing_since, last_failures, disabled_at, reasons);
-        if (!disabled.empty()) {
-            request.add(
-                "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
-                "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
-                "$3))",
-                disabled, now, backlog_rows_max);
-            request.add(
-                "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
-                "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
-                "WHERE id = ANY ($1)",
-                disabled);
-        }
-    }
-    {
-        std::vector<hook_id> hooks;
-        std::vector<instant> due_at;
-        for (const auto& [id, each] : in.deliveries) {
-            if (!each.is_changed || each.state != delivery_state::waiting) continue;
-            hooks.push_back(each.hook);
-            due_at.push_back(each.at);
-        }
-        if (!hooks.empty())
-            request.add(
-                "UPDATE tollgate_hooks AS hooks SET ready_at = first_at FROM (SELECT hook_id, min(due_at) AS first_at "
-                "FROM unnest($1, $2) AS due (hook_id, due_at) GROUP BY hook_id) AS earliest "
-                "WHERE hooks.id = hook_id AND (ready_at IS NULL OR ready_at > first_at)",
-                hooks, due_at);
-    }
+inline result<void> write_rows(batch request, transaction& on, const completion_rows& in, std::span<const attempt_result> ended,
+                               instant now) {
+    add_attempts(request, in, ended);
+    add_changed_deliveries(request, in);
+    add_changed_hooks(request, in, now);
+    add_due_times(request, in);
     request.add("COMMIT");
     auto done = on.run(request);
     if (!done) return std::move(done).error();
@@ -244,40 +256,28 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
                                                                        instant now) noexcept {
-    const auto complete_once = [&](bool& may_be_tried_again) -> result<std::vector<completion>> {
+    return detail::without_exceptions([&]() -> result<std::vector<completion>> {
         std::vector<completion> results;
-        results.reserve(ended.size());
+        if (ended.empty()) return results;
         std::vector<hook_id> full;
-        {
-            auto on = impl_->database.begin();
-            if (!on) return std::move(on).error();
-            auto in = postgres::detail::lock_rows(impl_->database.make_batch(), *on, ended);
-            may_be_tried_again = on->may_be_tried_again();
+        auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
+            auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
             if (!in) return std::move(in).error();
+            results.clear();
             for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
             {
                 const std::scoped_lock lock{impl_->ended_mutex};
                 full = postgres::detail::hooks_with_history_to_trim(*in, impl_->ended_deliveries);
             }
-            auto done = postgres::detail::write_rows(impl_->database.make_batch(), *on, *in, ended, now);
-            may_be_tried_again = on->may_be_tried_again();
-            if (!done) return std::move(done).error();
-        }
+            return postgres::detail::write_rows(impl_->database.make_batch(), on, *in, ended, now);
+        });
+        if (!done) return std::move(done).error();
         // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
         // including deliveries of other nodes. A failure is made up for next time.
         for (const hook_id each : full)
-            static_cast<void>(postgres::removal{impl_->database}.ended_beyond(each, limits::ended_deliveries_per_hook_max,
-                                                                              sql::trim_counter::rows_max));
+            static_cast<void>(postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max,
+                                                            sql::trim_counter::rows_max));
         return results;
-    };
-    return detail::without_exceptions([&]() -> result<std::vector<completion>> {
-        if (ended.empty()) return std::vector<completion>{};
-        constexpr int tries_max = 3;
-        for (int tries = 1;; ++tries) {
-            bool may_be_tried_again = false;
-            auto done = complete_once(may_be_tried_again);
-            if (done || !may_be_tried_again || tries == tries_max) return done;
-        }
     });
 }
 

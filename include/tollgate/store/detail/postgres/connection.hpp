@@ -31,10 +31,6 @@ struct connection_settings {
     /// How long a statement waits for a lock (lock_timeout). Transactions take milliseconds, so a lock that is held for
     /// longer belongs to an operator who alters or locks a table.
     milliseconds lock_wait_max{1000};
-    /// Counts connections to this server that timed out. After another one has, a batch that has been waiting for longer
-    /// than `hung_after` is given up as well. Null: each connection waits for its own timeout.
-    std::shared_ptr<std::atomic<unsigned>> hung_connections{};
-    milliseconds hung_after{100};
 };
 
 /// A notification (NOTIFY).
@@ -61,8 +57,10 @@ class connection {
 public:
     using steady = std::chrono::steady_clock;
 
+    /// `timeouts` counts those of all connections of a pool, and outlives them. After another connection has timed out, a batch
+    /// that has waited for more than 100 ms is given up, too. Null: each connection waits for its own timeout.
     static TOLLGATE_DECL result<connection> open(const server_parameters& server, const connection_settings& settings,
-                                                  server_clock& clock);
+                                                  server_clock& clock, std::atomic<unsigned>* timeouts = nullptr);
 
     /// Sends a batch and waits until the server confirms the commit. After `failure_kind::lost` the connection is closed.
     [[nodiscard]] TOLLGATE_DECL run_result run(const batch& request);
@@ -109,11 +107,11 @@ private:
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
     TOLLGATE_DECL void forget_prepared(std::string_view text);
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
-    /// For the results of a batch that was sent at `began_at`: also ends when another connection has hung since.
+    /// For the results of a batch that was sent at `began_at`: also ends when another connection has timed out since.
     TOLLGATE_DECL waited wait_for_response(bool to_write, steady::time_point began_at, steady::time_point end,
-                                         unsigned hung_before) noexcept;
-    [[nodiscard]] unsigned hung_connections() const noexcept {
-        return settings_.hung_connections ? settings_.hung_connections->load(std::memory_order_relaxed) : 0;
+                                         unsigned timeouts_before) noexcept;
+    [[nodiscard]] unsigned timeouts() const noexcept {
+        return timeouts_ == nullptr ? 0 : timeouts_->load(std::memory_order_relaxed);
     }
     TOLLGATE_DECL run_failure lose(std::string_view doing, waited outcome);
     TOLLGATE_DECL run_result lose(reception& into, waited outcome);
@@ -121,6 +119,7 @@ private:
     std::unique_ptr<pg_conn, closer> handle_;
     connection_settings settings_;
     server_clock* clock_ = nullptr;
+    std::atomic<unsigned>* timeouts_ = nullptr;
     std::vector<prepared_statement> prepared_;  // as many as the program has literals
     std::size_t last_number_ = 0;
 };

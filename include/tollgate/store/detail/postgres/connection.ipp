@@ -28,10 +28,11 @@ inline void ignore_notice(void*, const pg_result*) noexcept {}
 TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept { PQfinish(open); }
 
 TOLLGATE_DECL result<connection> connection::open(const server_parameters& server, const connection_settings& settings,
-                                                   server_clock& clock) {
+                                                   server_clock& clock, std::atomic<unsigned>* timeouts) {
     connection opened;
     opened.settings_ = settings;
     opened.clock_ = &clock;
+    opened.timeouts_ = timeouts;
     if (auto done = opened.connect(server); !done) return std::move(done).error();
     if (auto done = opened.set_up(); !done) return std::move(done).error();
     return opened;
@@ -119,20 +120,19 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
 }
 
 TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, steady::time_point began_at,
-                                                             steady::time_point end, unsigned hung_before) noexcept {
-    if (!settings_.hung_connections) return wait(to_write, end);
-    constexpr milliseconds look_every{25};
+                                                             steady::time_point end, unsigned timeouts_before) noexcept {
+    if (timeouts_ == nullptr) return wait(to_write, end);
+    constexpr milliseconds look_every{25}, hung_after{100};
     for (;;) {
         const auto now = tollgate::detail::boot_now();
         const auto ended = wait(to_write, (std::min)(end, now + look_every));
         if (ended != waited::timed_out || tollgate::detail::boot_now() >= end) return ended;
-        if (hung_connections() != hung_before && tollgate::detail::boot_now() - began_at >= settings_.hung_after) return waited::timed_out;
+        if (timeouts() != timeouts_before && tollgate::detail::boot_now() - began_at >= hung_after) return waited::timed_out;
     }
 }
 
 TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited outcome) {
-    if (outcome == waited::timed_out && settings_.hung_connections)
-        settings_.hung_connections->fetch_add(1, std::memory_order_relaxed);
+    if (outcome == waited::timed_out && timeouts_ != nullptr) timeouts_->fetch_add(1, std::memory_order_relaxed);
     run_failure loss = outcome == waited::timed_out
                        ? run_failure{unavailable("PostgreSQL: no response within " +
                                              std::to_string(settings_.response_wait_max.count()) +
@@ -175,7 +175,7 @@ TOLLGATE_DECL run_result connection::run(const batch& request) {
 }
 
 TOLLGATE_DECL run_result connection::exchange(const batch& request) {
-    const unsigned hung_before = hung_connections();
+    const unsigned timeouts_before = timeouts();
     const auto began_at = tollgate::detail::boot_now();
     const auto end = began_at + request.response_wait_max().value_or(settings_.response_wait_max);
     std::vector<command> commands;
@@ -190,7 +190,7 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
         while (PQisBusy(handle_.get()) == 0)
             if (take_result(into)) return std::move(into.result);
         const auto ended = request.response_wait_max() ? wait(unsent == 1, end)
-                                                   : wait_for_response(unsent == 1, began_at, end, hung_before);
+                                                   : wait_for_response(unsent == 1, began_at, end, timeouts_before);
         if (ended != waited::ready) return lose(into, ended);
         if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
     }

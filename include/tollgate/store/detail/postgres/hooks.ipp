@@ -3,7 +3,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
-#include <tollgate/store/detail/postgres/removal.hpp>
+#include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/store_impl.hpp>
 
 #include <string>
@@ -159,25 +159,13 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
             id, postgres::backlog_rows_max);
-        // Transactions that send an event to it have locked its row. It is removed later, if there are any; otherwise the next
-        // statement sees all deliveries.
-        batch.add(
-            "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT id::text FROM tollgate_hooks WHERE id = $1 AND account_id = 0 "
-            "FOR UPDATE SKIP LOCKED), '0'), true)",
-            id);
-        batch.add(
-            "WITH gone AS (DELETE FROM tollgate_hooks WHERE id = current_setting('tollgate.deleted_hook')::bigint "
-            "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = $1) RETURNING host_id), "
-            "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
-            "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> $1)) "
-            "SELECT host_id FROM gone",
-            id);
+        postgres::add_removal_of_deleted_hook(batch, id);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         if ((*results)[1].affected() == 0) return false;
         // Its deliveries are no longer listed or leased. If this fails, or there are more of them, `due_hooks` and sweeps remove the rest.
         if (results->back().count() == 0)
-            static_cast<void>(postgres::removal{impl_->database}.of_deleted(id, postgres::backlog_rows_max));
+            static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::backlog_rows_max));
         return true;
     });
 }

@@ -1,124 +1,18 @@
 #pragma once
 
+#include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
-#include <tollgate/store/detail/postgres/removal.hpp>
+#include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/store_impl.hpp>
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
-namespace tollgate::inline v0::postgres::detail {
-
-/// Notices that one statement reads or removes; the rest is left for the next one.
-inline constexpr std::size_t notices_max = 1000;
-
-/// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the held ones of an
-/// enabled hook due. One hook and at most `backlog_rows_max` deliveries per call.
-inline result<void> work_on_backlog(postgres_database& on, instant now) {
-    auto request = on.make_batch();
-    request.add(
-        "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
-        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
-        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
-    request.add(
-        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
-        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
-        "hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
-        "AND state = 0 AND NOT is_leased LIMIT $2))",
-        now, backlog_rows_max);
-    request.add(
-        "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
-        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
-        "LIMIT $2)) RETURNING hook_id) "
-        "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
-        now, backlog_rows_max);
-    request.add(
-        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
-        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
-        "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
-    request.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
-    auto response = on.run(request);
-    if (!response) return std::move(response).error();
-    const auto any_deleted = response->back().only<bool>();
-    if (!any_deleted) return any_deleted.error();
-    if (!std::get<0>(*any_deleted)) return {};
-    if (auto removed = removal{on}.of_deleted(std::nullopt, backlog_rows_max); !removed) return std::move(removed).error();
-    return {};
-}
-
-}  // namespace tollgate::postgres::detail
-
 namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<delivery_backlog> {
-        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread
-        // notice.
-        auto rows = impl_->database.query(
-            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 "
-            "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE due_at <= $1 AND account_id <> 0) "
-            "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
-            "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
-            "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
-            "AS first FROM ready) AS firsts WHERE first <= $1)",
-            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
-        if (!rows) return std::move(rows).error();
-        const auto row = rows->only<std::int64_t, std::optional<instant>>();
-        if (!row) return row.error();
-        const auto& [due, since] = *row;
-        return delivery_backlog{static_cast<std::size_t>(due), since};
-    });
-}
-
-TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<due_hook_page> {
-        auto request = impl_->database.make_batch();
-        request.add(
-            "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
-            "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
-            "ORDER BY ready_at, id LIMIT $2) UNION ALL "
-            "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $3) AS first "
-            "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
-            "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
-            now, rows_max, postgres::detail::notices_max);
-        request.add(
-            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
-            "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
-            "WHERE due_at > $1), "
-            "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
-            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
-            now, postgres::detail::notices_max);
-        auto response = impl_->database.run(request, postgres::repeat::allowed);
-        if (!response) return std::move(response).error();
-        auto hooks = sql::read_all<hook_id, service_name, account_id, std::string>(
-            response->front(), [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
-                return due_hook{id, {service, account}, std::move(target_url)};
-            });
-        if (!hooks) return std::move(hooks).error();
-        due_hook_page page{.hooks = *std::move(hooks)};
-        const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
-        if (!row) return row.error();
-        const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
-        if (has_backlog) {
-            if (auto done = postgres::detail::work_on_backlog(impl_->database, now); !done)
-                return std::move(done).error();
-        }
-        if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
-        else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
-        else page.next_at = ready_at ? ready_at : notice_at;
-        return page;
-    });
-}
 
 /// Skips hosts that another transaction has locked; their hooks stay listed.
 TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
@@ -146,7 +40,7 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
             "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
-            hooks, postgres::detail::notices_max);
+            hooks, postgres::notices_max);
         request.add(
             "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
             "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "

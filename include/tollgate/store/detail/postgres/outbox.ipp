@@ -1,15 +1,59 @@
 #pragma once
 
-#include <tollgate/store/detail/postgres/append_event.hpp>
-#include <tollgate/store/detail/postgres/delivery_columns.hpp>
-#include <tollgate/store/detail/postgres/removal.hpp>
-#include <tollgate/store/detail/postgres/store_impl.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/detail/postgres/append_event.hpp>
+#include <tollgate/store/detail/postgres/remove_deliveries.hpp>
+#include <tollgate/store/detail/postgres/store_impl.hpp>
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
+
+namespace tollgate::inline v0::postgres::detail {
+
+/// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the held ones of an
+/// enabled hook due. One hook and at most `backlog_rows_max` deliveries per call.
+inline result<void> work_on_backlog(postgres_database& on, instant now) {
+    auto request = on.make_batch();
+    request.add(
+        "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
+        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
+    request.add(
+        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
+        "hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
+        "AND state = 0 AND NOT is_leased LIMIT $2))",
+        now, backlog_rows_max);
+    request.add(
+        "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
+        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
+        "LIMIT $2)) RETURNING hook_id) "
+        "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
+        now, backlog_rows_max);
+    request.add(
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
+        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
+        "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
+    request.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
+    auto response = on.run(request);
+    if (!response) return std::move(response).error();
+    const auto any_deleted = response->back().only<bool>();
+    if (!any_deleted) return any_deleted.error();
+    if (!std::get<0>(*any_deleted)) return {};
+    auto removed = remove_deliveries_of_deleted(on, std::nullopt, backlog_rows_max);
+    if (!removed) return std::move(removed).error();
+    return {};
+}
+
+}  // namespace tollgate::postgres::detail
 
 namespace tollgate::inline v0 {
 
@@ -54,172 +98,64 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
     });
 }
 
-TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook,
-                                                                           std::size_t rows_max,
-                                                                           std::optional<delivery_id> before,
-                                                                           std::optional<delivery_state> state) noexcept {
-    return impl_->read([&](postgres::rows& found) { return sql::read_deliveries<message_seed>(found, hook); },
-                       "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
-                       "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
-                       "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-                       "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-                       "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-                       "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-                       "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
-                       hook, account.service, account.account, rows_max,
-                       before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
-}
-
-TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
-    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
-        auto listed = made_for
-                          ? impl_->database.query(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
-                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                                "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
-                                "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-                                "ORDER BY attempts.id DESC LIMIT $4",
-                                hook, account.service, account.account, rows_max, *made_for)
-                          : impl_->database.query(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
-                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                                "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
-                                "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                                hook, account.service, account.account, rows_max);
-        if (!listed) return std::move(listed).error();
-        return sql::read_attempts<message_seed>(*listed, hook);
+TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<delivery_backlog> {
+        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread
+        // notice.
+        auto rows = impl_->database.query(
+            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 "
+            "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE due_at <= $1 AND account_id <> 0) "
+            "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
+            "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
+            "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
+            "AS first FROM ready) AS firsts WHERE first <= $1)",
+            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
+        if (!rows) return std::move(rows).error();
+        const auto row = rows->only<std::int64_t, std::optional<instant>>();
+        if (!row) return row.error();
+        const auto& [due, since] = *row;
+        return delivery_backlog{static_cast<std::size_t>(due), since};
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
+TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<due_hook_page> {
         auto request = impl_->database.make_batch();
         request.add(
-            "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
-            "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            id, account.service, account.account);
+            "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
+            "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
+            "ORDER BY ready_at, id LIMIT $2) UNION ALL "
+            "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $3) AS first "
+            "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
+            "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
+            now, rows_max, postgres::notices_max);
         request.add(
-            "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
-            "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
-            "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
-            "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
-            "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent "
-            "AND NOT (state = 0 AND is_leased AND at > $4) RETURNING hook_id), "
-            // `complete` sees that it is to be sent again.
-            "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
-            "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent AND state = 0 AND is_leased AND at > $4 "
-            "RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
-            "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
-            id, account.service, account.account, now);
-        request.add_after_transaction(postgres::notify_other_nodes);
-        auto response = impl_->database.run(request);
+            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
+            "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
+            "WHERE due_at > $1), "
+            "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
+            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
+            now, postgres::notices_max);
+        auto response = impl_->database.run(request, postgres::repeat::allowed);
         if (!response) return std::move(response).error();
-        const auto row = response->back().next<bool, bool>();
+        auto hooks = sql::read_all<hook_id, service_name, account_id, std::string>(
+            response->front(), [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
+                return due_hook{id, {service, account}, std::move(target_url)};
+            });
+        if (!hooks) return std::move(hooks).error();
+        due_hook_page page{.hooks = *std::move(hooks)};
+        const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
         if (!row) return row.error();
-        if (!*row) return false;
-        const auto& [is_disabled, is_queued] = **row;
-        if (is_disabled) return hook_is_disabled();
-        if (!is_queued) return unavailable("PostgreSQL: another transaction changed or removed the delivery");
-        return true;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                                  std::size_t rows_max, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        auto batch = impl_->database.make_batch();
-        batch.add(
-            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
-            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            hook, account.service, account.account);
-        batch.add(
-            "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3), "
-            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $6, is_leased = false, lease_is_open = false, "
-            "attempts_made = 0, resend_asked = false WHERE id = ANY (ARRAY(SELECT deliveries.id "
-            "FROM tollgate_deliveries AS deliveries JOIN found ON hook_id = found.id "
-            "WHERE NOT is_disabled AND state IN (1, 2) AND state = 2 AND created_at >= $4 ORDER BY deliveries.id LIMIT $5)) "
-            "RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
-            "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
-            hook, account.service, account.account, since, rows_max, now);
-        batch.add_after_transaction(postgres::notify_other_nodes);
-        auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
-        const auto row = results->back().next<bool, std::int64_t>();
-        if (!row) return row.error();
-        if (!*row) return std::size_t{0};
-        const auto& [is_disabled, count] = **row;
-        if (is_disabled) return hook_is_disabled();
-        return static_cast<std::size_t>(count);
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto request = impl_->database.make_batch();
-        request.add(
-            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
-            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            id, account.service, account.account);
-        request.add(
-            "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3), "
-            "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
-            "NULL "
-            "FROM before WHERE hooks.id = before.id), "
-            // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
-            "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-            "WHERE state = 3 LIMIT $5), "
-            "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-            "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
-            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
-            "lease_is_open = false, attempts_made = 0, resend_asked = false "
-            "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
-            "SELECT id FROM before",
-            id, account.service, account.account, now, postgres::backlog_rows_max);
-        request.add(
-            "UPDATE tollgate_hooks AS hooks SET has_backlog = "
-            "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-            "WHERE id = $1 AND service = $2 AND account_id = $3",
-            id, account.service, account.account);
-        request.add_after_transaction(postgres::notify_other_nodes);
-        auto response = impl_->database.run(request);
-        if (!response) return std::move(response).error();
-        return response->back().affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (rows_max == 0) return std::size_t{0};
-        // Without a transaction first: often there is nothing to do.
-        auto response = impl_->database.query(
-            "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
-            "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
-            ended_before);
-        if (!response) return std::move(response).error();
-        const auto any = response->only<bool, bool>();
-        if (!any) return any.error();
-        const auto [any_deleted, any_ended] = *any;
-        std::size_t removed = 0;
-        if (any_deleted) {
-            auto of_deleted = postgres::removal{impl_->database}.of_deleted(std::nullopt, rows_max);
-            if (!of_deleted) return of_deleted;
-            removed = *of_deleted;
+        const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
+        if (has_backlog) {
+            if (auto done = postgres::detail::work_on_backlog(impl_->database, now); !done)
+                return std::move(done).error();
         }
-        if (!any_ended) return removed;
-        auto ended = postgres::removal{impl_->database}.ended_before(ended_before, rows_max - removed);
-        if (!ended) return ended;
-        return removed + *ended;
+        if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
+        else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
+        else page.next_at = ready_at ? ready_at : notice_at;
+        return page;
     });
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace tollgate::inline v0::sqlite::detail {
@@ -21,20 +22,20 @@ public:
         const delivery_id id = ended.lease.delivery;
         auto row = on_.prepare(
                           "SELECT hook, lease_open AND lease_number = ?2, attempts_made, resend_asked, disabled_at, "
-                          "disable_reason, failing_since, last_failure_at "
+                          "disable_reason, failing_since, last_failure_at, target_url "
                           "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
                           "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
                           id, ended.lease.number)
                        .next<hook_id, bool, std::int64_t, bool, std::optional<instant>, std::optional<disable_reason>,
-                             std::optional<instant>, std::optional<instant>>();
+                             std::optional<instant>, std::optional<instant>, std::string>();
         if (!row) return std::move(row).error();
         if (!*row) return completion::too_late;
-        const auto& [hook, in_time, attempts_made, resend_asked, disabled_at, reason, failing_since, last_failure_at] = **row;
+        const auto& [hook, in_time, attempts_made, resend_asked, disabled_at, reason, failing_since, last_failure_at, target_url] = **row;
         if (ended.outcome != delivery_outcome::not_attempted)
             if (auto done = record(hook, ended); !done) return std::move(done).error();
         if (!in_time) return completion::too_late;
 
-        leased_delivery before{static_cast<unsigned>(attempts_made), resend_asked, {{}, failing_since, last_failure_at}};
+        leased_delivery before{static_cast<unsigned>(attempts_made), resend_asked, {{}, failing_since, last_failure_at}, target_url};
         if (disabled_at && reason) before.hook.disabled = hook_disablement{*disabled_at, *reason};
         const completed_delivery after = complete_delivery(before, ended, now_);
         if (auto done = write(id, after); !done) return std::move(done).error();

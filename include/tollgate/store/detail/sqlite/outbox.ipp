@@ -2,179 +2,13 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/errors.hpp>
-#include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
-#include <tollgate/store/detail/sqlite/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
 
-#include <algorithm>
-#include <memory>
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
-
-namespace tollgate::inline v0::sqlite::detail {
-
-/// One `lease` call, within its transaction.
-class leasing {
-public:
-    leasing(database& on, const lease_time& time) : on_{on}, time_{time} {}
-
-    result<void> serve(const lease_request& request) {
-        auto hook = read_hook(request.hook);
-        if (!hook) return std::move(hook).error();
-        if (!*hook) return {};
-        const std::string host = delivery_host((*hook)->target_url);
-        auto in_force = leases_in_force(host);
-        if (!in_force) return std::move(in_force).error();
-        const std::size_t free = request.host_leases_max - (std::min)(**in_force, request.host_leases_max);
-        std::size_t granted = 0;
-        if ((*hook)->is_disabled) {
-            if (auto done = hold_due(request.hook); !done) return done;
-        } else {
-            auto leased = lease_due(**hook, request.hook, host, (std::min)(free, request.deliveries_max));
-            if (!leased) return std::move(leased).error();
-            granted = *leased;
-            **in_force += granted;
-        }
-        return queue(request.hook, granted == free ? (std::max)(request.full_host_retry_at, time_.now) : time_.now);
-    }
-
-    [[nodiscard]] std::vector<due_delivery> leased() && noexcept { return std::move(leased_); }
-
-private:
-    struct hook_row {
-        std::string type, target_url, secret;
-        bool is_disabled;
-        bool has_previous_secrets;
-    };
-
-    result<std::optional<hook_row>> read_hook(hook_id id) {
-        auto row = on_.prepare(
-                          "SELECT type, target_url, secret, disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM "
-                          "tollgate_hook_secrets AS previous WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2) "
-                          "FROM tollgate_hooks WHERE id = ?1 AND service <> ''",
-                          id, time_.now)
-                       .next<std::string, std::string, std::string, bool, bool>();
-        if (!row) return std::move(row).error();
-        if (!*row) return std::optional<hook_row>{};
-        auto& [type, target_url, secret, is_disabled, has_previous] = **row;
-        return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
-    }
-
-    /// The number of leases of one host, after expired leases were ended.
-    result<std::size_t*> leases_in_force(const std::string& host) {
-        if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
-        auto counts = on_.prepare(
-                             "SELECT count(*), coalesce(sum(leased_until <= ?2), 0) FROM tollgate_deliveries "
-                             "WHERE host = ?1 AND leased_until IS NOT NULL",
-                             host, time_.now)
-                          .next<std::int64_t, std::int64_t>();
-        if (!counts) return std::move(counts).error();
-        const auto [all, over] = counts->value();
-        if (over != 0)
-            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = leased_until, leased_until = NULL "
-                                    "WHERE host = ? AND leased_until <= ?",
-                                    host, time_.now);
-                !done)
-                return std::move(done).error();
-        return &in_force_.emplace(host, static_cast<std::size_t>(all - over)).first->second;
-    }
-
-    result<void> hold_due(hook_id hook) {
-        return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 "
-            "WHERE hook = ?1 AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2",
-            hook, time_.now);
-    }
-
-    /// Returns how many.
-    result<std::size_t> lease_due(const hook_row& to, hook_id hook, const std::string& host, std::size_t rows_max) {
-        if (rows_max == 0) return std::size_t{0};
-        struct candidate {
-            delivery_lease lease;
-            std::int64_t event;
-            public_id message_id;
-            std::int64_t attempts_made;
-        };
-        const auto due = sql::read_all<delivery_id, std::int64_t, std::int64_t, public_id, std::int64_t>(
-            on_.prepare("SELECT id, lease_number + 1, event, message_id, attempts_made FROM tollgate_deliveries "
-                        "INDEXED BY tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
-                        "AND coalesce(due_at, leased_until) <= ? ORDER BY coalesce(due_at, leased_until), id LIMIT ?",
-                        hook, time_.now, rows_max),
-            [](delivery_id id, std::int64_t number, std::int64_t event, const public_id& message_id, std::int64_t attempts_made) {
-                return candidate{{id, number}, event, message_id, attempts_made};
-            });
-        if (!due) return due.error();
-        std::vector<std::string> previous_secrets;
-        if (!due->empty() && to.has_previous_secrets) {
-            auto read = read_previous_secrets(hook);
-            if (!read) return std::move(read).error();
-            previous_secrets = *std::move(read);
-        }
-        for (const candidate& each : *due) {
-            auto event = read_event(each.event);
-            if (!event) return std::move(event).error();
-            // The hook's target may have changed since the delivery was created or last leased.
-            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
-                                    "lease_number = ?, resend_asked = 0, host = ? WHERE id = ?",
-                                    time_.until, each.lease.number, host, each.lease.delivery);
-                !done)
-                return std::move(done).error();
-            leased_.push_back({.lease = each.lease,
-                               .hook = hook,
-                               .event = *std::move(event),
-                               .message_id = each.message_id,
-                               .type = to.type,
-                               .target_url = to.target_url,
-                               .secret = to.secret,
-                               .previous_secrets = previous_secrets,
-                               .attempts_made = static_cast<unsigned>(each.attempts_made)});
-        }
-        return due->size();
-    }
-
-    /// When the hook is due next; `if_due` if it has a due delivery now.
-    result<void> queue(hook_id which, instant if_due) {
-        auto first = on_.prepare(
-                           "SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
-                           "tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
-                           "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
-                           which)
-                        .next<instant>();
-        if (!first) return std::move(first).error();
-        std::optional<instant> ready_at;
-        if (*first) ready_at = std::get<0>(**first) <= time_.now ? if_due : std::get<0>(**first);
-        return on_.run("UPDATE tollgate_hooks SET ready_at = ? WHERE id = ?", ready_at, which);
-    }
-
-    result<std::vector<std::string>> read_previous_secrets(hook_id hook) {
-        return sql::read_all<std::string>(
-            on_.prepare("SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", hook,
-                        time_.now),
-            [](std::string& secret) { return std::move(secret); });
-    }
-
-    result<std::shared_ptr<const event>> read_event(std::int64_t id) {
-        if (const auto known = events_.find(id); known != events_.end()) return known->second;
-        auto row = on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id)
-                       .next<service_name, account_id, std::string, std::string, instant>();
-        if (!row) return std::move(row).error();
-        if (!*row) return internal_error("SQLite: the event of a delivery is missing");
-        auto& [service, account, name, data, at] = **row;
-        auto read = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
-        events_.emplace(id, read);
-        return read;
-    }
-
-    database& on_;
-    const lease_time& time_;
-    std::vector<due_delivery> leased_;
-    std::unordered_map<std::string, std::size_t> in_force_;
-    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
-};
-
-}  // namespace tollgate::sqlite::detail
 
 namespace tollgate::inline v0 {
 
@@ -244,19 +78,6 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
             }
             page.hooks.push_back({id, {service, account}, std::move(target_url)});
         }
-    });
-}
-
-TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
-                                                                    const lease_time& lease) noexcept {
-    if (requests.empty()) return std::vector<due_delivery>{};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<due_delivery>> {
-        sqlite::detail::leasing leasing{on, lease};
-        for (const lease_request& each : requests)
-            if (auto done = leasing.serve(each); !done) return std::move(done).error();
-        auto leased = std::move(leasing).leased();
-        sql::decrypt_all(impl_->keys, leased);
-        return leased;
     });
 }
 

@@ -13,6 +13,12 @@ namespace tollgate::inline v0::memory {
 /// The part of a bound that one user, account or host may use; a quarter leaves enough for others.
 inline constexpr std::size_t share_divisor = 4;
 
+/// The error for a full table. `rows`: the plural noun; `setting`: the member of `memory_settings` that is its bound.
+[[nodiscard]] inline error table_is_full(std::size_t rows_max, const std::string& rows, const std::string& setting) {
+    return unavailable("The memory store holds " + std::to_string(rows_max) + ' ' + rows + ", the maximum (memory_settings::" +
+                       setting + ").");
+}
+
 /// Counts the rows of a table, in total and by user. A table has at most `rows_max`, and one user at most a quarter of
 /// them.
 class user_shares {
@@ -26,10 +32,9 @@ public:
 
     /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
     [[nodiscard]] error no_room(const std::string& rows, const std::string& setting) const {
-        const bool table_is_full = rows_ >= rows_max_;
-        return unavailable("The memory store holds " + std::to_string(table_is_full ? rows_max_ : rows_per_user_max_) +
-                           ' ' + rows + (table_is_full ? ", the maximum (" : " of one user, the maximum (a quarter of ") +
-                           "memory_settings::" + setting + ").");
+        if (rows_ >= rows_max_) return table_is_full(rows_max_, rows, setting);
+        return unavailable("The memory store holds " + std::to_string(rows_per_user_max_) + ' ' + rows +
+                           " of one user, the maximum (a quarter of memory_settings::" + setting + ").");
     }
 
     /// Throws std::bad_alloc without effect.

@@ -63,7 +63,8 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
 
     stored_hook& to = *hooks_.find(which.hook);
-    const completed_delivery after = complete_delivery({which.attempts_made, which.resend_requested, to.status}, ended, now);
+    const completed_delivery after =
+        complete_delivery({which.attempts_made, which.resend_requested, to.status, to.hook.target_url}, ended, now);
     which.lease_open = which.resend_requested = false;
     which.attempts_made = after.attempts_made;
     to.status = after.hook;

@@ -1,0 +1,184 @@
+#pragma once
+
+#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/detail/postgres/append_event.hpp>
+#include <tollgate/store/detail/postgres/delivery_columns.hpp>
+#include <tollgate/store/detail/postgres/remove_deliveries.hpp>
+#include <tollgate/store/detail/postgres/store_impl.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook,
+                                                                           std::size_t rows_max,
+                                                                           std::optional<delivery_id> before,
+                                                                           std::optional<delivery_state> state) noexcept {
+    return impl_->read([&](postgres::rows& found) { return sql::read_deliveries<message_seed>(found, hook); },
+                       "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
+                       "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+                       "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+                       "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+                       "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+                       "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+                       "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
+                       hook, account.service, account.account, rows_max,
+                       before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
+}
+
+TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
+    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
+    return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
+        auto listed = made_for
+                          ? impl_->database.query(
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                                "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
+                                "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
+                                "ORDER BY attempts.id DESC LIMIT $4",
+                                hook, account.service, account.account, rows_max, *made_for)
+                          : impl_->database.query(
+                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                                "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
+                                "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
+                                hook, account.service, account.account, rows_max);
+        if (!listed) return std::move(listed).error();
+        return sql::read_attempts<message_seed>(*listed, hook);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto request = impl_->database.make_batch();
+        request.add(
+            "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
+            "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            id, account.service, account.account);
+        request.add(
+            "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
+            "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
+            "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
+            "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent "
+            "AND NOT (state = 0 AND is_leased AND at > $4) RETURNING hook_id), "
+            // `complete` sees that it is to be sent again.
+            "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
+            "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent AND state = 0 AND is_leased AND at > $4 "
+            "RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
+            "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
+            id, account.service, account.account, now);
+        request.add_after_transaction(postgres::notify_other_nodes);
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
+        const auto row = response->back().next<bool, bool>();
+        if (!row) return row.error();
+        if (!*row) return false;
+        const auto& [is_disabled, is_queued] = **row;
+        if (is_disabled) return hook_is_disabled();
+        if (!is_queued) return unavailable("PostgreSQL: another transaction changed or removed the delivery");
+        return true;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
+                                                                  std::size_t rows_max, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        auto batch = impl_->database.make_batch();
+        batch.add(
+            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            hook, account.service, account.account);
+        batch.add(
+            "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3), "
+            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $6, is_leased = false, lease_is_open = false, "
+            "attempts_made = 0, resend_asked = false WHERE id = ANY (ARRAY(SELECT deliveries.id "
+            "FROM tollgate_deliveries AS deliveries JOIN found ON hook_id = found.id "
+            "WHERE NOT is_disabled AND state IN (1, 2) AND state = 2 AND created_at >= $4 ORDER BY deliveries.id LIMIT $5)) "
+            "RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
+            "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
+            hook, account.service, account.account, since, rows_max, now);
+        batch.add_after_transaction(postgres::notify_other_nodes);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto row = results->back().next<bool, std::int64_t>();
+        if (!row) return row.error();
+        if (!*row) return std::size_t{0};
+        const auto& [is_disabled, count] = **row;
+        if (is_disabled) return hook_is_disabled();
+        return static_cast<std::size_t>(count);
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    return detail::without_exceptions([&]() -> result<bool> {
+        auto request = impl_->database.make_batch();
+        request.add(
+            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+            id, account.service, account.account);
+        request.add(
+            "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
+            "WHERE id = $1 AND service = $2 AND account_id = $3), "
+            "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
+            "NULL "
+            "FROM before WHERE hooks.id = before.id), "
+            // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
+            "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+            "WHERE state = 3 LIMIT $5), "
+            "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+            "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
+            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
+            "lease_is_open = false, attempts_made = 0, resend_asked = false "
+            "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
+            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
+            "SELECT id FROM before",
+            id, account.service, account.account, now, postgres::backlog_rows_max);
+        request.add(
+            "UPDATE tollgate_hooks AS hooks SET has_backlog = "
+            "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+            "WHERE id = $1 AND service = $2 AND account_id = $3",
+            id, account.service, account.account);
+        request.add_after_transaction(postgres::notify_other_nodes);
+        auto response = impl_->database.run(request);
+        if (!response) return std::move(response).error();
+        return response->back().affected() > 0;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        if (rows_max == 0) return std::size_t{0};
+        // Without a transaction first: often there is nothing to do.
+        auto response = impl_->database.query(
+            "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
+            "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
+            ended_before);
+        if (!response) return std::move(response).error();
+        const auto any = response->only<bool, bool>();
+        if (!any) return any.error();
+        const auto [any_deleted, any_ended] = *any;
+        std::size_t removed = 0;
+        if (any_deleted) {
+            auto of_deleted = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, rows_max);
+            if (!of_deleted) return of_deleted;
+            removed = *of_deleted;
+        }
+        if (!any_ended) return removed;
+        auto ended = postgres::remove_ended_before(impl_->database, ended_before, rows_max - removed);
+        if (!ended) return ended;
+        return removed + *ended;
+    });
+}
+
+}  // namespace tollgate

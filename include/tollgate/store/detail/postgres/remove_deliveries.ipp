@@ -1,0 +1,109 @@
+#pragma once
+
+#include <tollgate/store/detail/postgres/remove_deliveries.hpp>
+#include <tollgate/store/detail/postgres/statement.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace tollgate::inline v0::postgres {
+
+namespace detail {
+
+enum class deleted_hook : bool { stays, goes };
+
+/// `listing` begins a transaction; its last statement lists the deliveries and their events.
+inline result<std::size_t> remove_listed(postgres_database& on, const batch& listing, deleted_hook hook = deleted_hook::stays) {
+    return on.transact([&](transaction& session) -> result<std::size_t> {
+        auto listed = session.run(listing);
+        if (!listed) return std::move(listed).error();
+        std::vector<std::int64_t> deliveries, events;
+        for (;;) {
+            const auto row = listed->back().next<std::int64_t, std::int64_t>();
+            if (!row) return row.error();
+            if (!*row) break;
+            deliveries.push_back(std::get<0>(**row));
+            events.push_back(std::get<1>(**row));
+        }
+        auto removing = on.make_batch();
+        if (!deliveries.empty()) {
+            removing.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);
+            removing.add(
+                "DELETE FROM tollgate_events AS events WHERE id = ANY ($1) "
+                "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
+                events);
+        }
+        if (hook == deleted_hook::goes) add_removal_of_deleted_hook(removing, std::nullopt);
+        removing.add("COMMIT");
+        if (auto removed = session.run(removing); !removed) return std::move(removed).error();
+        session.committed();
+        return deliveries.size();
+    });
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    auto listing = on.make_batch();
+    listing.add("BEGIN");
+    // An event is locked together with its deliveries, so that of two transactions that remove the last two deliveries,
+    // one sees that its delivery is the last. The same holds below.
+    listing.add(
+        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
+        "FOR UPDATE OF deliveries, events SKIP LOCKED",
+        then, rows_max);
+    return detail::remove_listed(on, listing);
+}
+
+TOLLGATE_DECL result<std::size_t> remove_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
+    auto listing = on.make_batch();
+    listing.add("BEGIN");
+    listing.add(
+        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
+        "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
+        "$3)) "
+        "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
+        hook, rows_kept, rows_max);
+    return detail::remove_listed(on, listing);
+}
+
+TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
+    if (rows_max == 0) return std::size_t{0};
+    auto listing = on.make_batch();
+    listing.add("BEGIN");
+    // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
+    // waits.
+    listing.add(
+        "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
+        "AND hooks.id = coalesce($1, hooks.id) ORDER BY hooks.id LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
+        which);
+    listing.add(
+        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id "
+        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
+        "FOR UPDATE OF deliveries, events SKIP LOCKED",
+        rows_max);
+    return detail::remove_listed(on, listing, detail::deleted_hook::goes);
+}
+
+TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id> which) {
+    // Transactions that send an event to it have locked its row. It stays for the next time, if there are any; otherwise the next
+    // statement sees all deliveries.
+    to.add(
+        "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT id::text FROM tollgate_hooks "
+        "WHERE id = coalesce($1, nullif(current_setting('tollgate.deleted_hook', true), '')::bigint) AND account_id = 0 "
+        "FOR UPDATE SKIP LOCKED), '0'), true)",
+        which);
+    to.add(
+        "WITH gone AS (DELETE FROM tollgate_hooks AS hooks WHERE id = current_setting('tollgate.deleted_hook')::bigint "
+        "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id) RETURNING id, host_id), "
+        "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
+        "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> gone.id)) "
+        "SELECT id FROM gone");
+}
+
+}  // namespace tollgate::postgres
