@@ -55,7 +55,7 @@ class Endpoint:
     errors = b""
 
     def run(self, *arguments, stdin=""):
-        result = harness.run_command(*arguments, *self.flags, stdin=stdin)
+        result = harness.run_command(*arguments, *self.flags, stdin=stdin, quick_hashes=False)  # as on its nodes
         if result.returncode != 0:
             raise AssertionError(f"{arguments} ended with {result.returncode}: {result.stderr}")
         return json.loads(result.stdout)

@@ -163,10 +163,19 @@ def encode(method, path, fields=(), body=None):
     return head + b"\r\n" + (body or b"")
 
 
-def run_command(*arguments, stdin="", cwd=None):
+def environment_of(quick_hashes, more=None):
+    """The environment of a server. With quick hashes its passwords cost almost nothing, if the tests were built with that library."""
+    environment = {**os.environ, **(more or {})}
+    library = pathlib.Path(program).parent / "libquick_scrypt.so"
+    if quick_hashes and library.exists():
+        environment["LD_PRELOAD"] = ":".join(filter(None, [str(library), environment.get("LD_PRELOAD")]))
+    return environment
+
+
+def run_command(*arguments, stdin="", cwd=None, quick_hashes=True):
     """Runs a command of tollgate-server, and waits for its end."""
     return subprocess.run([program, *map(str, arguments)], input=stdin, text=True, capture_output=True,
-                          timeout=DEADLINE_SECONDS, cwd=cwd)
+                          timeout=DEADLINE_SECONDS, cwd=cwd, env=environment_of(quick_hashes))
 
 
 def flags_for(data, store=None):
@@ -179,7 +188,8 @@ class Server:
     """A running `tollgate-server serve`. Messages of failures contain its standard error."""
 
     def __init__(self, *flags, data=None, store=None, tls=False, trusted=True, listen="127.0.0.1:0",
-                 environment=None):
+                 environment=None, quick_hashes=True):
+        self.quick_hashes = quick_hashes
         self.own_directory = data is None
         self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="tollgate-e2e-"))
         self.store_flags = flags_for(self.data, store)
@@ -187,7 +197,7 @@ class Server:
         if not tls:
             command.append("--plain")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        stdin=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
+                                        stdin=subprocess.DEVNULL, env=environment_of(quick_hashes, environment))
         self.errors = b""
         self.reader = threading.Thread(target=self._collect, daemon=True)
         self.reader.start()
@@ -245,7 +255,7 @@ class Server:
 
     def run(self, *arguments, stdin=""):
         """Runs an administrative command on this server's store, and returns the object that it prints."""
-        result = run_command(*arguments, *self.store_flags, stdin=stdin)
+        result = run_command(*arguments, *self.store_flags, stdin=stdin, quick_hashes=self.quick_hashes)
         if result.returncode != 0:
             raise AssertionError(f"{arguments} ended with {result.returncode}: {result.stderr}")
         return json.loads(result.stdout)

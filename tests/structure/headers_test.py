@@ -19,8 +19,8 @@ import toolchain
 
 BASE = sources.ROOT / "include"
 SHARED = [f"tollgate/{name}.hpp" for name in (
-    "base/detail/text", "base/result", "http/request", "contract/observer", "model/delivery", "pages/detail/page",
-    "store/detail/sql/rows", "testing/detail/test_case")]
+    "base/result", "base/time", "base/secret", "model/quota", "base/detail/text", "pipeline/detail/observed_request",
+    "testing/detail/test_case", "webhooks/detail/connection", "server/detail/ticket_keys", "store/detail/sql/rows")]
 DIRECTIVE = re.compile(r"\s*#\s*(?:include\s*<(tollgate/[^>]+)>|(if|endif))")
 
 

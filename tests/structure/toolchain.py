@@ -26,6 +26,10 @@ class Compiler:
         """Whether `code` compiles, and the output of the compiler."""
         return self._call(code, "-fsyntax-only", *options, "-x", "c++", "-")
 
+    def compile(self, code, path, *options):
+        """Compiles `code` to the object at `path`. Whether it compiles, and the output of the compiler."""
+        return self._call(code, "-c", "-o", str(path), *options, "-x", "c++", "-")
+
     def precompile(self, code, directory, *options):
         """Precompiles `code`, the beginning of the code to check. Returns the options for that, or None, and the compiler's output."""
         name, source = directory / "precompiled.hpp", directory / "source.hpp"

@@ -75,6 +75,15 @@ public:
         run("CREATE SCHEMA " + schema);
         return with_schema(connection_string(), schema);
     }
+    /// The connection string of a schema without rows: that of the previous call, which is much faster than a new one. For stores of
+    /// which one is used after the other.
+    [[nodiscard]] std::string emptied_schema() {
+        if (emptied_.empty()) return emptied_ = new_schema();
+        run(emptied_,
+            "DO $$ BEGIN EXECUTE (SELECT 'TRUNCATE ' || string_agg(tablename, ', ') FROM pg_tables "
+            "WHERE schemaname = current_schema AND tablename <> 'tollgate_schema'); END $$");
+        return emptied_;
+    }
     /// The last result of `new_schema`.
     [[nodiscard]] std::string last() const {
         return with_schema(connection_string(), "test_" + std::to_string(schemas_));
@@ -196,6 +205,7 @@ private:
     std::uint16_t port_ = 0;
     std::string database_ = "postgres";
     int schemas_ = 0;
+    std::string emptied_;
 };
 
 }  // namespace tollgate_test

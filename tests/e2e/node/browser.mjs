@@ -39,7 +39,7 @@ await context.grantPermissions(['clipboard-read', 'clipboard-write'])
 const page = await context.newPage()
 const inspector = new Inspector(page, {
     hosts: [new URL(config.auth).host, new URL(origin).host],
-    screenshots: config.screenshots,
+    screenshots: config.all_screenshots ? config.screenshots : null,
     thorough: config.thorough,
     narrow: config.language !== null,
 })

@@ -24,7 +24,7 @@ function small_targets(size_min) {
 }
 
 export class Inspector {
-    /// `narrow`: only at the smallest width.
+    /// `screenshots`: the folder for them, or null. `narrow`: only at the smallest width.
     constructor(page, { hosts, screenshots, thorough, narrow }) {
         this.page = page
         this.screenshots = screenshots
@@ -53,7 +53,7 @@ export class Inspector {
         this.findings.push(`${new URL(this.page.url()).pathname}: ${text}`)
     }
 
-    /// Light and dark, at each width: no horizontal scrolling, no violation that axe finds; takes a screenshot of each.
+    /// Light and dark, at each width: no horizontal scrolling, no violation that axe finds.
     async inspect(name) {
         this.inspected++
         console.error(`inspecting ${name}`)
@@ -76,7 +76,8 @@ export class Inspector {
                 if (wider > 0) this.add_finding(`${view}: ${wider} pixels too wide`)
                 for (const each of violations) this.add_finding(`${view}: ${each}`)
                 for (const each of await this.page.evaluate(small_targets, target_min)) this.add_finding(`${view}: a small target: ${each}`)
-                if (this.narrow || width !== widths.at(-1)) await this.page.screenshot({ path: join(this.screenshots, `${view}.png`), fullPage: true })
+                if (this.screenshots && (this.narrow || width !== widths.at(-1)))
+                    await this.page.screenshot({ path: join(this.screenshots, `${view}.png`), fullPage: true })
                 runOnly = { type: 'rule', values: layout_rules }
             }
         }

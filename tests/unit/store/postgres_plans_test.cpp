@@ -44,7 +44,7 @@ TEST_CASE("no statement of the store scans a table") {
         CHECK(tables_read_whole(server.log()) == std::set<std::string>{"tollgate_hooks"});
     }
     SECTION("the statements of the store suite do not scan") {
-        for (const auto& each : cases([&] { return postgres_store{server.new_schema()}; })) {
+        for (const auto& each : cases([&] { return postgres_store{server.emptied_schema()}; })) {
             tollgate_test::stall_guard::progress(each.name());
             const auto outcome = each.run();
             INFO(outcome.message);

@@ -58,8 +58,9 @@ error_kind kind_of(const result<T>& outcome) {
 
 TEST_CASE("the PostgreSQL store passes the store suite") {
     auto& server = postgres_server::shared();
-    tollgate_test::run_store_suite([&] { return postgres_store{server.new_schema()}; },
-                                   [&] { return postgres_store{server.last()}; });
+    std::string schema;
+    tollgate_test::run_store_suite([&] { return postgres_store{schema = server.emptied_schema()}; },
+                                   [&] { return postgres_store{schema}; });
 }
 
 TEST_CASE("a PostgreSQL store that cannot be opened reports why, by exception or result") {

@@ -1,3 +1,0 @@
-#include <tollgate/tollgate.hpp>
-
-int main() { return tollgate::ip_address::parse("::1").has_value() ? 0 : 1; }
