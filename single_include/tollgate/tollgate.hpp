@@ -3361,7 +3361,7 @@ struct leased_delivery {
     unsigned attempts_made = 0;     ///< before this attempt
     bool resend_requested = false;  ///< `resend` was called since the delivery was leased
     hook_status hook{};
-    std::string_view target_url{};  ///< the hook's target now
+    std::string_view target_url{};  ///< the hook's target now. Empty: not compared
 };
 
 /// What it stores afterwards. The lease has ended, and no resend is pending any more.
@@ -3390,7 +3390,8 @@ struct completed_delivery {
     if (ended.outcome != not_attempted) {
         after.attempts_made = is_resent ? 0 : before.attempts_made + 1;
     }
-    const bool has_new_target = !ended.target_url.empty() && ended.target_url != before.target_url;
+    const bool is_compared = !ended.target_url.empty() && !before.target_url.empty();
+    const bool has_new_target = is_compared && ended.target_url != before.target_url;
     if (ended.outcome != not_attempted && ended.counts_for_hook && !has_new_target) {
         hook_status& hook = after.hook;
         const auto& bound = ended.disable_if_failing_since;
@@ -24999,8 +25000,7 @@ inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_
 
 TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
                                        instant now, std::uint32_t chance) {
-    attempt_result result{.lease = sent.lease, .target_url = sent.target_url, .attempt = {}};
-    result.attempt = std::move(report.attempt);  // after what may run out of memory
+    attempt_result result{.lease = sent.lease, .target_url = sent.target_url, .attempt = std::move(report.attempt)};
     const bool answered = result.attempt.end == attempt_end::answered;
     if (answered && result.attempt.status / 100 == 2) {
         result.outcome = delivery_outcome::delivered;
@@ -36005,10 +36005,10 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     load.hooks.reserve(load.hooks.size() + 1);
     const bool is_unreadable = !each.tried && !one.sent.unreadable_secret.empty();
     if (is_unreadable) pause_unreadable(one.sent, now, into);
-    attempt recorded{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
-                     .response = std::move(each.response), .request = std::move(each.request)};
-    attempt_result judged =
-        judge_attempt(settings_.retry, one.sent, {std::move(recorded), each.retry_after}, now.wall, each.chance);
+    const attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status, .response = {}, .request = {}};
+    attempt_result judged = judge_attempt(settings_.retry, one.sent, {made, each.retry_after}, now.wall, each.chance);
+    judged.attempt.response = std::move(each.response);
+    judged.attempt.request = std::move(each.request);
     if (each.unsendable) {  // by this program, which says nothing about the receiver
         judged.outcome = delivery_outcome::given_up;
         judged.counts_for_hook = false;
@@ -42046,15 +42046,15 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
     completion_rows in;
     for (;;) {
         auto row = (*response)[2]
-                             .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
-                                   std::optional<disable_reason>, std::string>();
+                       .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
+                             std::optional<disable_reason>, std::string>();
         if (!row) return std::move(row).error();
         if (!*row) break;
         auto& [id, failing_since, last_failure_at, disabled_at, reason, target_url] = **row;
-        in.hooks[id].target_url = std::move(target_url);
-        hook_status& status = in.hooks[id].status;
-        status = {{}, failing_since, last_failure_at};
-        if (disabled_at && reason) status.disabled = hook_disablement{*disabled_at, *reason};
+        completion_rows::hook_row& hook = in.hooks[id];
+        hook.target_url = std::move(target_url);
+        hook.status = {{}, failing_since, last_failure_at};
+        if (disabled_at && reason) hook.status.disabled = hook_disablement{*disabled_at, *reason};
     }
     for (;;) {
         const auto row = (*response)[3]

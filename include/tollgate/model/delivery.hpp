@@ -187,7 +187,7 @@ struct leased_delivery {
     unsigned attempts_made = 0;     ///< before this attempt
     bool resend_requested = false;  ///< `resend` was called since the delivery was leased
     hook_status hook{};
-    std::string_view target_url{};  ///< the hook's target now
+    std::string_view target_url{};  ///< the hook's target now. Empty: not compared
 };
 
 /// What it stores afterwards. The lease has ended, and no resend is pending any more.
@@ -216,7 +216,8 @@ struct completed_delivery {
     if (ended.outcome != not_attempted) {
         after.attempts_made = is_resent ? 0 : before.attempts_made + 1;
     }
-    const bool has_new_target = !ended.target_url.empty() && ended.target_url != before.target_url;
+    const bool is_compared = !ended.target_url.empty() && !before.target_url.empty();
+    const bool has_new_target = is_compared && ended.target_url != before.target_url;
     if (ended.outcome != not_attempted && ended.counts_for_hook && !has_new_target) {
         hook_status& hook = after.hook;
         const auto& bound = ended.disable_if_failing_since;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
+#include <tuple>
 
 using namespace tollgate;
 
@@ -142,9 +142,12 @@ TEST_CASE("an attempt to another target than the hook has now leaves the hook's 
     const instant now = at(10), later = at(60);
     for (const row& each : {row{delivered, delivery_state::delivered, now}, row{retry, delivery_state::waiting, later},
                             row{given_up, delivery_state::given_up, now}, row{gone, delivery_state::waiting, now}})
-        for (const auto& [sent_to, counts] : {std::pair{"https://old.example/", false}, {"https://new.example/", true}, {"", true}}) {
-            CAPTURE(static_cast<int>(each.outcome), sent_to);
-            const leased_delivery before{2, false, {{}, at(2), at(3)}, "https://new.example/"};
+        for (const auto& [sent_to, target, counts] : {std::tuple{"https://old.example/", "https://new.example/", false},
+                                                      {"https://new.example/", "https://new.example/", true},
+                                                      {"", "https://new.example/", true},
+                                                      {"https://old.example/", "", true}}) {
+            CAPTURE(static_cast<int>(each.outcome), sent_to, target);
+            const leased_delivery before{2, false, {{}, at(2), at(3)}, target};
             const attempt_result ended{.lease = {delivery_id{1}, 1}, .target_url = sent_to, .attempt = {.at = at(9)},
                                        .outcome = each.outcome, .retry_at = later};
             const auto after = complete_delivery(before, ended, now);

@@ -4,10 +4,13 @@
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
+#include <support/allocations.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <optional>
 #include <set>
 #include <string>
@@ -52,6 +55,26 @@ public:
     [[nodiscard]] milliseconds now() const { return std::chrono::duration_cast<milliseconds>(now_.time_since_epoch()); }
     [[nodiscard]] std::size_t in_flight() const { return scheduler_.in_flight(); }
     void stop() { inputs_.stopping = true; }
+    /// Ends all attempts with this response. The first allocations of the next step fail, each once.
+    void finish_short_of_memory(const std::string& response) {
+        while (!running_.empty()) {
+            running_.begin()->second.second.response = response;
+            finish_first();
+        }
+        for (int made = 0; made < 20; ++made) {
+            scheduler_actions actions;
+            try {
+                tollgate_test::allocations_left = made;
+                actions = scheduler_.step(inputs_, {now_, wall()});
+                tollgate_test::allocations_left.reset();
+            } catch (const std::bad_alloc&) {
+                tollgate_test::allocations_left.reset();
+                continue;
+            }
+            return act(actions);
+        }
+        FAIL("no step succeeded");
+    }
     /// Ends all attempts and runs the last step; returns whether that step called the store.
     bool stop_now() {
         while (!running_.empty()) finish_first();
@@ -542,4 +565,17 @@ TEST_CASE("without a bound a hook gets all deliveries at once") {
     sim.publish(1, 500);
     sim.run_until(seconds{30});
     CHECK(sim.started[hook].size() == 500);
+}
+
+TEST_CASE("a response is recorded although memory ran out while it was judged") {
+    simulation sim;
+    const auto hook = sim.hook(1, "https://one.example/a/path/that/no/string/holds/in/place");
+    const std::string response(100, 'x');
+    sim.publish(1);
+    sim.run_until(milliseconds{5});
+    sim.finish_short_of_memory(response);
+    sim.run_until(milliseconds{10});
+    const auto attempts = value_of(sim.store.attempts_of(sample_account("sitesmaker", 1), hook, 10, std::nullopt));
+    REQUIRE(attempts.size() == 1);
+    CHECK(attempts.front().attempt.response == response);
 }

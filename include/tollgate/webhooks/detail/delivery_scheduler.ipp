@@ -173,10 +173,10 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     load.hooks.reserve(load.hooks.size() + 1);
     const bool is_unreadable = !each.tried && !one.sent.unreadable_secret.empty();
     if (is_unreadable) pause_unreadable(one.sent, now, into);
-    attempt recorded{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status,
-                     .response = std::move(each.response), .request = std::move(each.request)};
-    attempt_result judged =
-        judge_attempt(settings_.retry, one.sent, {std::move(recorded), each.retry_after}, now.wall, each.chance);
+    const attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status, .response = {}, .request = {}};
+    attempt_result judged = judge_attempt(settings_.retry, one.sent, {made, each.retry_after}, now.wall, each.chance);
+    judged.attempt.response = std::move(each.response);
+    judged.attempt.request = std::move(each.request);
     if (each.unsendable) {  // by this program, which says nothing about the receiver
         judged.outcome = delivery_outcome::given_up;
         judged.counts_for_hook = false;

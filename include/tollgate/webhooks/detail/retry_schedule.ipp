@@ -31,8 +31,7 @@ inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_
 
 TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
                                        instant now, std::uint32_t chance) {
-    attempt_result result{.lease = sent.lease, .target_url = sent.target_url, .attempt = {}};
-    result.attempt = std::move(report.attempt);  // after what may run out of memory
+    attempt_result result{.lease = sent.lease, .target_url = sent.target_url, .attempt = std::move(report.attempt)};
     const bool answered = result.attempt.end == attempt_end::answered;
     if (answered && result.attempt.status / 100 == 2) {
         result.outcome = delivery_outcome::delivered;

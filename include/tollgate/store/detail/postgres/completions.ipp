@@ -84,15 +84,15 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
     completion_rows in;
     for (;;) {
         auto row = (*response)[2]
-                             .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
-                                   std::optional<disable_reason>, std::string>();
+                       .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
+                             std::optional<disable_reason>, std::string>();
         if (!row) return std::move(row).error();
         if (!*row) break;
         auto& [id, failing_since, last_failure_at, disabled_at, reason, target_url] = **row;
-        in.hooks[id].target_url = std::move(target_url);
-        hook_status& status = in.hooks[id].status;
-        status = {{}, failing_since, last_failure_at};
-        if (disabled_at && reason) status.disabled = hook_disablement{*disabled_at, *reason};
+        completion_rows::hook_row& hook = in.hooks[id];
+        hook.target_url = std::move(target_url);
+        hook.status = {{}, failing_since, last_failure_at};
+        if (disabled_at && reason) hook.status.disabled = hook_disablement{*disabled_at, *reason};
     }
     for (;;) {
         const auto row = (*response)[3]
