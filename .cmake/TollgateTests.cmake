@@ -20,11 +20,11 @@ function(tollgate_test_units variable target)
     set(${variable} ${units} PARENT_SCOPE)
 endfunction()
 
-# tollgate_add_test(NAME COMMAND word... [TIMEOUT seconds] [PROCESSORS count] [LONG] [LABELS label...])
+# tollgate_add_test(NAME COMMAND word... [TIMEOUT seconds] [PROCESSORS count] [LABELS label...])
 #
-# add_test with a timeout, and with sanitizers that end the program at their first finding. LONG: takes more than a minute on one core.
+# add_test with a timeout, and with sanitizers that end the program at their first finding.
 function(tollgate_add_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 test "LONG" "TIMEOUT;PROCESSORS" "COMMAND;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT;PROCESSORS" "COMMAND;LABELS")
     if(NOT test_TIMEOUT)
         set(test_TIMEOUT 120)
     endif()
@@ -41,27 +41,19 @@ function(tollgate_add_test name)
         "PYTHONDONTWRITEBYTECODE=1")
     set(test_name "${TOLLGATE_TEST_PREFIX}${name}")
     add_test(NAME "${test_name}" COMMAND ${test_COMMAND} COMMAND_EXPAND_LISTS)
-    # Those that need several cores or take long are started first: at the end they would run one by one.
-    set(cost ${test_PROCESSORS})
-    if(test_LONG)
-        set(cost 2)
-    endif()
-    set_tests_properties("${test_name}" PROPERTIES COST ${cost}
+    # Those that need several cores are started first: at the end they would run one by one.
+    set_tests_properties("${test_name}" PROPERTIES COST ${test_PROCESSORS}
         TIMEOUT ${test_TIMEOUT} PROCESSORS ${test_PROCESSORS} LABELS "${test_LABELS}" ENVIRONMENT "${environment}")
 endfunction()
 
 # tollgate_add_script_test(NAME SCRIPT [ARGUMENTS word...] [as above]): a Python script, run from the project's root.
 function(tollgate_add_script_test name script)
-    cmake_parse_arguments(PARSE_ARGV 2 test "LONG" "TIMEOUT;PROCESSORS" "ARGUMENTS;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 2 test "" "TIMEOUT;PROCESSORS" "ARGUMENTS;LABELS")
     set(test_TIMEOUT "TIMEOUT;${test_TIMEOUT}")
     set(test_PROCESSORS "PROCESSORS;${test_PROCESSORS}")
-    set(long "")
-    if(test_LONG)
-        set(long LONG)
-    endif()
     tollgate_add_test(${name}
         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${test_ARGUMENTS}
-        ${test_TIMEOUT} ${test_PROCESSORS} ${long} LABELS ${test_LABELS})
+        ${test_TIMEOUT} ${test_PROCESSORS} LABELS ${test_LABELS})
     set_tests_properties("${TOLLGATE_TEST_PREFIX}${name}" PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endfunction()
 

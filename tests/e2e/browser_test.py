@@ -2,7 +2,7 @@
 """Visits all pages with Debian's Chromium: by mouse and by keyboard alone, with the pages' content security policy,
 without scripts, and with axe in each size and colour scheme.
 
-With TOLLGATE_SHOTS=folder it also takes a screenshot of each page in each size and colour scheme, which takes half as long again."""
+With TOLLGATE_SHOTS=folder it also takes a screenshot of each page in each size and colour scheme, which takes longer."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-// Preloaded before libcrypto: scrypt at a thousandth of its cost. Tests sign in hundreds of times, and few are about that cost.
+// Preloaded before libcrypto: scrypt at less than a thousandth of its cost. Tests sign in hundreds of times, and few are about that cost.
 
 #include <openssl/evp.h>
 
