@@ -15449,12 +15449,12 @@ public:
     explicit user_shares(std::size_t rows_max) noexcept
         : rows_max_{rows_max}, rows_per_user_max_{(std::max)(rows_max / share_divisor, std::size_t{1})} {}
 
-    [[nodiscard]] bool has_room(user_id user) const noexcept {
+    [[nodiscard]] bool has_capacity(user_id user) const noexcept {
         return rows_ < rows_max_ && rows_of(user) < rows_per_user_max_;
     }
 
     /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
-    [[nodiscard]] error no_room(const std::string& rows, const std::string& setting) const {
+    [[nodiscard]] error no_capacity(const std::string& rows, const std::string& setting) const {
         if (rows_ >= rows_max_) return table_is_full(rows_max_, rows, setting);
         return unavailable("The memory store holds " + std::to_string(rows_per_user_max_) + ' ' + rows +
                            " of one user, the maximum (a quarter of memory_settings::" + setting + ").");
@@ -29220,9 +29220,9 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
         const auto siblings = between_.find(parties);
         return siblings != between_.end() && siblings->second.size() >= limits::access_tokens_per_grant_max;
     };
-    while (!shares_.has_room(created.user) && !replaces_another())
+    while (!shares_.has_capacity(created.user) && !replaces_another())
         if (sweep_expired(created.created_at, 1) == 0)
-            return shares_.no_room("access tokens", "access_tokens_max");
+            return shares_.no_capacity("access tokens", "access_tokens_max");
 
     // The row comes last: if memory runs out before, the token is never visible.
     shares_.add(created.user);
@@ -29345,8 +29345,8 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (is_new && rows_.size() >= grants_max_)
         return table_is_full(grants_max_, "grants", "grants_max");
     const auto replaces_another = [&] { return !is_new && found->second.codes.size() >= limits::codes_per_grant_max; };
-    while (!code_shares_.has_room(code.user) && !replaces_another())
-        if (sweep_codes(code.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");
+    while (!code_shares_.has_capacity(code.user) && !replaces_another())
+        if (sweep_codes(code.created_at, 1) == 0) return code_shares_.no_capacity("codes", "codes_max");
 
     // Existing data is changed only after everything that may throw.
     if (is_new) {
@@ -29407,9 +29407,9 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
         return token_exists();
     row& grant = rows_.find(parties)->second;
     const auto replaces_another = [&] { return grant.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
-    while (!refresh_token_shares_.has_room(parties.user) && !replaces_another())
+    while (!refresh_token_shares_.has_capacity(parties.user) && !replaces_another())
         if (sweep_refresh_tokens(now, 1) == 0)
-            return refresh_token_shares_.no_room("refresh tokens", "refresh_tokens_max");
+            return refresh_token_shares_.no_capacity("refresh tokens", "refresh_tokens_max");
     const bool full = replaces_another();
 
     detail::reserve_one_more(grant.refresh_tokens);

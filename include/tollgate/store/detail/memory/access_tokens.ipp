@@ -15,9 +15,9 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
         const auto siblings = between_.find(parties);
         return siblings != between_.end() && siblings->second.size() >= limits::access_tokens_per_grant_max;
     };
-    while (!shares_.has_room(created.user) && !replaces_another())
+    while (!shares_.has_capacity(created.user) && !replaces_another())
         if (sweep_expired(created.created_at, 1) == 0)
-            return shares_.no_room("access tokens", "access_tokens_max");
+            return shares_.no_capacity("access tokens", "access_tokens_max");
 
     // The row comes last: if memory runs out before, the token is never visible.
     shares_.add(created.user);

@@ -26,12 +26,12 @@ public:
     explicit user_shares(std::size_t rows_max) noexcept
         : rows_max_{rows_max}, rows_per_user_max_{(std::max)(rows_max / share_divisor, std::size_t{1})} {}
 
-    [[nodiscard]] bool has_room(user_id user) const noexcept {
+    [[nodiscard]] bool has_capacity(user_id user) const noexcept {
         return rows_ < rows_max_ && rows_of(user) < rows_per_user_max_;
     }
 
     /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
-    [[nodiscard]] error no_room(const std::string& rows, const std::string& setting) const {
+    [[nodiscard]] error no_capacity(const std::string& rows, const std::string& setting) const {
         if (rows_ >= rows_max_) return table_is_full(rows_max_, rows, setting);
         return unavailable("The memory store holds " + std::to_string(rows_per_user_max_) + ' ' + rows +
                            " of one user, the maximum (a quarter of memory_settings::" + setting + ").");

@@ -39,8 +39,8 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (is_new && rows_.size() >= grants_max_)
         return table_is_full(grants_max_, "grants", "grants_max");
     const auto replaces_another = [&] { return !is_new && found->second.codes.size() >= limits::codes_per_grant_max; };
-    while (!code_shares_.has_room(code.user) && !replaces_another())
-        if (sweep_codes(code.created_at, 1) == 0) return code_shares_.no_room("codes", "codes_max");
+    while (!code_shares_.has_capacity(code.user) && !replaces_another())
+        if (sweep_codes(code.created_at, 1) == 0) return code_shares_.no_capacity("codes", "codes_max");
 
     // Existing data is changed only after everything that may throw.
     if (is_new) {
@@ -101,9 +101,9 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
         return token_exists();
     row& grant = rows_.find(parties)->second;
     const auto replaces_another = [&] { return grant.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
-    while (!refresh_token_shares_.has_room(parties.user) && !replaces_another())
+    while (!refresh_token_shares_.has_capacity(parties.user) && !replaces_another())
         if (sweep_refresh_tokens(now, 1) == 0)
-            return refresh_token_shares_.no_room("refresh tokens", "refresh_tokens_max");
+            return refresh_token_shares_.no_capacity("refresh tokens", "refresh_tokens_max");
     const bool full = replaces_another();
 
     detail::reserve_one_more(grant.refresh_tokens);
