@@ -6,6 +6,9 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def curl_lines(ready):
@@ -21,13 +24,19 @@ def curl_lines(ready):
     yield "The webhooks of an account", f"{curl} {account}/hooks"
 
 
+def forward_signals(server):
+    while True:
+        number = signal.sigwait(SIGNALS)
+        server.send_signal(signal.SIGTERM if number == signal.SIGHUP else number)  # without the terminal, no user could stop it
+
+
 def main():
+    # Blocked, and read by a thread: Python runs no handler for a signal that arrives just before a blocking read.
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     # In its own process group: Ctrl-C, and a signal sent to this script, reach the server once.
     server = subprocess.Popen([sys.argv[1], "serve", "--demo", *sys.argv[2:]], stdout=subprocess.PIPE, text=True,
                               process_group=0)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: server.send_signal(number))
-    signal.signal(signal.SIGHUP, lambda *_: server.terminate())  # without the terminal, no user could stop it
+    threading.Thread(target=forward_signals, args=(server,), daemon=True).start()
     for line in server.stdout:
         print(line, end="", flush=True)
         if not line.startswith('{"ready"'):  # for example with --help

@@ -18,9 +18,14 @@ class RunDemo(Case):
     def start(self, data, *flags):
         command = [sys.executable, RUN_DEMO, harness.program, "--data", data, "--listen", "127.0.0.1:0", "--log", "off"]
         process = subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(lambda: process.poll() is None and process.terminate())
+        self.addCleanup(self.stop, process)
         return process
+
+    @staticmethod
+    def stop(process):
+        process.terminate()  # does nothing to a process that has been waited for
+        process.wait(DEADLINE_SECONDS)
+        process.stdout.close()
 
     def test_the_printed_lines_work_as_pasted(self):
         for flags in ((), ("--plain",)):
@@ -57,6 +62,17 @@ class RunDemo(Case):
                 process.send_signal(number)
                 self.assertEqual(0, process.wait(DEADLINE_SECONDS))
                 self.assertFalse(pathlib.Path(f"/proc/{server}").exists())
+
+    def test_no_signal_is_lost_just_before_a_read(self):
+        # Python runs no handler for a signal that arrives between its last check and the system call, so none may arrive there.
+        with temporary_directory() as data:
+            process = self.start(data, "--plain")
+            self.assertTrue(json.loads(process.stdout.readline())["ready"])
+            main_thread = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            blocked = int(re.search(r"^SigBlk:\s*(\w+)", main_thread, re.MULTILINE)[1], 16)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                with self.subTest(number=number):
+                    self.assertTrue(blocked & 1 << number - 1)
 
     def test_errors_of_the_server_are_passed_on(self):
         with temporary_directory() as data:
