@@ -1766,6 +1766,11 @@ inline void add_retry_after(response& response, status sent) {
     if (sent == status::service_unavailable) response.add("Retry-After", retry_after_seconds);
 }
 
+/// `Retry-After` of a response with any status: whole seconds, rounded up, at least one.
+inline void add_retry_after(response& response, milliseconds wait) {
+    response.add("Retry-After", static_cast<std::uint64_t>((std::max)(seconds{1}, std::chrono::ceil<seconds>(wait)).count()));
+}
+
 }  // namespace tollgate::http
 
 // <tollgate/http/detail/fields.hpp>
@@ -7067,11 +7072,6 @@ TOLLGATE_DECL void write_error(http::response& response, http::status status, st
 /// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
 TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});
 
-/// Seconds until a window ends, for `Retry-After`: whole, rounded up, at least one.
-[[nodiscard]] inline std::uint64_t seconds_until(instant later, instant now) noexcept {
-    return static_cast<std::uint64_t>((std::max)(seconds{1}, std::chrono::ceil<seconds>(later - now)).count());
-}
-
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
 TOLLGATE_DECL void add_allow(http::response& response, method_set allowed);
 
@@ -8309,7 +8309,7 @@ private:
     void add_required_fields(http::status status, instant retry_at, http::response& response, const judgement& state) const {
         switch (status) {
             case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
-            case http::status::too_many_requests: response.add("Retry-After", seconds_until(retry_at, state.now)); break;
+            case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
             default: http::add_retry_after(response, status);
         }
     }
@@ -11598,7 +11598,7 @@ private:
         secure_wipe(password);
         if (!outcome) return answer_error_page(outcome.error(), call.response);
         if (outcome->result == sign_in_result::throttled) {
-            call.response.add("Retry-After", static_cast<std::uint64_t>(outcome->retry_after.count()));
+            http::add_retry_after(call.response, outcome->retry_after);
             return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::too_many_requests);
         }
         if (!outcome->session)
@@ -12227,7 +12227,7 @@ private:
     }
 
     void refuse_attempt(const device_call& call, const limit_decision& window) const {
-        call.response.add("Retry-After", pipeline::seconds_until(window.resets_at, call.now));
+        http::add_retry_after(call.response, window.resets_at - call.now);
         const auto wait = std::chrono::ceil<seconds>(window.resets_at - call.now);
         const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
         show_fault(call, text, http::status::too_many_requests);
@@ -12435,17 +12435,20 @@ public:
     /// Metadata, style sheet and unknown paths do not block, except for requests without a User-Agent, which are
     /// counted. Only the page with sign-in and consent checks passwords.
     [[nodiscard]] bool may_block(const http::request& request) const noexcept {
-        const auto endpoint = paths_.find(request.target.path);
-        const bool limiter_waits = limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter));
-        if (needs_no_store(endpoint)) return limiter_waits && !has_user_agent(request);
-        return always_blocks || limiter_waits ||
-               (request.method == http::method::post && endpoint == oauth::endpoint::one_page);
+        return may_block(request, paths_.find(request.target.path));
     }
 
     /// The settings that it was constructed with.
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
+    [[nodiscard]] bool may_block(const http::request& request, oauth::endpoint endpoint) const noexcept {
+        const bool limiter_waits = limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter));
+        if (needs_no_store(endpoint)) return limiter_waits && !has_user_agent(request);
+        return always_blocks || limiter_waits ||
+               (request.method == http::method::post && endpoint == oauth::endpoint::one_page);
+    }
+
     /// Calls `act(context)`; the response after an exception is an internal error.
     template <class Act>
     void guard(const http::request& request, http::response& response, const pipeline::request_start& start, Act act) noexcept {
@@ -12462,7 +12465,7 @@ private:
         const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
         if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, endpoint))
             return http::handle_step::needs_body;
-        if (thread != http::thread_kind::io || !may_block(request)) return http::handle_step::done;
+        if (thread != http::thread_kind::io || !may_block(request, endpoint)) return http::handle_step::done;
         state.set_waits_for(work_of(endpoint, posts));
         return http::handle_step::needs_worker;
     }
@@ -12586,7 +12589,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const h
     const auto pages = pages_.in(language_of(request));
     const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
     if (!window.admitted) {
-        response.add("Retry-After", pipeline::seconds_until(window.resets_at, context.now));
+        http::add_retry_after(response, window.resets_at - context.now);
         return pages.answer_status(response, http::status::too_many_requests);
     }
     const auto at = pages_.find(request.target.path);
@@ -12987,7 +12990,7 @@ public:
     [[nodiscard]] bool admit(std::string_view action, const quota& allowed) const {
         const auto window = pages_.limiter().take(limit_key::of(session().user).in(action), allowed, now());
         if (window.admitted) return true;
-        response_.add("Retry-After", pipeline::seconds_until(window.resets_at, now()));
+        http::add_retry_after(response_, window.resets_at - now());
         pages_.renderer().in(context_.language).answer_status(response_, http::status::too_many_requests);
         return false;
     }
@@ -13565,7 +13568,7 @@ template <class Call>
         case throttled:
             faults.add("current_password",
                        fill_in(texts.throttled, web::duration_text(done->retry_after, call.texts().sign_in.durations)));
-            call.response().add("Retry-After", static_cast<std::uint64_t>((std::max)(done->retry_after.count(), seconds::rep{1})));
+            http::add_retry_after(call.response(), done->retry_after);
             return show_security(call, faults, http::status::too_many_requests);
     }
     call.report(activity_kind::password_set, {});
@@ -13689,9 +13692,7 @@ template <class Pages>
 
     const bool throttled = tried->result == sign_in_result::throttled;
     response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
-    if (throttled)
-        response.add("Retry-After",
-                     static_cast<std::uint64_t>((std::max)(tried->retry_after.count(), seconds::rep{1})));
+    if (throttled) http::add_retry_after(response, tried->retry_after);
     answer_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
 }
@@ -14659,7 +14660,7 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
     const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
     const auto window = limiter_.take(key, settings_.requests, state.start.at);
     if (!window.admitted) {
-        response.add("Retry-After", pipeline::seconds_until(window.resets_at, state.start.at));
+        http::add_retry_after(response, window.resets_at - state.start.at);
         pages_for(state).answer_status(response, http::status::too_many_requests);
         return {};
     }
@@ -17439,6 +17440,32 @@ void reconnecting_pool<Connection>::report(bool up, std::string_view reason) noe
 
 }  // namespace tollgate
 
+// <tollgate/base/detail/thread_mark.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// Marks the calling thread as executing something of an owner, so that the owner's `stop` does not wait for its own thread.
+template <class Owner>
+class thread_mark {
+public:
+    explicit thread_mark(const Owner& owner) noexcept : before_{std::exchange(current(), &owner)} {}
+    thread_mark(const thread_mark&) = delete;
+    thread_mark& operator=(const thread_mark&) = delete;
+    ~thread_mark() { current() = before_; }
+
+    [[nodiscard]] static bool is_set_for(const Owner& owner) noexcept { return current() == &owner; }
+
+private:
+    static const Owner*& current() noexcept {
+        static thread_local const Owner* one = nullptr;
+        return one;
+    }
+
+    const Owner* const before_;
+};
+
+}  // namespace tollgate::detail
+
 // <tollgate/base/detail/tls_peer.hpp>
 
 namespace tollgate::inline v0::detail {
@@ -18350,6 +18377,19 @@ TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
 /// The same for one that accepts; a shared one goes on for those who share it.
 TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept;
 
+/// Hands each socket to one of the loops, in turn. If a loop throws, the sockets that no loop has yet are closed.
+template <class Loops>
+void distribute(const std::vector<listening_socket>& sockets, const Loops& loops) {
+    for (std::size_t i = 0; i < sockets.size(); ++i) {
+        try {
+            loops[i % loops.size()]->listen(sockets[i]);
+        } catch (...) {
+            while (++i < sockets.size()) close_listening(sockets[i]);
+            throw;
+        }
+    }
+}
+
 /// The number of descriptors that this process may have; a very large number if unlimited.
 [[nodiscard]] TOLLGATE_DECL std::size_t open_files_max() noexcept;
 
@@ -18757,24 +18797,8 @@ private:
 /// The longest time that can still be added to a time point, or subtracted from one.
 inline constexpr milliseconds for_ever = std::chrono::hours{24 * 365};
 
-/// Marks the calling thread as serving a server, so that `stop` does not wait for its own thread.
-class serving_scope {
-public:
-    explicit serving_scope(const server_context& context) noexcept : before_{std::exchange(current(), &context)} {}
-    serving_scope(const serving_scope&) = delete;
-    serving_scope& operator=(const serving_scope&) = delete;
-    ~serving_scope() { current() = before_; }
-
-    [[nodiscard]] static bool inside(const server_context& context) noexcept { return current() == &context; }
-
-private:
-    static const server_context*& current() noexcept {
-        static thread_local const server_context* one = nullptr;
-        return one;
-    }
-
-    const server_context* before_;
-};
+/// Marks the calling thread as serving a server.
+using serving_scope = tollgate::detail::thread_mark<server_context>;
 
 }  // namespace tollgate::server_detail
 
@@ -19563,7 +19587,7 @@ public:
     TOLLGATE_DECL void drain(milliseconds deadline) override;
     void wait() override { drained_->wait(); }
     void wait(milliseconds) override { drained_->wait(); }
-    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::inside(*context_); }
+    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
     TOLLGATE_DECL void close() noexcept override;
 
 private:
@@ -26440,7 +26464,7 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const requ
                                             std::string_view docs_url) {
     const bool admitted = context.window && context.window->admitted;
     if (!admitted && context.window)
-        response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
+        http::add_retry_after(response, context.window->resets_at - context.now);
     const pipeline::rejection& value = admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
     const failure error{error_code::invalid_request, std::string{value.message}};
     write_failure(response, {.status = value.status, .failure = error, .docs_url = docs_url, .about = value.documentation});
@@ -26539,7 +26563,7 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url) {
     if (!context.window->admitted) {
-        response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
+        http::add_retry_after(response, context.window->resets_at - context.now);
         const failure error{error_code::invalid_client,
                             "API rate limit exceeded by requests with a wrong client_id or "
                             "client_secret. Wait until the time in X-RateLimit-Reset."};
@@ -26568,7 +26592,7 @@ TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user) {
 
 TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description) {
-    response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
+    http::add_retry_after(response, window.resets_at - now);
     const failure error{error_code::temporarily_unavailable, std::string{description}};
     write_failure(response, {.status = http::status::too_many_requests, .failure = error, .docs_url = docs_url});
 }
@@ -30798,7 +30822,7 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
         if (state_ == state::starting) {
             context_->stopping = true;
             stop_when_started_ = deadline;
-            if (server_detail::serving_scope::inside(*context_)) return;
+            if (server_detail::serving_scope::is_set_for(*context_)) return;
             state_changed_.wait(hold, [this] { return state_ != state::starting; });
         }
         if (state_ == state::stopped) return;
@@ -33205,14 +33229,7 @@ TOLLGATE_DECL epoll_loop_group::epoll_loop_group(const std::shared_ptr<server_co
 }
 
 TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>& from) {
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        try {
-            loops_[i % loops_.size()]->listen(from[i]);
-        } catch (...) {
-            while (++i < from.size()) close_listening(from[i]);
-            throw;
-        }
-    }
+    distribute(from, loops_);
     threads_.reserve(loops_.size());
     for (const auto& one : loops_)
         threads_.emplace_back([this, &loop = *one] {
@@ -34416,16 +34433,7 @@ public:
     }
     ~asio_loop_group() override { close(); }
 
-    void listen(const std::vector<listening_socket>& from) override {
-        for (std::size_t i = 0; i < from.size(); ++i) {
-            try {
-                loops_[i % loops_.size()]->listen(from[i]);
-            } catch (...) {
-                while (++i < from.size()) close_listening(from[i]);
-                throw;
-            }
-        }
-    }
+    void listen(const std::vector<listening_socket>& from) override { distribute(from, loops_); }
 
     void drain(milliseconds deadline) override {
         for (const auto& one : loops_) {
@@ -34438,7 +34446,7 @@ public:
     void wait(milliseconds deadline) override { drained_->wait_at_most(deadline + grace); }
 
     [[nodiscard]] bool needs_this_thread() const noexcept override {
-        if (serving_scope::inside(*context_)) return true;
+        if (serving_scope::is_set_for(*context_)) return true;
         if constexpr (requires(const Executor& one) { { one.running_in_this_thread() } -> std::same_as<bool>; }) {
             for (const Executor& one : executors_)
                 if (one.running_in_this_thread()) return true;
@@ -34492,7 +34500,7 @@ public:
     void drain(milliseconds deadline) override { loops_->drain(deadline); }
     void wait() override { loops_->wait(); }
     void wait(milliseconds) override { loops_->wait(); }
-    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::inside(*context_); }
+    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
     void close() noexcept override {
         loops_->close();
         work_.clear();
@@ -35266,20 +35274,6 @@ namespace tollgate::inline v0::webhooks {
 
 namespace detail {
 
-/// The worker whose callbacks run on this thread: they may stop the dispatcher that calls them.
-inline thread_local const void* running_for = nullptr;
-
-class running_mark {
-public:
-    explicit running_mark(const void* worker) noexcept : before_{std::exchange(running_for, worker)} {}
-    running_mark(const running_mark&) = delete;
-    running_mark& operator=(const running_mark&) = delete;
-    ~running_mark() { running_for = before_; }
-
-private:
-    const void* const before_;
-};
-
 /// At most `requested`, and at most half of the process's descriptors; the rest is left to the program.
 inline std::size_t affordable_attempts(std::size_t requested) noexcept {
     rlimit allowed{};
@@ -35353,6 +35347,8 @@ public:
 
 private:
     using clock = std::chrono::steady_clock;
+    /// Marks a thread that calls the environment, which may stop the dispatcher.
+    using callback_mark = tollgate::detail::thread_mark<impl>;
     enum class state { fresh, running, stopping, stopped };
 
     /// Receives results for a worker that may be gone while the executor still runs pending operations.
@@ -35362,7 +35358,7 @@ private:
         bool allows(const ip_address& address) noexcept override {
             const std::lock_guard hold{mutex_};
             if (to_ == nullptr) return false;
-            const detail::running_mark mark{to_};
+            const callback_mark mark{*to_};
             return to_->environment_.allows(address);
         }
         void on_ended(ended_attempts ended) noexcept override {
@@ -35467,7 +35463,7 @@ TOLLGATE_DECL void delivery_worker::impl::stop(milliseconds deadline) {
             stop_at_ = (std::min)(stop_at_, clock::now() + (std::min)(deadline, longest));
             changed_.notify_all();
         }
-        if (detail::running_for == this) return;
+        if (callback_mark::is_set_for(*this)) return;
     }
     const std::lock_guard joining{join_mutex_};
     if (worker_thread_.joinable() && worker_thread_.get_id() != std::this_thread::get_id()) worker_thread_.join();
@@ -35488,7 +35484,7 @@ TOLLGATE_DECL void delivery_worker::impl::take(ended_attempts ended) noexcept {
 }
 
 TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
-    const detail::running_mark mark{this};  // an observer called here may stop the dispatcher
+    const callback_mark mark{*this};  // an observer called here may stop the dispatcher
     for (;;) {
         try {
             own_context_->run();
@@ -35501,7 +35497,7 @@ TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
 }
 
 TOLLGATE_DECL void delivery_worker::impl::run() noexcept {
-    const detail::running_mark mark{this};
+    const callback_mark mark{*this};
     std::unique_lock hold{mutex_};
     for (;;) {
         const bool stopping = state_ == state::stopping;

@@ -3,6 +3,7 @@
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/time.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <cstddef>
@@ -213,6 +214,11 @@ inline std::string_view response::find(std::string_view name) const noexcept {
 inline void add_retry_after(response& response, status sent) {
     constexpr unsigned retry_after_seconds = 2;
     if (sent == status::service_unavailable) response.add("Retry-After", retry_after_seconds);
+}
+
+/// `Retry-After` of a response with any status: whole seconds, rounded up, at least one.
+inline void add_retry_after(response& response, milliseconds wait) {
+    response.add("Retry-After", static_cast<std::uint64_t>((std::max)(seconds{1}, std::chrono::ceil<seconds>(wait)).count()));
 }
 
 }  // namespace tollgate::http

@@ -113,17 +113,20 @@ public:
     /// Metadata, style sheet and unknown paths do not block, except for requests without a User-Agent, which are
     /// counted. Only the page with sign-in and consent checks passwords.
     [[nodiscard]] bool may_block(const http::request& request) const noexcept {
-        const auto endpoint = paths_.find(request.target.path);
-        const bool limiter_waits = limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter));
-        if (needs_no_store(endpoint)) return limiter_waits && !has_user_agent(request);
-        return always_blocks || limiter_waits ||
-               (request.method == http::method::post && endpoint == oauth::endpoint::one_page);
+        return may_block(request, paths_.find(request.target.path));
     }
 
     /// The settings that it was constructed with.
     [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
 
 private:
+    [[nodiscard]] bool may_block(const http::request& request, oauth::endpoint endpoint) const noexcept {
+        const bool limiter_waits = limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter));
+        if (needs_no_store(endpoint)) return limiter_waits && !has_user_agent(request);
+        return always_blocks || limiter_waits ||
+               (request.method == http::method::post && endpoint == oauth::endpoint::one_page);
+    }
+
     /// Calls `act(context)`; the response after an exception is an internal error.
     template <class Act>
     void guard(const http::request& request, http::response& response, const pipeline::request_start& start, Act act) noexcept {
@@ -140,7 +143,7 @@ private:
         const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
         if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, endpoint))
             return http::handle_step::needs_body;
-        if (thread != http::thread_kind::io || !may_block(request)) return http::handle_step::done;
+        if (thread != http::thread_kind::io || !may_block(request, endpoint)) return http::handle_step::done;
         state.set_waits_for(work_of(endpoint, posts));
         return http::handle_step::needs_worker;
     }
@@ -264,7 +267,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const h
     const auto pages = pages_.in(language_of(request));
     const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
     if (!window.admitted) {
-        response.add("Retry-After", pipeline::seconds_until(window.resets_at, context.now));
+        http::add_retry_after(response, window.resets_at - context.now);
         return pages.answer_status(response, http::status::too_many_requests);
     }
     const auto at = pages_.find(request.target.path);

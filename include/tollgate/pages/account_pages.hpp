@@ -395,7 +395,7 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
     const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
     const auto window = limiter_.take(key, settings_.requests, state.start.at);
     if (!window.admitted) {
-        response.add("Retry-After", pipeline::seconds_until(window.resets_at, state.start.at));
+        http::add_retry_after(response, window.resets_at - state.start.at);
         pages_for(state).answer_status(response, http::status::too_many_requests);
         return {};
     }

@@ -167,7 +167,7 @@ private:
     void add_required_fields(http::status status, instant retry_at, http::response& response, const judgement& state) const {
         switch (status) {
             case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
-            case http::status::too_many_requests: response.add("Retry-After", seconds_until(retry_at, state.now)); break;
+            case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
             default: http::add_retry_after(response, status);
         }
     }

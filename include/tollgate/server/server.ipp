@@ -213,7 +213,7 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
         if (state_ == state::starting) {
             context_->stopping = true;
             stop_when_started_ = deadline;
-            if (server_detail::serving_scope::inside(*context_)) return;
+            if (server_detail::serving_scope::is_set_for(*context_)) return;
             state_changed_.wait(hold, [this] { return state_ != state::starting; });
         }
         if (state_ == state::stopped) return;

@@ -225,7 +225,7 @@ private:
         secure_wipe(password);
         if (!outcome) return answer_error_page(outcome.error(), call.response);
         if (outcome->result == sign_in_result::throttled) {
-            call.response.add("Retry-After", static_cast<std::uint64_t>(outcome->retry_after.count()));
+            http::add_retry_after(call.response, outcome->retry_after);
             return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::too_many_requests);
         }
         if (!outcome->session)

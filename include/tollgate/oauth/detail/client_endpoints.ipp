@@ -90,7 +90,7 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url) {
     if (!context.window->admitted) {
-        response.add("Retry-After", pipeline::seconds_until(context.window->resets_at, context.now));
+        http::add_retry_after(response, context.window->resets_at - context.now);
         const failure error{error_code::invalid_client,
                             "API rate limit exceeded by requests with a wrong client_id or "
                             "client_secret. Wait until the time in X-RateLimit-Reset."};
@@ -119,7 +119,7 @@ TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user) {
 
 TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description) {
-    response.add("Retry-After", pipeline::seconds_until(window.resets_at, now));
+    http::add_retry_after(response, window.resets_at - now);
     const failure error{error_code::temporarily_unavailable, std::string{description}};
     write_failure(response, {.status = http::status::too_many_requests, .failure = error, .docs_url = docs_url});
 }

@@ -128,7 +128,7 @@ private:
     }
 
     void refuse_attempt(const device_call& call, const limit_decision& window) const {
-        call.response.add("Retry-After", pipeline::seconds_until(window.resets_at, call.now));
+        http::add_retry_after(call.response, window.resets_at - call.now);
         const auto wait = std::chrono::ceil<seconds>(window.resets_at - call.now);
         const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
         show_fault(call, text, http::status::too_many_requests);

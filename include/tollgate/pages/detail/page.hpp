@@ -245,7 +245,7 @@ public:
     [[nodiscard]] bool admit(std::string_view action, const quota& allowed) const {
         const auto window = pages_.limiter().take(limit_key::of(session().user).in(action), allowed, now());
         if (window.admitted) return true;
-        response_.add("Retry-After", pipeline::seconds_until(window.resets_at, now()));
+        http::add_retry_after(response_, window.resets_at - now());
         pages_.renderer().in(context_.language).answer_status(response_, http::status::too_many_requests);
         return false;
     }

@@ -7,7 +7,6 @@
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/web/detail/form.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -90,7 +89,7 @@ template <class Call>
         case throttled:
             faults.add("current_password",
                        fill_in(texts.throttled, web::duration_text(done->retry_after, call.texts().sign_in.durations)));
-            call.response().add("Retry-After", static_cast<std::uint64_t>((std::max)(done->retry_after.count(), seconds::rep{1})));
+            http::add_retry_after(call.response(), done->retry_after);
             return show_security(call, faults, http::status::too_many_requests);
     }
     call.report(activity_kind::password_set, {});

@@ -16,7 +16,6 @@
 #include <tollgate/web/detail/sign_in_form.hpp>
 #include <tollgate/web/page_theme.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -121,9 +120,7 @@ template <class Pages>
 
     const bool throttled = tried->result == sign_in_result::throttled;
     response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
-    if (throttled)
-        response.add("Retry-After",
-                     static_cast<std::uint64_t>((std::max)(tried->retry_after.count(), seconds::rep{1})));
+    if (throttled) http::add_retry_after(response, tried->retry_after);
     answer_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
 }

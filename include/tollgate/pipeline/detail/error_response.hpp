@@ -9,8 +9,6 @@
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/quota.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -92,11 +90,6 @@ TOLLGATE_DECL void write_error(http::response& response, http::status status, st
 
 /// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
 TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});
-
-/// Seconds until a window ends, for `Retry-After`: whole, rounded up, at least one.
-[[nodiscard]] inline std::uint64_t seconds_until(instant later, instant now) noexcept {
-    return static_cast<std::uint64_t>((std::max)(seconds{1}, std::chrono::ceil<seconds>(later - now)).count());
-}
 
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
 TOLLGATE_DECL void add_allow(http::response& response, method_set allowed);

@@ -30,16 +30,7 @@ public:
     }
     ~asio_loop_group() override { close(); }
 
-    void listen(const std::vector<listening_socket>& from) override {
-        for (std::size_t i = 0; i < from.size(); ++i) {
-            try {
-                loops_[i % loops_.size()]->listen(from[i]);
-            } catch (...) {
-                while (++i < from.size()) close_listening(from[i]);
-                throw;
-            }
-        }
-    }
+    void listen(const std::vector<listening_socket>& from) override { distribute(from, loops_); }
 
     void drain(milliseconds deadline) override {
         for (const auto& one : loops_) {
@@ -52,7 +43,7 @@ public:
     void wait(milliseconds deadline) override { drained_->wait_at_most(deadline + grace); }
 
     [[nodiscard]] bool needs_this_thread() const noexcept override {
-        if (serving_scope::inside(*context_)) return true;
+        if (serving_scope::is_set_for(*context_)) return true;
         if constexpr (requires(const Executor& one) { { one.running_in_this_thread() } -> std::same_as<bool>; }) {
             for (const Executor& one : executors_)
                 if (one.running_in_this_thread()) return true;
@@ -106,7 +97,7 @@ public:
     void drain(milliseconds deadline) override { loops_->drain(deadline); }
     void wait() override { loops_->wait(); }
     void wait(milliseconds) override { loops_->wait(); }
-    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::inside(*context_); }
+    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
     void close() noexcept override {
         loops_->close();
         work_.clear();

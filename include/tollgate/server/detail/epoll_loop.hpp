@@ -139,7 +139,7 @@ public:
     TOLLGATE_DECL void drain(milliseconds deadline) override;
     void wait() override { drained_->wait(); }
     void wait(milliseconds) override { drained_->wait(); }
-    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::inside(*context_); }
+    [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
     TOLLGATE_DECL void close() noexcept override;
 
 private:

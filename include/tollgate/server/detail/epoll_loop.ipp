@@ -164,14 +164,7 @@ TOLLGATE_DECL epoll_loop_group::epoll_loop_group(const std::shared_ptr<server_co
 }
 
 TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>& from) {
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        try {
-            loops_[i % loops_.size()]->listen(from[i]);
-        } catch (...) {
-            while (++i < from.size()) close_listening(from[i]);
-            throw;
-        }
-    }
+    distribute(from, loops_);
     threads_.reserve(loops_.size());
     for (const auto& one : loops_)
         threads_.emplace_back([this, &loop = *one] {

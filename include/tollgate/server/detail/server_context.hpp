@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/thread_mark.hpp>
 #include <tollgate/http/detail/request_parser.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/server/detail/connection_limiter.hpp>
@@ -113,23 +114,7 @@ private:
 /// The longest time that can still be added to a time point, or subtracted from one.
 inline constexpr milliseconds for_ever = std::chrono::hours{24 * 365};
 
-/// Marks the calling thread as serving a server, so that `stop` does not wait for its own thread.
-class serving_scope {
-public:
-    explicit serving_scope(const server_context& context) noexcept : before_{std::exchange(current(), &context)} {}
-    serving_scope(const serving_scope&) = delete;
-    serving_scope& operator=(const serving_scope&) = delete;
-    ~serving_scope() { current() = before_; }
-
-    [[nodiscard]] static bool inside(const server_context& context) noexcept { return current() == &context; }
-
-private:
-    static const server_context*& current() noexcept {
-        static thread_local const server_context* one = nullptr;
-        return one;
-    }
-
-    const server_context* before_;
-};
+/// Marks the calling thread as serving a server.
+using serving_scope = tollgate::detail::thread_mark<server_context>;
 
 }  // namespace tollgate::server_detail

@@ -63,6 +63,19 @@ TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
 /// The same for one that accepts; a shared one goes on for those who share it.
 TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept;
 
+/// Hands each socket to one of the loops, in turn. If a loop throws, the sockets that no loop has yet are closed.
+template <class Loops>
+void distribute(const std::vector<listening_socket>& sockets, const Loops& loops) {
+    for (std::size_t i = 0; i < sockets.size(); ++i) {
+        try {
+            loops[i % loops.size()]->listen(sockets[i]);
+        } catch (...) {
+            while (++i < sockets.size()) close_listening(sockets[i]);
+            throw;
+        }
+    }
+}
+
 /// The number of descriptors that this process may have; a very large number if unlimited.
 [[nodiscard]] TOLLGATE_DECL std::size_t open_files_max() noexcept;
 

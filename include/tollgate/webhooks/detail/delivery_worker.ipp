@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/thread_mark.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 #include <tollgate/webhooks/detail/delivery_scheduler.hpp>
 #include <tollgate/webhooks/detail/delivery_trace.hpp>
@@ -22,20 +23,6 @@
 namespace tollgate::inline v0::webhooks {
 
 namespace detail {
-
-/// The worker whose callbacks run on this thread: they may stop the dispatcher that calls them.
-inline thread_local const void* running_for = nullptr;
-
-class running_mark {
-public:
-    explicit running_mark(const void* worker) noexcept : before_{std::exchange(running_for, worker)} {}
-    running_mark(const running_mark&) = delete;
-    running_mark& operator=(const running_mark&) = delete;
-    ~running_mark() { running_for = before_; }
-
-private:
-    const void* const before_;
-};
 
 /// At most `requested`, and at most half of the process's descriptors; the rest is left to the program.
 inline std::size_t affordable_attempts(std::size_t requested) noexcept {
@@ -110,6 +97,8 @@ public:
 
 private:
     using clock = std::chrono::steady_clock;
+    /// Marks a thread that calls the environment, which may stop the dispatcher.
+    using callback_mark = tollgate::detail::thread_mark<impl>;
     enum class state { fresh, running, stopping, stopped };
 
     /// Receives results for a worker that may be gone while the executor still runs pending operations.
@@ -119,7 +108,7 @@ private:
         bool allows(const ip_address& address) noexcept override {
             const std::lock_guard hold{mutex_};
             if (to_ == nullptr) return false;
-            const detail::running_mark mark{to_};
+            const callback_mark mark{*to_};
             return to_->environment_.allows(address);
         }
         void on_ended(ended_attempts ended) noexcept override {
@@ -224,7 +213,7 @@ TOLLGATE_DECL void delivery_worker::impl::stop(milliseconds deadline) {
             stop_at_ = (std::min)(stop_at_, clock::now() + (std::min)(deadline, longest));
             changed_.notify_all();
         }
-        if (detail::running_for == this) return;
+        if (callback_mark::is_set_for(*this)) return;
     }
     const std::lock_guard joining{join_mutex_};
     if (worker_thread_.joinable() && worker_thread_.get_id() != std::this_thread::get_id()) worker_thread_.join();
@@ -245,7 +234,7 @@ TOLLGATE_DECL void delivery_worker::impl::take(ended_attempts ended) noexcept {
 }
 
 TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
-    const detail::running_mark mark{this};  // an observer called here may stop the dispatcher
+    const callback_mark mark{*this};  // an observer called here may stop the dispatcher
     for (;;) {
         try {
             own_context_->run();
@@ -258,7 +247,7 @@ TOLLGATE_DECL void delivery_worker::impl::serve_sockets() noexcept {
 }
 
 TOLLGATE_DECL void delivery_worker::impl::run() noexcept {
-    const detail::running_mark mark{this};
+    const callback_mark mark{*this};
     std::unique_lock hold{mutex_};
     for (;;) {
         const bool stopping = state_ == state::stopping;
