@@ -10,7 +10,7 @@ namespace reference {
 
 namespace {
 
-struct postgres_place {
+struct postgres_access {
     const reference::settings& settings;
     bool may_create;
 
@@ -63,7 +63,7 @@ private:
         auto named = expect(opened.query("SELECT concat('database \"', current_database(), '\", schema \"', current_schema(), '\"')"),
                               "--store: cannot read the catalog");
         const auto name = expect(tollgate::sql::read_value<std::string>(named), "--store: cannot read the catalog");
-        throw run_error{"--store: there are no tables of a store in " + name.value_or("the database") + "."};
+        throw run_error{"--store: " + name.value_or("the database") + " contains no Tollgate tables."};
     }
 };
 
@@ -71,7 +71,7 @@ private:
 
 nlohmann::ordered_json administer_on_postgres(const command& chosen, const settings& settings) {
     const bool may_create = std::holds_alternative<add_user>(chosen) || std::holds_alternative<migrate>(chosen);
-    return std::visit(administration{postgres_place{settings, may_create}}, chosen);
+    return std::visit(administration{postgres_access{settings, may_create}}, chosen);
 }
 
 }  // namespace reference

@@ -15,7 +15,7 @@ namespace reference {
 
 namespace {
 
-struct sqlite_place {
+struct sqlite_access {
     const reference::settings& settings;
     bool may_create;
 
@@ -25,7 +25,7 @@ struct sqlite_place {
         if (std::error_code ignored; !may_create && !std::filesystem::exists(file, ignored))
             throw run_error{"--store: there is no database at '" + file.string() + "'."};
         if (!may_create && schema().is_empty())
-            throw run_error{"--store: there are no tables of a store in '" + file.string() + "'."};
+            throw run_error{"--store: '" + file.string() + "' contains no Tollgate tables."};
         if (!settings.store) make_private_directory(settings.data);
         return file.string();
     }
@@ -70,7 +70,7 @@ struct sqlite_place {
 
 nlohmann::ordered_json administer_on_sqlite(const command& chosen, const settings& settings) {
     const bool may_create = std::holds_alternative<add_user>(chosen) || std::holds_alternative<migrate>(chosen);
-    return std::visit(administration{sqlite_place{settings, may_create}}, chosen);
+    return std::visit(administration{sqlite_access{settings, may_create}}, chosen);
 }
 
 }  // namespace reference

@@ -32,13 +32,13 @@ struct store_schema {
     [[nodiscard]] bool is_empty() const { return store.version == 0 && directory.version == 0; }
 };
 
-/// Runs the commands, for every kind of database: `Place` opens its tables and returns its time.
-template <class Place>
+/// Runs the commands, for every kind of database: `Database` opens its tables and returns its time.
+template <class Database>
 class administration {
     using activity_kind = tollgate::activity_kind;
 
 public:
-    explicit administration(Place at) : at_{std::move(at)} {}
+    explicit administration(Database at) : database_{std::move(at)} {}
 
     nlohmann::ordered_json operator()(const serve&) const { return {}; }  // none of these commands
 
@@ -46,8 +46,8 @@ public:
         auto password = read_password();
         auto hash = hash_password(password);
         tollgate::secure_wipe(password);
-        auto store = at_.store();  // the first user creates the store
-        auto users = at_.users();
+        auto store = database_.store();  // the first user creates the store
+        auto users = database_.users();
         auto added = users.add_user({arguments.login, std::move(hash), arguments.currency, arguments.balance});
         if (!added && added.error().kind == tollgate::error_kind::conflict)
             throw run_error{"--login: '" + arguments.login + "' is taken; logins ignore case."};
@@ -57,7 +57,7 @@ public:
     }
 
     nlohmann::ordered_json operator()(const list_users& arguments) const {
-        auto listed = expect(at_.users().users_from(arguments.first, arguments.rows_max + 1), "cannot list the users");
+        auto listed = expect(database_.users().users_from(arguments.first, arguments.rows_max + 1), "cannot list the users");
         nlohmann::ordered_json printed{{"users", nlohmann::ordered_json::array()}};
         if (listed.size() > arguments.rows_max) {
             printed["next"] = listed.back().id.value();
@@ -69,8 +69,8 @@ public:
 
     nlohmann::ordered_json operator()(const change_user& arguments) const {
         using change = change_user::change;
-        auto users = at_.users();
-        auto store = at_.store();
+        auto users = database_.users();
+        auto store = database_.store();
         find_user(users, arguments.user);
         if (arguments.kind == change::disable || arguments.kind == change::enable || arguments.kind == change::remove)
             expect(users.set_disabled(arguments.user, arguments.kind != change::enable), "cannot change the user");
@@ -82,8 +82,8 @@ public:
     }
 
     nlohmann::ordered_json operator()(const set_password& arguments) const {
-        auto users = at_.users();
-        auto store = at_.store();
+        auto users = database_.users();
+        auto store = database_.store();
         find_user(users, arguments.user);
         auto password = read_password();
         const auto hash = hash_password(password);
@@ -95,8 +95,8 @@ public:
     }
 
     nlohmann::ordered_json operator()(const set_quota& arguments) const {
-        auto users = at_.users();
-        auto store = at_.store();
+        auto users = database_.users();
+        auto store = database_.store();
         auto done = users.set_requests_per_day(arguments.user, arguments.requests_per_day);
         if (!done && done.error().kind == tollgate::error_kind::not_found) throw no_such_user(arguments.user);
         expect(std::move(done), "cannot set the quota");
@@ -108,8 +108,8 @@ public:
     }
 
     nlohmann::ordered_json operator()(const add_account& arguments) const {
-        auto users = at_.users();
-        auto store = at_.store();
+        auto users = database_.users();
+        auto store = database_.store();
         auto added = users.add_account(arguments.user, arguments.service, arguments.name, arguments.admin);
         if (!added && added.error().kind == tollgate::error_kind::not_found) throw no_such_user(arguments.user);
         const auto account = expect(std::move(added), "cannot add the account");
@@ -119,11 +119,11 @@ public:
     }
 
     nlohmann::ordered_json operator()(const create_token& arguments) const {
-        auto users = at_.users();
+        auto users = database_.users();
         expect_user(users, arguments.user);
-        auto store = at_.store();
+        auto store = database_.store();
         const auto token =
-            expect(tollgate::issue_personal_token(store, {arguments.user, arguments.description, arguments.scopes}, at_.now(store)),
+            expect(tollgate::issue_personal_token(store, {arguments.user, arguments.description, arguments.scopes}, database_.now(store)),
                    "cannot create the token");
         record(users, store, activity_kind::token_created, arguments.user, arguments.description);
         return {{"id", token.id.value()},
@@ -133,17 +133,17 @@ public:
     }
 
     nlohmann::ordered_json operator()(const list_tokens& arguments) const {
-        auto users = at_.users();
+        auto users = database_.users();
         find_user(users, arguments.user);
         nlohmann::ordered_json printed{{"tokens", nlohmann::ordered_json::array()}};
-        for (const auto& each : expect(at_.store().personal_tokens_of(arguments.user), "cannot list the tokens"))
+        for (const auto& each : expect(database_.store().personal_tokens_of(arguments.user), "cannot list the tokens"))
             printed["tokens"].push_back(to_json(each));
         return printed;
     }
 
     nlohmann::ordered_json operator()(const revoke_token& arguments) const {
-        auto users = at_.users();
-        auto store = at_.store();
+        auto users = database_.users();
+        auto store = database_.store();
         const auto owner = expect(users.owner_of(arguments.token), "cannot look for the token");
         if (!owner) throw no_such("token", arguments.token);
         std::string description;
@@ -155,10 +155,10 @@ public:
     }
 
     nlohmann::ordered_json operator()(const register_app& arguments) const {
-        auto users = at_.users();
+        auto users = database_.users();
         expect_user(users, arguments.application.owner);
-        auto store = at_.store();
-        const auto registered = expect(tollgate::register_application(store, arguments.application, at_.now(store)),
+        auto store = database_.store();
+        const auto registered = expect(tollgate::register_application(store, arguments.application, database_.now(store)),
                                        "cannot register the application");
         record(users, store, activity_kind::application_registered, arguments.application.owner, arguments.application.name);
         nlohmann::ordered_json printed{{"client_id", registered.client_id.view()}};
@@ -167,8 +167,8 @@ public:
     }
 
     nlohmann::ordered_json operator()(const list_apps& arguments) const {
-        auto users = at_.users();
-        auto store = at_.store();
+        auto users = database_.users();
+        auto store = database_.store();
         nlohmann::ordered_json printed{{"applications", nlohmann::ordered_json::array()}};
         const auto add_those_of = [&](tollgate::user_id owner) {
             for (const auto& each : expect(store.applications_of(owner), "cannot list the applications"))
@@ -189,8 +189,8 @@ public:
     }
 
     nlohmann::ordered_json operator()(const delete_app& arguments) const {
-        auto users = at_.users();
-        auto store = at_.store();
+        auto users = database_.users();
+        auto store = database_.store();
         const auto found = expect(store.find_application(arguments.client_id.view()), "cannot look for the application");
         if (!found || !expect(store.delete_application(found->owner, found->id), "cannot delete the application"))
             throw run_error{"there is no application '" + std::string{arguments.client_id.view()} + "'."};
@@ -201,23 +201,23 @@ public:
     nlohmann::ordered_json operator()(const list_hooks& arguments) const {
         expect_account(arguments.account);
         nlohmann::ordered_json printed{{"hooks", nlohmann::ordered_json::array()}};
-        for (const auto& each : expect(at_.store().hooks_of(arguments.account), "cannot list the webhooks"))
+        for (const auto& each : expect(database_.store().hooks_of(arguments.account), "cannot list the webhooks"))
             printed["hooks"].push_back(to_json(each));
         return printed;
     }
 
     nlohmann::ordered_json operator()(const enable_hook& arguments) const {
-        auto users = at_.users();
-        auto store = at_.store();
+        auto users = database_.users();
+        auto store = database_.store();
         const auto account = account_of(store, arguments.hook);
-        if (!expect(store.enable_hook(account, arguments.hook, at_.now(store)), "cannot enable the webhook"))
+        if (!expect(store.enable_hook(account, arguments.hook, database_.now(store)), "cannot enable the webhook"))
             throw no_such("webhook", arguments.hook);
         record_of(account, users, store, activity_kind::hook_enabled, std::to_string(arguments.hook.value()));
         return {{"id", arguments.hook.value()}};
     }
 
     nlohmann::ordered_json operator()(const list_deliveries& arguments) const {
-        auto store = at_.store();
+        auto store = database_.store();
         const auto account = account_of(store, arguments.hook);
         nlohmann::ordered_json printed{{"deliveries", nlohmann::ordered_json::array()}};
         for (const auto& each : expect(store.deliveries_of(account, arguments.hook, arguments.rows_max, std::nullopt),
@@ -227,11 +227,11 @@ public:
     }
 
     nlohmann::ordered_json operator()(const resend_delivery& arguments) const {
-        auto users = at_.users();
-        auto store = at_.store();
+        auto users = database_.users();
+        auto store = database_.store();
         const auto account = expect(users.account_of_delivery(arguments.delivery), "cannot look for the delivery");
         if (!account) throw no_such("delivery", arguments.delivery);
-        auto done = store.resend(*account, arguments.delivery, at_.now(store));
+        auto done = store.resend(*account, arguments.delivery, database_.now(store));
         if (!done && done.error().kind == tollgate::error_kind::conflict)
             throw run_error{"the webhook of delivery " + std::to_string(arguments.delivery.value()) +
                             " is disabled; `hook enable` sends its held deliveries."};
@@ -242,32 +242,32 @@ public:
 
     nlohmann::ordered_json operator()(const list_audit& arguments) const {
         nlohmann::ordered_json printed{{"activities", nlohmann::ordered_json::array()}};
-        for (const auto& each : expect(at_.users().activities(arguments.user, arguments.rows_max), "cannot read the audit log"))
+        for (const auto& each : expect(database_.users().activities(arguments.user, arguments.rows_max), "cannot read the audit log"))
             printed["activities"].push_back(to_json(each));
         return printed;
     }
 
     nlohmann::ordered_json operator()(const check&) const {
         check_report report;
-        report.add("certificate", [this] { return check_certificate(at_.settings); });
-        report.add("secret_keys", [this] { return check_secret_keys(at_.settings); });
+        report.add("certificate", [this] { return check_certificate(database_.settings); });
+        report.add("secret_keys", [this] { return check_secret_keys(database_.settings); });
         report.add("store", [this] {
-            at_.check_integrity();
-            const auto schema = at_.schema();
+            database_.check_integrity();
+            const auto schema = database_.schema();
             auto printed = check_schema(schema.store);
-            if (schema.store.version == schema.store.newest) check_keys_of(at_.settings, at_.one_secret_of_each_key());
+            if (schema.store.version >= schema.store.newest) check_keys_of(database_.settings, database_.one_secret_of_each_key());
             printed["directory"] = check_schema(schema.directory);
             return printed;
         });
-        report.add("limits", [this] { return check_limits(at_.settings); });
+        report.add("limits", [this] { return check_limits(database_.settings); });
         return report.finish();
     }
 
     nlohmann::ordered_json operator()(const migrate& arguments) const {
-        const auto before = at_.schema();
+        const auto before = database_.schema();
         if (!arguments.dry_run) {
-            static_cast<void>(at_.store());
-            static_cast<void>(at_.users());
+            static_cast<void>(database_.store());
+            static_cast<void>(database_.users());
         }
         const auto print = [](const tollgate::schema_status& found) -> nlohmann::ordered_json {
             return {{"from", found.version},
@@ -282,9 +282,9 @@ public:
     nlohmann::ordered_json operator()(const emit_event& arguments) const {
         auto event = arguments.event;
         expect_account(event.account);
-        auto users = at_.users();
-        auto store = at_.store();
-        event.at = at_.now(store);
+        auto users = database_.users();
+        auto store = database_.store();
+        event.at = database_.now(store);
         // A running server notices the new deliveries by itself; otherwise they are sent when a server starts.
         const auto deliveries =
             expect(tollgate::publish(store, reference_services(), event, event.at), "cannot report the event");
@@ -314,7 +314,7 @@ private:
 
     /// To the library, an account that does not exist is an account without webhooks.
     void expect_account(const tollgate::account_ref& account) const {
-        if (!expect(at_.users().owner_of(account), "cannot look for the account"))
+        if (!expect(database_.users().owner_of(account), "cannot look for the account"))
             throw run_error{"there is no account " + std::to_string(account.account.value()) + " at " +
                             std::string{account.service.view()} + "."};
     }
@@ -333,7 +333,7 @@ private:
     /// the command warns: the change is made, and its output matters.
     template <class Users, class Store>
     void record(Users& users, const Store& store, activity_kind kind, tollgate::user_id user, std::string subject = {}) const {
-        if (const auto recorded = users.record({kind, user, std::move(subject), std::nullopt, at_.now(store)}); !recorded)
+        if (const auto recorded = users.record({kind, user, std::move(subject), std::nullopt, database_.now(store)}); !recorded)
             warn_of(recorded.error());
     }
     template <class Users, class Store>
@@ -373,7 +373,7 @@ private:
         expect(users.delete_user(user), "cannot delete the user");
     }
 
-    Place at_;
+    Database database_;
 };
 
 }  // namespace reference

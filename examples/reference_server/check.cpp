@@ -77,8 +77,8 @@ ordered_json check_limits(const settings& settings) {
 }
 
 ordered_json check_schema(const tollgate::schema_status& found) {
-    if (found.version == 0) throw run_error{"there are no tables of a store."};
-    if (found.version > found.newest)
+    if (found.version == 0) throw run_error{"it contains no Tollgate tables."};
+    if (!found.is_usable)
         throw run_error{"the tables are of version " + std::to_string(found.version) +
                         ", made by a later release; this release supports versions up to " + std::to_string(found.newest) + "."};
     return {{"version", found.version}, {"newest", found.newest}};

@@ -72,7 +72,7 @@ directory_lock::directory_lock(const std::filesystem::path& directory)
             std::this_thread::sleep_for(std::chrono::milliseconds{10});
             continue;
         }
-        const auto failed = is_held ? run_error{"another process keeps '" + directory.string() + "' locked."}
+        const auto failed = is_held ? run_error{"another process has locked '" + directory.string() + "'."}
                                     : system_error("cannot lock the directory", directory);
         ::close(descriptor_);
         throw failed;

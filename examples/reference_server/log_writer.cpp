@@ -19,7 +19,7 @@ constexpr std::size_t waiting_bytes_max =
 constexpr auto gathering =
     std::chrono::milliseconds{20};          // lines of this period share one system call
 constexpr auto periodic_pause = std::chrono::seconds{1};
-constexpr int patience_milliseconds = 100;  // between two checks whether to stop
+constexpr int poll_milliseconds = 100;  // between two checks whether to stop
 constexpr auto last_lines_max = std::chrono::seconds{1};  // a slow reader must not delay the end of the process
 
 }  // namespace
@@ -83,7 +83,7 @@ void log_writer::write_out(std::string_view lines) noexcept {
         // A blocking write to a pipe without a reader would outlive the server's stop, so check the pipe first. A pipe
         // that is ready accepts PIPE_BUF bytes without blocking (POSIX).
         pollfd ready{descriptor_, POLLOUT, 0};
-        const bool reader_accepts = ::poll(&ready, 1, patience_milliseconds) != 0;
+        const bool reader_accepts = ::poll(&ready, 1, poll_milliseconds) != 0;
         if (is_over(reader_accepts)) return;
         if (!reader_accepts) continue;
         const auto written = ::write(descriptor_, lines.data(), (std::min)(lines.size(), std::size_t{PIPE_BUF}));

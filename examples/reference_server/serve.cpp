@@ -97,13 +97,15 @@ void wait_for_stop_signal(server& running, const settings& settings, const signa
                           const request_log& log) {
     const auto interval = manager.watchdog_interval();
     for (;;) {
+        // Each time, because signals may come more often than the interval ends.
+        if (interval) manager.notify("WATCHDOG=1");
         const auto number = interval ? stop_signals.wait(*interval) : stop_signals.wait();
-        if (!number) manager.notify("WATCHDOG=1");
-        else if (*number != SIGHUP) break;
-        else if (!settings.plain) reload_certificates(running, settings, log);
+        if (!number) continue;
+        if (*number != SIGHUP) break;
+        if (!settings.plain) reload_certificates(running, settings, log);
     }
     manager.notify("STOPPING=1");
-    stop_signals.let_the_next_one_end_the_process();
+    stop_signals.exit_on_next_signal();
 }
 
 void run_server(const settings& settings, const service_catalog& services) {

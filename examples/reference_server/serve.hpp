@@ -30,7 +30,7 @@ void serve_on_postgres(const settings& settings, const tollgate::service_catalog
 // The parts of `serve_from` that do not depend on the store.
 
 /// How long requests and deliveries in progress may take after the signal to stop.
-inline constexpr tollgate::seconds stop_patience{10};
+inline constexpr tollgate::seconds stop_timeout{10};
 
 /// The ready line. If its URLs do not show every listener's port, it also lists the listeners.
 void print_ready(const tollgate::server& running, const settings& settings, const public_urls& urls,

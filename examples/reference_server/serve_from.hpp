@@ -101,8 +101,8 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     print_ready(running, settings, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");
     wait_for_stop_signal(running, settings, stop_signals, manager, log);
-    std::thread answering{[&running] { running.stop(stop_patience); }};  // in parallel with deliveries: both share the timeout
-    assembled->dispatcher().stop(stop_patience);
+    std::thread answering{[&running] { running.stop(stop_timeout); }};  // in parallel with deliveries: both share the timeout
+    assembled->dispatcher().stop(stop_timeout);
     answering.join();
 }
 

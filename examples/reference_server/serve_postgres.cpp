@@ -18,9 +18,9 @@ void serve_on_postgres(const settings& settings, const tollgate::service_catalog
 
     store_settings.connections_max = settings.store_connections - for_users;
     store_settings.callers_clock = nullptr;  // all callers use the store's clock
-    if (settings.remembered_for > tollgate::milliseconds{0}) {
+    if (settings.cached_for > tollgate::milliseconds{0}) {
         store_settings.cached_credentials_max = 16'384;  // of each kind: 20 MB, if all are used
-        store_settings.cached_for = settings.remembered_for;
+        store_settings.cached_for = settings.cached_for;
     }
     store_settings.owner_query = postgres_directory::owner_query;
     auto store = expect(tollgate::postgres_store::open(to, store_settings), "--store: cannot open the database");

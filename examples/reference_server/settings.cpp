@@ -140,7 +140,7 @@ constexpr flag flags[] = {
      "How long credentials, balances and quotas from PostgreSQL are cached; changes take effect at once, or at the latest "
      "after one second. 0: no cache.",
      "a whole number from 0 to 3600", flag_type::number,
-     [](string_view text, settings& into) { return assign(parse_whole_number(text, 0, 3600), into.remembered_for); }},
+     [](string_view text, settings& into) { return assign(parse_whole_number(text, 0, 3600), into.cached_for); }},
     {"limits", "LIMITS", "memory:", "Where rate-limit windows are kept: memory:, or redis://HOST:PORT/DB (rediss: with TLS).",
      "memory: or a URL such as redis://user:password@HOST:PORT/DB", flag_type::text, read_limits},
     {"limit-lease", "N", "1", "How many requests of one caller a node may reserve in Redis at a time.",

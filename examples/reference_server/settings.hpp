@@ -28,7 +28,7 @@ struct settings {
     std::filesystem::path data = "./tollgate-data";
     std::optional<location> store;  ///< none: a SQLite file in `data`; see `store_location`
     std::size_t store_connections = 16;
-    tollgate::seconds remembered_for{30};  ///< how long credentials, balances and quotas of PostgreSQL are cached
+    tollgate::seconds cached_for{30};  ///< how long credentials, balances and quotas of PostgreSQL are cached
     std::string limits_url;  ///< empty: in memory; never shown, because it may contain a password
     std::uint32_t limit_lease = 1;
     std::filesystem::path limits_ca;  ///< empty: the system's authorities

@@ -10,9 +10,9 @@ namespace reference {
 
 signals::signals() {
     ::signal(SIGPIPE, SIG_IGN);
-    ::sigemptyset(&held_back_);
-    for (const int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&held_back_, each);
-    ::pthread_sigmask(SIG_BLOCK, &held_back_, nullptr);
+    ::sigemptyset(&blocked_);
+    for (const int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&blocked_, each);
+    ::pthread_sigmask(SIG_BLOCK, &blocked_, nullptr);
 }
 
 std::optional<int> signals::wait(std::chrono::milliseconds at_most) const {
@@ -20,19 +20,19 @@ std::optional<int> signals::wait(std::chrono::milliseconds at_most) const {
     timespec left{};
     left.tv_sec = static_cast<std::time_t>(whole.count());
     left.tv_nsec = static_cast<long>(std::chrono::nanoseconds{at_most - whole}.count());
-    const int number = ::sigtimedwait(&held_back_, nullptr, &left);
+    const int number = ::sigtimedwait(&blocked_, nullptr, &left);
     if (number < 0) return std::nullopt;
     return number;
 }
 
 std::optional<int> signals::wait() const {
     int number = 0;
-    while (::sigwait(&held_back_, &number) != 0) {
+    while (::sigwait(&blocked_, &number) != 0) {
     }
     return number;
 }
 
-void signals::let_the_next_one_end_the_process() const {
+void signals::exit_on_next_signal() const {
     sigset_t ending;
     ::sigemptyset(&ending);
     for (const int each : {SIGTERM, SIGINT}) {

@@ -19,10 +19,10 @@ public:
     [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds at_most) const;
 
     /// From now on SIGTERM and SIGINT end the process at once, with exit code 1.
-    void let_the_next_one_end_the_process() const;
+    void exit_on_next_signal() const;
 
 private:
-    sigset_t held_back_;
+    sigset_t blocked_;
 };
 
 }  // namespace reference

@@ -203,7 +203,7 @@ result<std::optional<account_ref>> sqlite_directory::account_of_delivery(deliver
     return database_.read([&](sqlite::database& on) {
         return sql::read_one<service_name, account_id>(
             on.prepare("SELECT service, account FROM tollgate_deliveries "
-                       "JOIN tollgate_hooks ON tollgate_hooks.id = hook WHERE tollgate_deliveries.id = ?",
+                       "JOIN tollgate_hooks ON tollgate_hooks.id = hook WHERE tollgate_deliveries.id = ? AND service <> ''",
                        delivery),
             [](const service_name& service, account_id account) { return account_ref{service, account}; });
     });

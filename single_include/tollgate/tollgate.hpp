@@ -9934,6 +9934,9 @@ struct retry_schedule {
     milliseconds retry_after_max = std::chrono::hours{24};
 };
 
+/// The randomness with which a wait is as long as planned.
+inline constexpr std::uint32_t chance_without_jitter = 0x8000'0000U;
+
 /// How an attempt ended, for `judge_attempt`.
 struct attempt_report {
     tollgate::attempt attempt;
@@ -16395,8 +16398,8 @@ private:
 namespace tollgate::inline v0 {
 
 /// How many rows a `memory_store` or a `memory_token_store` takes before it refuses more with an error (unavailable).
-/// Expired rows are removed first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh
-/// tokens; other rows are bounded per user by `limits`.
+/// Expired access tokens, codes, refresh tokens and device codes are removed first. A row is about 1 to 4 kB. One user may
+/// have a quarter of the access tokens, codes and refresh tokens; other rows are bounded per user by `limits`.
 struct memory_settings {
     std::size_t personal_tokens_max = 100'000;
     std::size_t access_tokens_max = 100'000;
@@ -16755,7 +16758,7 @@ private:
 static_assert(hook_store<memory_store>);
 static_assert(oauth_store<memory_store>);
 static_assert(session_store<memory_store>);
-static_assert(outbox<memory_store>);
+static_assert(outbox<memory_store> && backlog_source<memory_store>);
 
 }  // namespace tollgate
 
@@ -20327,6 +20330,7 @@ struct schema_status {
     /// the version that this release needs; smaller than `version` if a later release changed them
     std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
+    bool is_usable = true;  ///< whether this release can use the tables, if necessary after the pending steps
 };
 
 namespace sql {
@@ -20363,10 +20367,11 @@ namespace sql {
     return is_empty ? count : count + 1;
 }
 
-/// The status of tables at `version`; `script_of` gives the script of a step.
+/// The status of tables at `version`, which releases from version `works_with` on can use; `script_of` gives the script of a step.
 template <class Steps, class ScriptOf>
-[[nodiscard]] constexpr schema_status status_at(std::int64_t version, const Steps& steps, ScriptOf&& script_of) {
-    schema_status status{version, static_cast<std::int64_t>(steps.size()), 0};
+[[nodiscard]] constexpr schema_status status_at(std::int64_t version, std::int64_t works_with, const Steps& steps, ScriptOf&& script_of) {
+    schema_status status{.version = version, .newest = static_cast<std::int64_t>(steps.size())};
+    status.is_usable = works_with <= status.newest;
     for (auto i = static_cast<std::size_t>(version); i < steps.size(); ++i)
         status.pending_statements += count_statements(script_of(steps[i]));
     return status;
@@ -25044,8 +25049,7 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
         // Never earlier than requested; and deliveries refused together are not retried together.
         const milliseconds honored = (std::min)(*requested, schedule.retry_after_max);
         const milliseconds earliest = (std::max)(honored, planned);
-        constexpr std::uint32_t middle = 0x8000'0000U;
-        wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + middle));
+        wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + chance_without_jitter));
         if (honored > planned) {
             const auto next = detail::planned_after(honored, schedule, sent.attempts_made);
             wait = (std::min)({wait, schedule.retry_after_max, next.value_or(wait)});
@@ -34626,7 +34630,7 @@ public:
     TOLLGATE_DECL ~delivery_worker();
 
     TOLLGATE_DECL result<void> start();
-    TOLLGATE_DECL void stop(milliseconds deadline);
+    TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
 
 private:
@@ -34690,10 +34694,10 @@ public:
 
     /// Leases nothing more, lets attempts end, records them, and returns. After `deadline` the remaining attempts are
     /// cut off: those already sent are recorded, and all are due again at once for the next dispatcher. If the store's
-    /// last call failed, it is not called again, and they are due again when their lease ends. The default is as long as
-    /// an attempt may take. Called from a policy, it returns at once and stops in the background. May be called
-    /// repeatedly.
-    void stop(milliseconds deadline = seconds{15}) { worker_.stop(deadline); }
+    /// last call failed, it is not called again, and they are due again when their lease ends. Without a deadline: as long as
+    /// an attempt may take (`hook_client_settings::attempt_timeout`). Called from a policy, it returns at once and stops in
+    /// the background. May be called repeatedly.
+    void stop(std::optional<milliseconds> deadline = {}) { worker_.stop(deadline); }
 
     /// Checks for due deliveries at once.
     void wake() noexcept { worker_.wake(); }
@@ -34743,7 +34747,7 @@ private:
         instant now() noexcept override { return policy(policies_.clock).now(); }
         std::uint32_t chance() noexcept override {
             std::array<std::byte, sizeof(std::uint32_t)> bytes;
-            std::uint32_t value = 0x8000'0000;  // without randomness there is no jitter
+            std::uint32_t value = chance_without_jitter;
             if (!policy(policies_.random).fill(bytes)) return value;
             std::memcpy(&value, bytes.data(), sizeof value);
             return value;
@@ -34838,7 +34842,7 @@ struct ended_attempt {
     std::string retry_after{};
     std::string reason{};  ///< for the operator
     milliseconds duration{};
-    std::uint32_t chance = 0x8000'0000U;  ///< randomness for the retry plan, uniform over all values
+    std::uint32_t chance = chance_without_jitter;  ///< randomness for the retry plan, uniform over all values
 };
 
 /// Lists, because nodes move without allocating: a result can be delivered even when out of memory.
@@ -35318,13 +35322,23 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
     for (const auto& [name, value, least, most] : times)
         if (value < least || value > most) return refuse(name, least.count(), most.count(), " ms");
 
+    struct bounded_count {
+        const char* name;
+        std::size_t value, least;
+    };
     constexpr std::size_t count_max = 1'000'000;
-    const std::pair<const char*, std::size_t> counts[] = {
-        {"attempts_max", settings.attempts_max}, {"slow_attempts_max", settings.slow_attempts_max},
-        {"per_host_max", settings.per_host_max}, {"per_slow_host_max", settings.per_slow_host_max},
-        {"claim_max", settings.claim_max},       {"client.addresses_max", client.addresses_max}};
-    for (const auto& [name, count] : counts)
-        if (count < 1 || count > count_max) return refuse(name, 1, count_max, "");
+    const bounded_count counts[] = {{"attempts_max", settings.attempts_max, 1},
+                                    {"slow_attempts_max", settings.slow_attempts_max, 1},
+                                    {"per_host_max", settings.per_host_max, 1},
+                                    {"per_slow_host_max", settings.per_slow_host_max, 1},
+                                    {"per_hook_minute_max", settings.per_hook_minute_max, 0},
+                                    {"claim_max", settings.claim_max, 1},
+                                    {"client.lookup_threads_max", client.lookup_threads_max, 0},
+                                    {"client.addresses_max", client.addresses_max, 1},
+                                    {"client.idle_connections_max", client.idle_connections_max, 0},
+                                    {"client.idle_per_host_max", client.idle_per_host_max, 0}};
+    for (const auto& [name, count, least] : counts)
+        if (count < least || count > count_max) return refuse(name, least, count_max, "");
     if (settings.retry.jitter_percent > 100) return refuse("retry.jitter_percent", 0, 100, "");
     return {};
 }
@@ -35342,7 +35356,7 @@ public:
     TOLLGATE_DECL ~impl();
 
     TOLLGATE_DECL result<void> start();
-    TOLLGATE_DECL void stop(milliseconds deadline);
+    TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
 
 private:
@@ -35453,14 +35467,14 @@ TOLLGATE_DECL result<void> delivery_worker::impl::start() {
     }
 }
 
-TOLLGATE_DECL void delivery_worker::impl::stop(milliseconds deadline) {
+TOLLGATE_DECL void delivery_worker::impl::stop(std::optional<milliseconds> deadline) {
     {
         const std::lock_guard hold{mutex_};
         if (state_ == state::fresh) state_ = state::stopped;
         if (state_ == state::running || state_ == state::stopping) {
             state_ = state::stopping;
             constexpr milliseconds longest = std::chrono::hours{24};
-            stop_at_ = (std::min)(stop_at_, clock::now() + (std::min)(deadline, longest));
+            stop_at_ = (std::min)(stop_at_, clock::now() + (std::min)(deadline.value_or(settings_.client.attempt_timeout), longest));
             changed_.notify_all();
         }
         if (callback_mark::is_set_for(*this)) return;
@@ -35646,7 +35660,7 @@ TOLLGATE_DECL delivery_worker::delivery_worker(worker_environment& environment, 
 TOLLGATE_DECL delivery_worker::~delivery_worker() = default;
 
 TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
-TOLLGATE_DECL void delivery_worker::stop(milliseconds deadline) { impl_->stop(deadline); }
+TOLLGATE_DECL void delivery_worker::stop(std::optional<milliseconds> deadline) { impl_->stop(deadline); }
 TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
 
 }  // namespace tollgate::webhooks
@@ -35923,8 +35937,6 @@ TOLLGATE_DECL std::size_t delivery_scheduler::rows_max() const noexcept {
     return (std::min)(rows, (std::max)(fitting, std::size_t{in_flight() == 0}));
 }
 
-// ---- results of store calls and attempts
-
 TOLLGATE_DECL void delivery_scheduler::take_completed(result<std::vector<completion>> from, scheduler_time now,
                                                       scheduler_actions& into) {
     if (!from) {
@@ -36029,8 +36041,6 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     numbers_.erase(results_.back().lease.delivery.value());
     in_flight_.erase(found);
 }
-
-// ---- claims: list due hooks, choose, lease
 
 TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& failure, scheduler_time now, scheduler_actions& into) {
     store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
@@ -36999,7 +37009,7 @@ static_assert(token_store<sqlite_store> && credential_cache<sqlite_store> && use
 static_assert(hook_store<sqlite_store>);
 static_assert(oauth_store<sqlite_store>);
 static_assert(session_store<sqlite_store>);
-static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store>);
+static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store> && backlog_source<sqlite_store>);
 
 }  // namespace tollgate
 
@@ -37503,6 +37513,7 @@ public:
 
     /// A connection until the end of the scope. Error (unavailable) if none became free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader();
+    /// The only connection that writes: others wait until the end of the scope.
     [[nodiscard]] TOLLGATE_DECL result<lease> writer();
     /// Waits 50 ms at most: enough to follow a few commits, and short enough for an optional write of a request.
     [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon();
@@ -37552,8 +37563,7 @@ using sqlite_row_cache = row_cache<Key, Row, sqlite::change_stamp>;
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
-/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp and delivery_history.ipp.
+/// The state that the verbs use. Each verb is defined in the file of its family, beside this one.
 struct sqlite_store::impl {
     impl(sqlite_database opened, const sqlite_settings& settings)
         : owner_query{settings.owner_query.empty() ? std::string{} : compose_owner_query(settings.owner_query)},
@@ -37565,6 +37575,16 @@ struct sqlite_store::impl {
     /// What `owner_query` returns for the owner of the credential just read; empty without a query or a row. Keep the statement that
     /// read the credential alive: then both come from one snapshot of the file.
     TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
+
+    /// Executes `sweep` in a transaction if the query `exists` returns true: often there is nothing to remove, and then other writers
+    /// are not delayed.
+    template <class Sweep, class... Values>
+    result<std::size_t> sweep_if(sql::statement_text exists, Sweep&& sweep, const Values&... values) noexcept {
+        const auto any = database.read([&](sqlite::database& on) { return sql::read_value<bool>(on.prepare(exists, values...)); });
+        if (!any) return any.error();
+        if (!any->value_or(false)) return std::size_t{0};
+        return database.transact(sweep);
+    }
 
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
@@ -37833,8 +37853,10 @@ struct column<delivery_state> : named_column<delivery_state, 4> {
 
 namespace tollgate::inline v0::sqlite {
 
-/// Deliveries that one transaction removes at once; a few milliseconds
-inline constexpr std::size_t removed_at_once_max = 1000;
+/// Deliveries that one transaction changes besides its own work: milliseconds, during which no other one writes.
+inline constexpr std::size_t changed_rows_max = 1000;
+/// Deliveries that one transaction removes, with their attempts.
+inline constexpr std::size_t removed_rows_max = 1000;
 
 /// Removes a delivery, its attempts, and its event if it has no other delivery. Within the caller's transaction, as all
 /// functions here.
@@ -37937,11 +37959,12 @@ private:
         return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, sql::trim_counter::rows_max);
     }
 
+    /// At most `changed_rows_max`; `lease` holds the others when they are due.
     result<void> hold_waiting(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ? "
-            "WHERE hook = ? AND due_at IS NOT NULL",
-            now_, hook);
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?1, lease_open = 0 WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NULL AND due_at IS NOT NULL LIMIT ?3)",
+            now_, hook, changed_rows_max);
     }
 
     database& on_;
@@ -37981,12 +38004,14 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
                                                                          std::optional<delivery_state> state) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<std::vector<delivery>> {
         auto rows = on.prepare(
-                            "SELECT tollgate_deliveries.id, name, message_id, created_at, state, attempts_made, "
-                            "coalesce(due_at, leased_until) FROM tollgate_deliveries "
-                            "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event WHERE hook = ?1 "
-                            "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                            "AND tollgate_deliveries.id < ?5 AND (?6 IS NULL OR state = ?6) "
-                            "ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
+                            // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
+                            "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
+                            "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
+                            "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
+                            "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                            "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
+                            "JOIN tollgate_events ON tollgate_events.id = listed.event "
+                            "WHERE listed.id < ?5 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
                             hook, account.service, account.account, rows_max,
                             before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
         return sql::read_deliveries<public_id>(rows, hook);
@@ -38071,7 +38096,44 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
     });
 }
 
+namespace sqlite::detail {
+
+/// Makes `changed_rows_max` held deliveries of a hook due, those after `last`, which becomes the last of them. False, without a change, if
+/// there are fewer.
+inline result<bool> release_held(database& on, hook_id of, std::optional<delivery_id>& last, instant now) {
+    const auto held = sql::read_all<delivery_id>(
+        on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook "
+                   "WHERE hook = ?1 AND id > coalesce(?2, 0) AND state = 'held' ORDER BY id LIMIT ?3",
+                   of, last, changed_rows_max),
+        [](delivery_id id) { return id; });
+    if (!held) return held.error();
+    if (held->size() < changed_rows_max) return false;
+    if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?1, ended_at = NULL, lease_open = 0, "
+                           "attempts_made = 0, resend_asked = 0 WHERE hook = ?2 AND id BETWEEN ?3 AND ?4 AND state = 'held'",
+                           now, of, held->front(), held->back());
+        !done)
+        return std::move(done).error();
+    last = held->back();
+    return true;
+}
+
+}  // namespace sqlite::detail
+
 TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    auto is_disabled = impl_->database.read([&](sqlite::database& on) {
+        return sql::read_value<bool>(
+            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
+                       account.service, account.account));
+    });
+    if (!is_disabled) return std::move(is_disabled).error();
+    // In several transactions, so that others can write between them. Until the last one, the hook is disabled and nothing is sent.
+    std::optional<delivery_id> last;
+    for (bool any_more = is_disabled->value_or(false); any_more;) {
+        auto released =
+            impl_->database.transact([&](sqlite::database& on) { return sqlite::detail::release_held(on, id, last, now); });
+        if (!released) return std::move(released).error();
+        any_more = *released;
+    }
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         auto row = on.prepare(
                          "SELECT disabled_at IS NOT NULL FROM tollgate_hooks "
@@ -38102,21 +38164,16 @@ TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account,
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
-    // Without the write lock first: often there is nothing to do.
-    auto any = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                                                "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
-                                                ended_before));
-    });
-    if (!any) return std::move(any).error();
-    if (!any->value_or(false)) return std::size_t{0};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         auto of_deleted = sqlite::remove_deliveries_of_deleted(on, rows_max);
         if (!of_deleted) return of_deleted;
         auto ended = sqlite::remove_ended_before(on, ended_before, rows_max - *of_deleted);
         if (!ended) return ended;
         return *of_deleted + *ended;
-    });
+    };
+    return impl_->sweep_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
+                           sweep, ended_before);
 }
 
 }  // namespace tollgate
@@ -38417,18 +38474,7 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
-    // Without the write lock first: often there is nothing to delete.
-    auto any = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(
-            on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
-                       now));
-    });
-    if (!any) return std::move(any).error();
-    if (!any->value_or(true)) return std::size_t{0};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         std::size_t swept = 0;
         for (const sql::statement_text statement :
              {sql::statement_text{"DELETE FROM tollgate_codes WHERE id IN "
@@ -38444,7 +38490,12 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
             swept += static_cast<std::size_t>(on.changes());
         }
         return swept;
-    });
+    };
+    return impl_->sweep_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
+                           sweep, now);
 }
 
 }  // namespace tollgate
@@ -38554,7 +38605,7 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
             return std::move(done).error();
         const std::string host = delivery_host(**target);
         if (auto done = sqlite::remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
-        if (auto done = sqlite::remove_deliveries_of_deleted(on, sqlite::removed_at_once_max); !done)
+        if (auto done = sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max); !done)
             return std::move(done).error();
         return true;
     });
@@ -38673,11 +38724,13 @@ private:
         return &in_force_.emplace(host, static_cast<std::size_t>(all - over)).first->second;
     }
 
+    /// At most `changed_rows_max`: while there are more, the hook stays due.
     result<void> hold_due(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 "
-            "WHERE hook = ?1 AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2",
-            hook, time_.now);
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
+            "AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2 LIMIT ?3)",
+            hook, time_.now, changed_rows_max);
     }
 
     /// Returns how many.
@@ -39033,16 +39086,7 @@ TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
                                                                std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
-    // Without the write lock first: often there is nothing to delete.
-    auto any = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(
-            on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
-                       created_before, seen_before));
-    });
-    if (!any) return std::move(any).error();
-    if (!any->value_or(true)) return std::size_t{0};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
                                "FROM tollgate_sessions WHERE created_at < ? ORDER BY created_at LIMIT ?)",
                                created_before, rows_max);
@@ -39055,7 +39099,10 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
             !done)
             return std::move(done).error();
         return too_old + static_cast<std::size_t>(on.changes());
-    });
+    };
+    return impl_->sweep_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
+                           sweep, created_before, seen_before);
 }
 
 }  // namespace tollgate
@@ -39755,6 +39802,28 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 
 namespace tollgate::inline v0 {
 
+namespace sqlite::detail {
+
+/// Undoes what was done since the savepoint, also after an exception, unless it is cancelled.
+class undo_to_savepoint {
+public:
+    explicit undo_to_savepoint(sqlite3* on) noexcept : on_{on} {}
+    undo_to_savepoint(const undo_to_savepoint&) = delete;
+    undo_to_savepoint& operator=(const undo_to_savepoint&) = delete;
+    ~undo_to_savepoint() {
+        // Without a transaction, SQLite has already rolled it back as a whole.
+        if (on_ != nullptr && sqlite3_get_autocommit(on_) == 0)
+            sqlite3_exec(on_, "ROLLBACK TO tollgate_event; RELEASE tollgate_event", nullptr, nullptr, nullptr);
+    }
+
+    void cancel() noexcept { on_ = nullptr; }
+
+private:
+    sqlite3* on_;
+};
+
+}  // namespace sqlite::detail
+
 TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& reported, const message_seed& seed,
                                                                         instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
@@ -39763,15 +39832,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
         if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
             return std::move(good).error();
         if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
+        sqlite::detail::undo_to_savepoint undo{connection_};
         auto appended = sqlite::append_event(on, reported, seed, now);
-        if (appended) {
-            if (auto done = on.run("RELEASE tollgate_event"); !done) appended = std::move(done).error();
-        }
-        if (!appended && sqlite3_get_autocommit(connection_) == 0) {
-            // If this fails, SQLite has already rolled back the whole transaction.
-            static_cast<void>(on.run("ROLLBACK TO tollgate_event"));
-            static_cast<void>(on.run("RELEASE tollgate_event"));
-        }
+        if (!appended) return appended;
+        if (auto done = on.run("RELEASE tollgate_event"); !done) return std::move(done).error();
+        undo.cancel();
         return appended;
     });
 }
@@ -40130,7 +40195,7 @@ TOLLGATE_DECL result<void> expect_migrated(
 TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
                                                        std::string_view component, std::span<const statement_text> steps) {
     const auto status = [&](std::int64_t version) {
-        return sql::status_at(version, steps, [](const statement_text& step) { return step.text(); });
+        return sql::status_at(version, version, steps, [](const statement_text& step) { return step.text(); });
     };
     std::error_code ignored;
     if (settings.vfs.empty() && !std::filesystem::exists(path, ignored)) return status(0);
@@ -40445,8 +40510,8 @@ static_assert(time_source<postgres_clock>);
 /// database with an integrator's own. The newest node brings them up to date when it starts, while older ones continue
 /// to work.
 ///
-/// Every verb is one transaction, and, except for `complete` and `sweep_deliveries`, one round trip: READ COMMITTED,
-/// with locks on what it counts or removes. Reads are repeated when a connection breaks. Writes are not, because the
+/// Every verb is one transaction (READ COMMITTED, with locks on what it counts or removes) and one round trip, except for
+/// `complete`, `due_hooks`, `delete_hook` and sweeps. Reads are repeated when a connection breaks. Writes are not, because the
 /// first try may have taken effect: they return an error (unavailable), and the caller checks, or repeats them where
 /// that is harmless. Only what the server itself rolled back because of a concurrent transaction is tried again.
 ///
@@ -40619,12 +40684,12 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
-                                                               std::optional<delivery_id> before,
+                                                               std::optional<delivery_id> before = {},
                                                                std::optional<delivery_state> state = {}) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                                      std::size_t rows_max,
-                                                                     std::optional<delivery_id> made_for) noexcept;
+                                                                     std::optional<delivery_id> made_for = {}) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
     /// See `outbox`.
@@ -40654,7 +40719,7 @@ static_assert(token_store<postgres_store> && credential_cache<postgres_store> &&
 static_assert(hook_store<postgres_store>);
 static_assert(oauth_store<postgres_store>);
 static_assert(session_store<postgres_store>);
-static_assert(outbox<postgres_store> && shared_outbox<postgres_store>);
+static_assert(outbox<postgres_store> && shared_outbox<postgres_store> && backlog_source<postgres_store>);
 
 }  // namespace tollgate
 
@@ -40800,10 +40865,12 @@ public:
     /// `shift`: added to times, see `server_clock`.
     explicit batch(milliseconds shift) noexcept : shift_{shift} {}
 
+    /// Returns the index of its result.
     template <class... Values>
-    void add(statement_text text, const Values&... values) {
+    std::size_t add(statement_text text, const Values&... values) {
         begin(text, sizeof...(Values));
         (add_value(values), ...);
+        return statements_.size() - 1;
     }
 
     /// Sent after the transaction; its result is ignored. Nothing may be added after it.
@@ -41033,7 +41100,7 @@ struct connection_settings {
 };
 
 /// A notification (NOTIFY).
-struct notice {
+struct notification {
     std::string channel;
     std::string payload;
 };
@@ -41073,9 +41140,9 @@ public:
     void set_response_wait_max(milliseconds wait_max) noexcept { settings_.response_wait_max = wait_max; }
 
     /// Waits for input from the server: a notification or a close. False if the connection is unusable.
-    [[nodiscard]] TOLLGATE_DECL bool wait_for_notice(milliseconds wait_max, int wake_descriptor);
+    [[nodiscard]] TOLLGATE_DECL bool wait_for_notification(milliseconds wait_max, int wake_descriptor);
     /// The next notification received, also those that came with results; empty if there are no more.
-    [[nodiscard]] TOLLGATE_DECL std::optional<notice> take_notice();
+    [[nodiscard]] TOLLGATE_DECL std::optional<notification> take_notification();
 
 private:
     struct closer {
@@ -41220,7 +41287,7 @@ struct postgres_database_settings {
     std::size_t connections_for_lookups = 0;
     /// How long a call waits for one of them.
     milliseconds connection_wait_max{1000};
-    postgres::connection_settings each{};
+    postgres::connection_settings each{};  ///< of each connection
     /// The clock that callers use, see `postgres::server_clock`.
     postgres::server_clock::node_clock callers_clock = &postgres::server_clock::node_now;
 };
@@ -41601,7 +41668,7 @@ private:
     TOLLGATE_DECL void start() noexcept;
     TOLLGATE_DECL void listen_until_stopped() noexcept;
     TOLLGATE_DECL void listen_while_connected();
-    TOLLGATE_DECL void take_notices(connection& from);
+    TOLLGATE_DECL void take_notifications(connection& from);
     TOLLGATE_DECL void take_changes(std::string_view payload) noexcept;
     /// True if the listener should stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;
@@ -41623,8 +41690,7 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
-/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp, leases.ipp and completions.ipp.
+/// The state that the verbs use. Each verb is defined in the file of its family, beside this one.
 struct postgres_store::impl {
     impl(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_query},
@@ -41947,11 +42013,13 @@ struct column<message_seed> {
 
 namespace tollgate::inline v0::postgres {
 
-/// Deliveries that one transaction changes or removes besides its own work; tens of milliseconds
-inline constexpr std::size_t backlog_rows_max = 1000;
+/// Deliveries that one transaction changes besides its own work: tens of milliseconds.
+inline constexpr std::size_t changed_rows_max = 1000;
+/// Deliveries that one transaction removes: with `limits::attempts_per_delivery_max` attempts each, some tenths of a second.
+inline constexpr std::size_t removed_rows_max = 100;
 
-// These remove deliveries with their attempts, and events without deliveries. Two round trips each; nodes that remove at the same
-// time take different rows. Each returns how many deliveries it removed.
+// These remove deliveries with their attempts, and events without deliveries, in transactions of two round trips; nodes that remove
+// at the same time take different rows. Each returns how many deliveries it removed. What was removed before an error stays removed.
 
 /// Removes deliveries that were delivered, given up or held before `then`, oldest first.
 TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max);
@@ -42026,13 +42094,13 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
         "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1) UNION SELECT hooks.host_id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE deliveries.id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
         ids);
-    request.add(
+    const auto hooks = request.add(
         "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason, target_url FROM tollgate_hooks WHERE id = ANY "
         "(ARRAY("
         "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) AND account_id <> 0 ORDER BY id "
         "FOR NO KEY UPDATE",
         ids);
-    request.add(
+    const auto deliveries = request.add(
         "SELECT id, hook_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
         "FROM tollgate_deliveries WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
         ids);
@@ -42041,7 +42109,7 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
 
     completion_rows in;
     for (;;) {
-        auto row = (*response)[2]
+        auto row = (*response)[hooks]
                        .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
                              std::optional<disable_reason>, std::string>();
         if (!row) return std::move(row).error();
@@ -42053,7 +42121,7 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
         if (disabled_at && reason) hook.status.disabled = hook_disablement{*disabled_at, *reason};
     }
     for (;;) {
-        const auto row = (*response)[3]
+        const auto row = (*response)[deliveries]
                              .next<delivery_id, hook_id, delivery_state, instant, bool, bool, std::int64_t,
                                    std::int64_t, bool>();
         if (!row) return row.error();
@@ -42169,7 +42237,7 @@ inline void add_changed_hooks(batch& to, const completion_rows& in, instant now)
         "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
         "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
         "$3))",
-        disabled, now, backlog_rows_max);
+        disabled, now, changed_rows_max);
     to.add(
         "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
         "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
@@ -42231,10 +42299,11 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
         });
         if (!done) return std::move(done).error();
         // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
-        // including deliveries of other nodes. A failure is made up for next time.
+        // including deliveries of other nodes. After a failure, which may have taken seconds, the rest is left for the next time, too.
         for (const hook_id each : full)
-            static_cast<void>(postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max,
-                                                            sql::trim_counter::rows_max));
+            if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max,
+                                               sql::trim_counter::rows_max))
+                break;
         return results;
     });
 }
@@ -42392,7 +42461,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
             "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
             "SELECT id FROM before",
-            id, account.service, account.account, now, postgres::backlog_rows_max);
+            id, account.service, account.account, now, postgres::changed_rows_max);
         request.add(
             "UPDATE tollgate_hooks AS hooks SET has_backlog = "
             "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
@@ -42496,7 +42565,7 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
                   code.application);
         // Previously granted scopes stay in front, in their order.
-        batch.add(
+        const auto creating = batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
             "widened AS (SELECT id, scopes AS before, ("
             "SELECT coalesce(string_agg(scope, ' ' ORDER BY place), '') FROM ("
@@ -42520,7 +42589,7 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             code.user, code.application, limits::codes_per_grant_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = (*results)[2].only<std::optional<bool>, bool, bool>();
+        const auto row = (*results)[creating].only<std::optional<bool>, bool, bool>();
         if (!row) return row.error();
         const auto& [is_spent, has_grant, is_made] = *row;
         if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
@@ -42538,7 +42607,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
             shown.code_digest, shown.application);
         // A comparison with NULL is neither true nor false: a redirect_uri that was not sent passes.
-        batch.add(
+        const auto redeeming = batch.add(
             "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
             "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'expired' "
             "WHEN redirect <> $4 THEN 'redirect' "
@@ -42571,7 +42640,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
         auto results = impl_->database.run(batch);
         // The reuse of a code revokes tokens.
         if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
-        const auto row = (*results)[1].next<std::string, user_id, scope_set>();
+        const auto row = (*results)[redeeming].next<std::string, user_id, scope_set>();
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return redeemed_code{};
         const auto& [result, user, scopes] = **row;
@@ -42597,7 +42666,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $3) AND application_id = $2 "
             "FOR NO KEY UPDATE OF grants",
             shown.refresh_digest, shown.application, family);
-        batch.add(
+        const auto refreshing = batch.add(
             "WITH shown AS (SELECT tokens.id, grant_id, user_id, coalesce($4, tokens.scopes) AS scopes, "
             "token_digest = $1 AS is_current, successor_seed, "
             "CASE WHEN token_digest <> $1 AND (replaced_digest IS DISTINCT FROM $1 OR replaced_at + $8 <= $3) THEN 'reused' "
@@ -42625,7 +42694,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
         auto results = impl_->database.run(batch);
         // A token that was replaced before revokes others.
         if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
-        const auto row = (*results)[1].next<scope_set, std::string, user_id, std::optional<digest>>();
+        const auto row = (*results)[refreshing].next<scope_set, std::string, user_id, std::optional<digest>>();
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return refreshed_token{};
         const auto& [scopes, result, user, seed] = **row;
@@ -42731,6 +42800,16 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
 
 namespace tollgate::inline v0 {
 
+namespace postgres::detail {
+
+/// Until the end of the transaction, no other one changes how many hooks the account has for the event.
+inline void lock_hooks_for_counting(batch& in, const account_ref& account, std::string_view event) {
+    lock_for_counting(in, "hooks " + std::string{account.service.view()} + " " + std::to_string(account.account.value()) + " " +
+                              std::string{event});
+}
+
+}  // namespace postgres::detail
+
 TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
     const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
     return detail::without_exceptions([&]() -> result<hook_id> {
@@ -42738,8 +42817,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
         if (!secret) return secret.error();
         auto batch = impl_->database.make_batch();
         const std::string host = delivery_host(hook.target_url);
-        postgres::lock_for_counting(batch, "hooks " + std::string{hook.account.service.view()} + " " +
-                                     std::to_string(hook.account.account.value()) + " " + hook.event);
+        postgres::detail::lock_hooks_for_counting(batch, hook.account, hook.event);
         // Also locks an existing row, so that it is not deleted before the hook is inserted.
         batch.add(
             "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
@@ -42785,8 +42863,7 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
                                                        std::size_t hooks_per_event_max) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "hooks " + std::string{account.service.view()} + " " +
-                                     std::to_string(account.account.value()) + " " + changed.event);
+        postgres::detail::lock_hooks_for_counting(batch, account, changed.event);
         // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
         // refers to it. Deliveries store the host of their lease, so those that wait need no change.
         batch.add(
@@ -42802,7 +42879,7 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
             "SELECT set_config('tollgate.host_before', coalesce((SELECT host_id::text FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3), ''), true)",
             id, account.service, account.account);
-        batch.add(
+        const auto changing = batch.add(
             "WITH found AS (SELECT id, event = $4 OR $7 > (SELECT count(*) FROM tollgate_hooks WHERE service = $2 "
             "AND account_id = $3 AND event = $4) AS fits FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
             "FOR NO KEY UPDATE), "
@@ -42821,7 +42898,7 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
             delivery_host(changed.target_url));
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = (*results)[results->size() - 2].next<bool>();
+        const auto row = (*results)[changing].next<bool>();
         if (!row) return row.error();
         if (!*row) return false;
         if (!std::get<0>(**row)) return too_many_hooks(hooks_per_event_max);
@@ -42862,7 +42939,7 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
             id, account.service, account.account);
         // Belongs to no account from now on, so that no verb finds it.
-        batch.add(
+        const auto deleting = batch.add(
             "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true, ready_at = NULL "
             "WHERE id = $1 AND service = $2 AND account_id = $3",
             id, account.service, account.account);
@@ -42879,14 +42956,14 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
         batch.add(
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
-            id, postgres::backlog_rows_max);
+            id, postgres::changed_rows_max);
         postgres::add_removal_of_deleted_hook(batch, id);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        if ((*results)[1].affected() == 0) return false;
+        if ((*results)[deleting].affected() == 0) return false;
         // Its deliveries are no longer listed or leased. If this fails, or there are more of them, `due_hooks` and sweeps remove the rest.
         if (results->back().count() == 0)
-            static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::backlog_rows_max));
+            static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::changed_rows_max));
         return true;
     });
 }
@@ -42939,112 +43016,134 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
 
 namespace tollgate::inline v0 {
 
+namespace postgres::detail {
+
+/// The results of `add_lease`.
+struct lease_results {
+    std::size_t leased, previous_secrets;
+};
+
+inline lease_results add_lease(batch& to, std::span<const lease_request> requests, const lease_time& time) {
+    std::vector<hook_id> hooks;
+    std::vector<std::int64_t> deliveries_max, host_leases_max;
+    std::vector<instant> retry_at;
+    for (const lease_request& each : requests) {
+        hooks.push_back(each.hook);
+        deliveries_max.push_back(static_cast<std::int64_t>(each.deliveries_max));
+        host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
+        retry_at.push_back(each.full_host_retry_at);
+    }
+    // The following statements read the locked hosts from a setting of this transaction.
+    to.add(
+        "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
+        "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
+        "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
+        hooks);
+    // Before deliveries are read: a delivery committed after this has a notice that remains.
+    to.add(
+        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
+        "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
+        hooks, notices_max);
+    to.add(
+        "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
+        "WHERE hooks.id = ANY ($1) AND disabled_at IS NOT NULL AND state = 0 AND at <= $2 "
+        "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
+        hooks, time.now, changed_rows_max);
+    const auto leased = to.add(
+        "WITH requested AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
+        "FROM unnest($1, $2, $3) WITH ORDINALITY AS requests (hook_id, deliveries_max, host_leases_max, place) "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = requests.hook_id WHERE disabled_at IS NULL AND account_id <> 0 "
+        "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
+        "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM requested) AS hosts CROSS JOIN LATERAL ("
+        "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
+        "AND state = 0 AND is_leased AND at > $4) AS counted), "
+        "due AS (SELECT pending.id, place, host_leases_max, requested.host_id, row_number() OVER ("
+        "PARTITION BY requested.host_id ORDER BY place, pending.at, pending.id) AS number FROM requested CROSS JOIN LATERAL ("
+        "SELECT id, at FROM tollgate_deliveries WHERE hook_id = requested.id AND state = 0 AND at <= $4 "
+        "ORDER BY at, id LIMIT deliveries_max) AS pending), "
+        "chosen AS (SELECT id, place, number, due.host_id FROM due JOIN taken ON taken.host_id = due.host_id "
+        "WHERE number <= host_leases_max - leases), "
+        "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
+        "lease_number = lease_number + 1, resend_asked = false, host_id = chosen.host_id FROM chosen WHERE deliveries.id = chosen.id "
+        "AND state = 0 AND at <= $4 "
+        "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
+        "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, requested.type, target_url, secret, service, "
+        "account_id, name, data, happened_at, seed FROM leased "
+        "JOIN requested ON requested.id = hook_id AND requested.place = leased.place "
+        "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
+        hooks, deliveries_max, host_leases_max, time.now, time.until);
+    to.add(
+        "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
+        "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
+        "FROM unnest($1, $2, $3) AS requests (hook_id, host_leases_max, retry_at) "
+        "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
+        "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
+        "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
+        "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
+        "WHERE hooks.id = old.id AND old.account_id <> 0 "
+        "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
+        hooks, host_leases_max, retry_at, time.now);
+    const auto previous_secrets = to.add(
+        "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
+        "ORDER BY hook_id, id DESC",
+        hooks, time.now);
+    return {leased, previous_secrets};
+}
+
+using secrets_by_hook = std::unordered_map<hook_id, std::vector<std::string>>;
+
+inline result<secrets_by_hook> read_previous_secrets(rows& listed) {
+    secrets_by_hook secrets;
+    for (;;) {
+        auto row = listed.next<hook_id, std::string>();
+        if (!row) return std::move(row).error();
+        if (!*row) return secrets;
+        auto& [id, secret] = **row;
+        secrets[id].push_back(std::move(secret));
+    }
+}
+
+inline result<std::vector<due_delivery>> read_leased(rows& listed, const secrets_by_hook& previous_secrets) {
+    std::vector<due_delivery> leased;
+    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
+    for (;;) {
+        auto row = listed.next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string, std::string,
+                               service_name, account_id, std::string, std::string, instant, message_seed>();
+        if (!row) return std::move(row).error();
+        if (!*row) return leased;
+        auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at, seed] = **row;
+        auto& shared = events[event_number];
+        if (!shared) shared = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+        const auto previous = previous_secrets.find(hook);
+        leased.push_back({.lease = {id, number},
+                          .hook = hook,
+                          .event = shared,
+                          .message_id = message_id_of(seed, hook),
+                          .type = std::move(type),
+                          .target_url = std::move(target_url),
+                          .secret = std::move(secret),
+                          .previous_secrets = previous == previous_secrets.end() ? std::vector<std::string>{} : previous->second,
+                          .attempts_made = static_cast<unsigned>(attempts_made)});
+    }
+}
+
+}  // namespace postgres::detail
+
 /// Skips hosts that another transaction has locked; their hooks stay listed.
 TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
                                                                       const lease_time& lease) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<due_delivery>> {
         if (requests.empty()) return std::vector<due_delivery>{};
-        std::vector<hook_id> hooks;
-        std::vector<std::int64_t> deliveries_max, host_leases_max;
-        std::vector<instant> retry_at;
-        for (const lease_request& each : requests) {
-            hooks.push_back(each.hook);
-            deliveries_max.push_back(static_cast<std::int64_t>(each.deliveries_max));
-            host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
-            retry_at.push_back(each.full_host_retry_at);
-        }
-        auto request = impl_->database.make_batch();
-        // The following statements read the locked hosts from a setting of this transaction.
-        request.add(
-            "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
-            "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
-            "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
-            hooks);
-        // Before deliveries are read: a delivery committed after this has a notice that remains.
-        request.add(
-            "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
-            "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
-            hooks, postgres::notices_max);
-        request.add(
-            "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
-            "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
-            "WHERE hooks.id = ANY ($1) AND disabled_at IS NOT NULL AND state = 0 AND at <= $2 "
-            "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
-            hooks, lease.now, postgres::backlog_rows_max);
-        request.add(
-            "WITH requested AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
-            "FROM unnest($1, $2, $3) WITH ORDINALITY AS requests (hook_id, deliveries_max, host_leases_max, place) "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = requests.hook_id WHERE disabled_at IS NULL AND account_id <> 0 "
-            "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
-            "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM requested) AS hosts CROSS JOIN LATERAL ("
-            "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
-            "AND state = 0 AND is_leased AND at > $4) AS counted), "
-            "due AS (SELECT pending.id, place, host_leases_max, requested.host_id, row_number() OVER ("
-            "PARTITION BY requested.host_id ORDER BY place, pending.at, pending.id) AS number FROM requested CROSS JOIN LATERAL ("
-            "SELECT id, at FROM tollgate_deliveries WHERE hook_id = requested.id AND state = 0 AND at <= $4 "
-            "ORDER BY at, id LIMIT deliveries_max) AS pending), "
-            "chosen AS (SELECT id, place, number, due.host_id FROM due JOIN taken ON taken.host_id = due.host_id "
-            "WHERE number <= host_leases_max - leases), "
-            "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
-            "lease_number = lease_number + 1, resend_asked = false, host_id = chosen.host_id FROM chosen WHERE deliveries.id = chosen.id "
-            "AND state = 0 AND at <= $4 "
-            "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
-            "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, requested.type, target_url, secret, service, "
-            "account_id, name, data, happened_at, seed FROM leased "
-            "JOIN requested ON requested.id = hook_id AND requested.place = leased.place "
-            "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
-            hooks, deliveries_max, host_leases_max, lease.now, lease.until);
-        request.add(
-            "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
-            "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
-            "FROM unnest($1, $2, $3) AS requests (hook_id, host_leases_max, retry_at) "
-            "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
-            "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
-            "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
-            "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
-            "WHERE hooks.id = old.id AND old.account_id <> 0 "
-            "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
-            hooks, host_leases_max, retry_at, lease.now);
-        request.add(
-            "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
-            "ORDER BY hook_id, id DESC",
-            hooks, lease.now);
-        auto response = impl_->database.run(request);
-        if (!response) return std::move(response).error();
-
-        std::unordered_map<hook_id, std::vector<std::string>> previous_secrets;
-        for (postgres::rows& listed = response->back();;) {
-            auto row = listed.next<hook_id, std::string>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            auto& [id, secret] = **row;
-            previous_secrets[id].push_back(std::move(secret));
-        }
-        constexpr std::size_t leased_rows = 3;
-        std::vector<due_delivery> leased;
-        std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
-        for (;;) {
-            auto row = (*response)[leased_rows]
-                           .next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string,
-                                 std::string, service_name, account_id, std::string, std::string, instant, message_seed>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at,
-                   seed] = **row;
-            auto& shared = events[event_number];
-            if (!shared) shared = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
-            leased.push_back({.lease = {id, number},
-                              .hook = hook,
-                              .event = shared,
-                              .message_id = message_id_of(seed, hook),
-                              .type = std::move(type),
-                              .target_url = std::move(target_url),
-                              .secret = std::move(secret),
-                              .previous_secrets = previous_secrets[hook],
-                              .attempts_made = static_cast<unsigned>(attempts_made)});
-        }
-        sql::decrypt_all(impl_->keys, leased);
+        auto batch = impl_->database.make_batch();
+        const auto at = postgres::detail::add_lease(batch, requests, lease);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto previous_secrets = postgres::detail::read_previous_secrets((*results)[at.previous_secrets]);
+        if (!previous_secrets) return previous_secrets.error();
+        auto leased = postgres::detail::read_leased((*results)[at.leased], *previous_secrets);
+        if (leased) sql::decrypt_all(impl_->keys, *leased);
         return leased;
     });
 }
@@ -43056,8 +43155,8 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
 namespace tollgate::inline v0::postgres::detail {
 
 /// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the held ones of an
-/// enabled hook due. One hook and at most `backlog_rows_max` deliveries per call.
-inline result<void> work_on_backlog(postgres_database& on, instant now) {
+/// enabled hook due. One hook and at most `changed_rows_max` deliveries per call (removed: `removed_rows_max`).
+inline result<void> continue_hook_changes(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(
         "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
@@ -43069,7 +43168,7 @@ inline result<void> work_on_backlog(postgres_database& on, instant now) {
         "hook_id "
         "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
         "AND state = 0 AND NOT is_leased LIMIT $2))",
-        now, backlog_rows_max);
+        now, changed_rows_max);
     request.add(
         "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
         "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
@@ -43077,7 +43176,7 @@ inline result<void> work_on_backlog(postgres_database& on, instant now) {
         "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
         "LIMIT $2)) RETURNING hook_id) "
         "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
-        now, backlog_rows_max);
+        now, changed_rows_max);
     request.add(
         "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
         "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
@@ -43089,7 +43188,7 @@ inline result<void> work_on_backlog(postgres_database& on, instant now) {
     const auto any_deleted = response->back().only<bool>();
     if (!any_deleted) return any_deleted.error();
     if (!std::get<0>(*any_deleted)) return {};
-    auto removed = remove_deliveries_of_deleted(on, std::nullopt, backlog_rows_max);
+    auto removed = remove_deliveries_of_deleted(on, std::nullopt, removed_rows_max);
     if (!removed) return std::move(removed).error();
     return {};
 }
@@ -43189,11 +43288,9 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
         const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
         if (!row) return row.error();
         const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
-        if (has_backlog) {
-            if (auto done = postgres::detail::work_on_backlog(impl_->database, now); !done)
-                return std::move(done).error();
-        }
-        if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
+        // The hooks of others do not wait for it. What fails is tried again with the next listing.
+        const bool has_worked = has_backlog && postgres::detail::continue_hook_changes(impl_->database, now);
+        if (has_worked || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
         else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
         else page.next_at = ready_at ? ready_at : notice_at;
         return page;
@@ -43392,11 +43489,11 @@ inline constexpr std::array store_steps{
     // 1: tokens, hooks, applications, grants, codes, sessions.
     //
     // A host is the scheme, name and port of hooks' targets. Its row is the lock on all deliveries to it. It is written
-    // by each claim and attempt_result, so its page has free space (fillfactor) and is vacuumed early.
+    // by each `lease` and `complete`, so its page has free space (fillfactor) and is vacuumed early.
     //
     // A deleted hook belongs to no account (account 0) until its deliveries are removed. `has_backlog` means that more
-    // deliveries remain to be removed, held or released than one statement should change: claims and sweeps do the
-    // rest, a thousand at a time.
+    // deliveries remain to be removed, held or released than one statement should change: `due_hooks` and sweeps do the
+    // rest in steps.
     //
     // Access tokens may refer to an application without a row, an integrator's own, so they have no foreign key. In a
     // code, `refresh_token_id` is set when it is redeemed and identifies the token made from it; that token may have
@@ -43533,9 +43630,9 @@ inline constexpr std::array store_steps{
     // 2: events, deliveries, attempts.
     //
     // `at` is the time until which a delivery waits (state 0) or is leased, or since when it has been delivered (1),
-    // given up (2) or held (3). An expired lease stays open until another worker claims the delivery.
+    // given up (2) or held (3). An expired lease stays open until another worker leases the delivery.
     //
-    // A statement that makes deliveries due inserts a row here, which the next claim finds in any case.
+    // A statement that makes deliveries due inserts a row here, which the next `due_hooks` finds in any case.
     // Writing to the host's row instead would make every event of a host wait until the previous one is on disk.
     schema_step{R"(
         CREATE TABLE tollgate_events (
@@ -43658,7 +43755,7 @@ inline constexpr std::array store_steps{
     // 4: a hook stores when it may have a due delivery (`ready_at`; NULL if nothing waits), instead of its host. The
     // scheduler above the store decides which hooks are served.
     //
-    // Statements that make deliveries due insert a notice, which the next claim reads in any case. Writing
+    // Statements that make deliveries due insert a notice, which the next `due_hooks` reads in any case. Writing
     // to the hook's row instead would make every event of a hook wait until the previous one is on disk.
     schema_step{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN ready_at bigint;
@@ -44448,19 +44545,19 @@ TOLLGATE_DECL bool connection::is_sound() noexcept {
     return ::poll(&polled, 1, 0) == 0;
 }
 
-TOLLGATE_DECL bool connection::wait_for_notice(milliseconds wait_max, int wake_descriptor) {
+TOLLGATE_DECL bool connection::wait_for_notification(milliseconds wait_max, int wake_descriptor) {
     if (handle_ == nullptr) return false;
     const auto ended = wait(false, tollgate::detail::boot_now() + wait_max, wake_descriptor);
     return ended == waited::timed_out || (ended == waited::ready && PQconsumeInput(handle_.get()) == 1);
 }
 
-TOLLGATE_DECL std::optional<notice> connection::take_notice() {
+TOLLGATE_DECL std::optional<notification> connection::take_notification() {
     struct freer {
         void operator()(pgNotify* came) const noexcept { PQfreemem(came); }
     };
     const std::unique_ptr<pgNotify, freer> came{handle_ == nullptr ? nullptr : PQnotifies(handle_.get())};
     if (came == nullptr) return std::nullopt;
-    return notice{came->relname, came->extra};
+    return notification{came->relname, came->extra};
 }
 
 }  // namespace tollgate::postgres
@@ -44560,7 +44657,7 @@ TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::stri
                                                        std::span<const schema_step> steps) {
     const auto found = detail::read_schema_state(on, component);
     if (!found) return found.error();
-    return sql::status_at(found->version, steps, [](const schema_step& step) { return step.script.text(); });
+    return sql::status_at(found->version, found->works_with, steps, [](const schema_step& step) { return step.script.text(); });
 }
 
 }  // namespace tollgate::postgres
@@ -45092,20 +45189,20 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     while (!stops_) {
         const auto asked_at = tollgate::detail::boot_now();
         if (opened->run(lives).failed) return;
-        take_notices(*opened);
+        take_notifications(*opened);
         if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
         for (;;) {
             const auto left = std::chrono::ceil<milliseconds>(asked_at + every - tollgate::detail::boot_now());
             if (left <= milliseconds{0} || stops_) break;
-            if (!opened->wait_for_notice(left, wake_reading_)) return;
-            take_notices(*opened);
+            if (!opened->wait_for_notification(left, wake_reading_)) return;
+            take_notifications(*opened);
         }
     }
 }
 
-TOLLGATE_DECL void listener::take_notices(connection& from) {
+TOLLGATE_DECL void listener::take_notifications(connection& from) {
     bool any_due = false;
-    while (const auto each = from.take_notice()) {
+    while (const auto each = from.take_notification()) {
         if (each->channel == "tollgate_changes") take_changes(each->payload);
         else any_due = true;
     }
@@ -45125,7 +45222,9 @@ TOLLGATE_DECL void listener::take_changes(std::string_view payload) noexcept {
         const auto [stop, failed] = std::from_chars(next, end, user);
         is_understood = is_understood && failed == std::errc{};
         next = stop;
-        if (is_understood) changes_->forget(user_id{user});
+        const auto id = user_id::from(user);
+        is_understood = is_understood && id;
+        if (is_understood) changes_->forget(*id);
     }
     // `all`, or a message of a later release or another program.
     if (!is_understood) changes_->forget_all();
@@ -45176,10 +45275,21 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
     });
 }
 
-}  // namespace detail
+/// `remove_some(count)` removes at most so many in one transaction.
+template <class RemoveSome>
+result<std::size_t> remove_in_steps(std::size_t rows_max, RemoveSome&& remove_some) {
+    std::size_t removed = 0;
+    while (removed < rows_max) {
+        const std::size_t count = (std::min)(removed_rows_max, rows_max - removed);
+        auto some = remove_some(count);
+        if (!some) return some;
+        removed += *some;
+        if (*some < count) break;
+    }
+    return removed;
+}
 
-TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
-    if (rows_max == 0) return std::size_t{0};
+inline result<std::size_t> remove_some_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
     auto listing = on.make_batch();
     listing.add("BEGIN");
     // An event is locked together with its deliveries, so that of two transactions that remove the last two deliveries,
@@ -45189,7 +45299,32 @@ TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, ins
         "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
         "FOR UPDATE OF deliveries, events SKIP LOCKED",
         then, rows_max);
-    return detail::remove_listed(on, listing);
+    return remove_listed(on, listing);
+}
+
+inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
+    auto listing = on.make_batch();
+    listing.add("BEGIN");
+    // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
+    // waits.
+    listing.add(
+        "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
+        "AND hooks.id = coalesce($1, hooks.id) ORDER BY hooks.id LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
+        which);
+    listing.add(
+        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id "
+        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
+        "FOR UPDATE OF deliveries, events SKIP LOCKED",
+        rows_max);
+    return remove_listed(on, listing, deleted_hook::goes);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
+    return detail::remove_in_steps(rows_max, [&](std::size_t count) { return detail::remove_some_ended_before(on, then, count); });
 }
 
 TOLLGATE_DECL result<std::size_t> remove_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
@@ -45206,23 +45341,7 @@ TOLLGATE_DECL result<std::size_t> remove_ended_beyond(postgres_database& on, hoo
 }
 
 TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
-    if (rows_max == 0) return std::size_t{0};
-    auto listing = on.make_batch();
-    listing.add("BEGIN");
-    // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
-    // waits.
-    listing.add(
-        "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
-        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
-        "AND hooks.id = coalesce($1, hooks.id) ORDER BY hooks.id LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
-        which);
-    listing.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id "
-        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
-        "FOR UPDATE OF deliveries, events SKIP LOCKED",
-        rows_max);
-    return detail::remove_listed(on, listing, detail::deleted_hook::goes);
+    return detail::remove_in_steps(rows_max, [&](std::size_t count) { return detail::remove_some_of_deleted(on, which, count); });
 }
 
 TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id> which) {

@@ -277,7 +277,7 @@ class Usage(Case):
         with temporary_directory() as data:
             if on_postgres:
                 empty = flags_for(data / "nowhere")
-                places = [(empty, "no tables of a store")]
+                places = [(empty, "contains no Tollgate tables")]
             else:
                 empty_file = data / "empty.db"
                 empty_file.touch()

@@ -131,6 +131,9 @@ class Upgrading(Nodes):
                             "ALTER TABLE directory_users ADD COLUMN later text; "
                             "UPDATE tollgate_schema SET version = version + 1")
         started = self.node(store=store)
+        with temporary_directory() as data:
+            checked = run_command("check", "--data", data, "--store", store)
+            self.assertEqual((0, ""), (checked.returncode, checked.stderr), checked)
         for node in (running, started):
             self.assert_json(self.balance(node, running.demo_token))
             token, _ = node.add_token(1)
@@ -149,6 +152,8 @@ class Upgrading(Nodes):
                     result = run_command(*command, "--data", data, "--store", store)
                     self.assertEqual((1, ""), (result.returncode, result.stdout), result)
                     self.assertIn("later release", result.stderr)
+                if component == "store":
+                    self.assertIn("later release", run_command("check", "--data", data, "--store", store).stderr)
                 shared.query(store, "UPDATE tollgate_schema SET version = works_with, works_with = 0 "
                                     f"WHERE component = '{component}'")
 

@@ -98,6 +98,15 @@ class Systemd(Case):
             finally:
                 process.send_signal(signal.SIGTERM)
                 self.assertEqual(0, wait_for_exit(process)[0])
+        with manager() as systemd:  # signals do not postpone it
+            process = systemd.start(environment={"WATCHDOG_USEC": str(30 * 60 * 1_000_000)})
+            try:
+                self.assertEqual(["READY=1", "WATCHDOG=1"], [systemd.notification() for _ in range(2)])
+                process.send_signal(signal.SIGHUP)
+                self.assertEqual("WATCHDOG=1", systemd.notification())
+            finally:
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(0, wait_for_exit(process)[0])
         with manager() as systemd:  # the watchdog is for another process
             process = systemd.start(environment={"WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"})
             self.assertEqual("READY=1", systemd.notification())

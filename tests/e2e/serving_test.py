@@ -184,7 +184,7 @@ class Certificates(Case):
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 server.signal(signal.SIGHUP)
-                self.assertIn("the old certificate remains in use: another process keeps", server.log_after("SIGHUP"))
+                self.assertIn("the old certificate remains in use: another process has locked", server.log_after("SIGHUP"))
                 self.assertEqual(first, peer_certificate(server))
                 server.signal(signal.SIGTERM)
                 self.assertEqual(0, server.process.wait(30), "it ends while the directory is locked")

@@ -304,7 +304,7 @@ private:
 static_assert(hook_store<memory_store>);
 static_assert(oauth_store<memory_store>);
 static_assert(session_store<memory_store>);
-static_assert(outbox<memory_store>);
+static_assert(outbox<memory_store> && backlog_source<memory_store>);
 
 }  // namespace tollgate
 

@@ -16,8 +16,8 @@
 namespace tollgate::inline v0 {
 
 /// How many rows a `memory_store` or a `memory_token_store` takes before it refuses more with an error (unavailable).
-/// Expired rows are removed first. A row is about 1 to 4 kB. One user may have a quarter of the access tokens, codes and refresh
-/// tokens; other rows are bounded per user by `limits`.
+/// Expired access tokens, codes, refresh tokens and device codes are removed first. A row is about 1 to 4 kB. One user may
+/// have a quarter of the access tokens, codes and refresh tokens; other rows are bounded per user by `limits`.
 struct memory_settings {
     std::size_t personal_tokens_max = 100'000;
     std::size_t access_tokens_max = 100'000;

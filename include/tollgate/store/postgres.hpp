@@ -89,8 +89,8 @@ static_assert(time_source<postgres_clock>);
 /// database with an integrator's own. The newest node brings them up to date when it starts, while older ones continue
 /// to work.
 ///
-/// Every verb is one transaction, and, except for `complete` and `sweep_deliveries`, one round trip: READ COMMITTED,
-/// with locks on what it counts or removes. Reads are repeated when a connection breaks. Writes are not, because the
+/// Every verb is one transaction (READ COMMITTED, with locks on what it counts or removes) and one round trip, except for
+/// `complete`, `due_hooks`, `delete_hook` and sweeps. Reads are repeated when a connection breaks. Writes are not, because the
 /// first try may have taken effect: they return an error (unavailable), and the caller checks, or repeats them where
 /// that is harmless. Only what the server itself rolled back because of a concurrent transaction is tried again.
 ///
@@ -263,12 +263,12 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
-                                                               std::optional<delivery_id> before,
+                                                               std::optional<delivery_id> before = {},
                                                                std::optional<delivery_state> state = {}) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                                      std::size_t rows_max,
-                                                                     std::optional<delivery_id> made_for) noexcept;
+                                                                     std::optional<delivery_id> made_for = {}) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
     /// See `outbox`.
@@ -298,7 +298,7 @@ static_assert(token_store<postgres_store> && credential_cache<postgres_store> &&
 static_assert(hook_store<postgres_store>);
 static_assert(oauth_store<postgres_store>);
 static_assert(session_store<postgres_store>);
-static_assert(outbox<postgres_store> && shared_outbox<postgres_store>);
+static_assert(outbox<postgres_store> && shared_outbox<postgres_store> && backlog_source<postgres_store>);
 
 }  // namespace tollgate
 

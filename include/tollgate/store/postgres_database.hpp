@@ -35,7 +35,7 @@ struct postgres_database_settings {
     std::size_t connections_for_lookups = 0;
     /// How long a call waits for one of them.
     milliseconds connection_wait_max{1000};
-    postgres::connection_settings each{};
+    postgres::connection_settings each{};  ///< of each connection
     /// The clock that callers use, see `postgres::server_clock`.
     postgres::server_clock::node_clock callers_clock = &postgres::server_clock::node_now;
 };

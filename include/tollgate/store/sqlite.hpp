@@ -236,7 +236,7 @@ static_assert(token_store<sqlite_store> && credential_cache<sqlite_store> && use
 static_assert(hook_store<sqlite_store>);
 static_assert(oauth_store<sqlite_store>);
 static_assert(session_store<sqlite_store>);
-static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store>);
+static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store> && backlog_source<sqlite_store>);
 
 }  // namespace tollgate
 

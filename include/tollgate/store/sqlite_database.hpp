@@ -122,6 +122,7 @@ public:
 
     /// A connection until the end of the scope. Error (unavailable) if none became free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader();
+    /// The only connection that writes: others wait until the end of the scope.
     [[nodiscard]] TOLLGATE_DECL result<lease> writer();
     /// Waits 50 ms at most: enough to follow a few commits, and short enough for an optional write of a request.
     [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon();

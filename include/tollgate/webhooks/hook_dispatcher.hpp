@@ -72,10 +72,10 @@ public:
 
     /// Leases nothing more, lets attempts end, records them, and returns. After `deadline` the remaining attempts are
     /// cut off: those already sent are recorded, and all are due again at once for the next dispatcher. If the store's
-    /// last call failed, it is not called again, and they are due again when their lease ends. The default is as long as
-    /// an attempt may take. Called from a policy, it returns at once and stops in the background. May be called
-    /// repeatedly.
-    void stop(milliseconds deadline = seconds{15}) { worker_.stop(deadline); }
+    /// last call failed, it is not called again, and they are due again when their lease ends. Without a deadline: as long as
+    /// an attempt may take (`hook_client_settings::attempt_timeout`). Called from a policy, it returns at once and stops in
+    /// the background. May be called repeatedly.
+    void stop(std::optional<milliseconds> deadline = {}) { worker_.stop(deadline); }
 
     /// Checks for due deliveries at once.
     void wake() noexcept { worker_.wake(); }
@@ -125,7 +125,7 @@ private:
         instant now() noexcept override { return policy(policies_.clock).now(); }
         std::uint32_t chance() noexcept override {
             std::array<std::byte, sizeof(std::uint32_t)> bytes;
-            std::uint32_t value = 0x8000'0000;  // without randomness there is no jitter
+            std::uint32_t value = chance_without_jitter;
             if (!policy(policies_.random).fill(bytes)) return value;
             std::memcpy(&value, bytes.data(), sizeof value);
             return value;

@@ -67,9 +67,9 @@ std::string count_of(const std::string& schema, const std::string& table) {
 }
 
 /// Counts the notifications that any connection sends on the channel of due deliveries.
-class notice_counter {
+class notification_counter {
 public:
-    explicit notice_counter(const std::string& schema) : on_{schema} { REQUIRE(on_.run("LISTEN tollgate_deliveries")); }
+    explicit notification_counter(const std::string& schema) : on_{schema} { REQUIRE(on_.run("LISTEN tollgate_deliveries")); }
 
     /// The notifications since the last call. PostgreSQL delivers them in the order of their commits, including those of a
     /// session to itself, so all that were sent before have arrived.
@@ -352,17 +352,17 @@ TEST_CASE("events of any node are notified at once, also from a transaction and 
     });
     CHECK(claim_at(listening, noon).size() == 1);
     own_connection own{schema};
-    notice_counter notices{schema};
+    notification_counter notifications{schema};
     REQUIRE(own.run("BEGIN"));
     value_of(
         postgres_own_transaction(reporting, own.handle()).append_event(sample_event(account), sample_seed(100), noon));
-    CHECK(notices.count() == 0);
+    CHECK(notifications.count() == 0);
     expect_told("COMMIT", [&] { REQUIRE(own.run("COMMIT")); });
-    CHECK(notices.count() == 1);
+    CHECK(notifications.count() == 1);
     CHECK(claim_at(listening, noon).size() == 1);
 
     report(reporting, sample_account("sitesmaker", 999));  // no hook has this account
-    CHECK(notices.count() == 0);
+    CHECK(notifications.count() == 0);
 
     const auto before_the_stop = listening.changes_seen();
     server.stop();
@@ -586,6 +586,53 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     CHECK(count_of(schema, "deliveries") == "1");
     CHECK(count_of(schema, "events") == "1");
     CHECK(count_of(schema, "hooks") == "1");
+}
+
+TEST_CASE("deliveries are removed in transactions of a hundred at most") {
+    auto& server = postgres_server::shared();
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
+    const auto account = sample_account();
+    const auto hook = listen(store, account);
+    const auto add_deliveries = [&](const char* state) {
+        postgres_server::run(schema, std::string{"WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, "
+                                                 "seed) SELECT 'sitesmaker', 42, 'site.published', '{}', 0, "
+                                                 "decode(repeat('ab', 16), 'hex') FROM generate_series(1, 250) RETURNING id) "
+                                                 "INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, state, at) "
+                                                 "SELECT made.id, hooks.id, host_id, 0, "} +
+                                         state + ", 0 FROM made, tollgate_hooks AS hooks RETURNING id");
+    };
+    // With their attempts, more of them might take longer than a statement may.
+    own_connection own{schema};
+    REQUIRE(own.run("CREATE FUNCTION count_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                    "IF (SELECT count(*) FROM gone) > 100 THEN RAISE 'too many'; END IF; RETURN NULL; END $$; "
+                    "CREATE TRIGGER removed AFTER DELETE ON tollgate_deliveries REFERENCING OLD TABLE AS gone "
+                    "FOR EACH STATEMENT EXECUTE FUNCTION count_removed()"));
+    add_deliveries("1");
+    CHECK(value_of(store.sweep_deliveries(noon, 120)) == 120);
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 130);
+    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
+    add_deliveries("0");
+    CHECK(value_of(store.delete_hook(account, hook)));
+    CHECK(count_of(schema, "deliveries") == "0");
+    CHECK(count_of(schema, "hooks") == "0");
+}
+
+TEST_CASE("what is left of a change of one hook delays no other hook") {
+    auto& server = postgres_server::shared();
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
+    const auto changed = sample_account(), other = sample_account("sitesmaker", 43);
+    const auto hook = listen_at(store, changed, "https://changed.example/"), beside = listen(store, other);
+    report(store, other);
+    postgres_server::run(schema, "UPDATE tollgate_hooks SET has_backlog = true WHERE id = " + std::to_string(hook.value()) + " RETURNING id");
+    own_connection own{schema};
+    REQUIRE(own.run("BEGIN"));
+    REQUIRE(own.run("SELECT FROM tollgate_hooks WHERE id = " + std::to_string(hook.value()) + " FOR UPDATE"));
+    CHECK(due_hook_ids(store, noon) == std::vector{beside});
+    REQUIRE(own.run("COMMIT"));
+    CHECK(due_hook_ids(store, noon) == std::vector{beside});
+    CHECK(count_of(schema, "hooks WHERE has_backlog") == "0");
 }
 
 TEST_CASE("at most slightly more than the bound of a hook's ended deliveries are retained") {

@@ -446,6 +446,51 @@ TEST_CASE("a deleted hook with a large backlog on disk is removed at once, and i
     CHECK(count_in(file, "SELECT count(*) FROM tollgate_attempts") == 1);
 }
 
+TEST_CASE("a backlog on disk is held and released in steps, and listed as if the step were complete") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_store store{path};
+    auto file = *sqlite::database::open(path);
+    const auto account = sample_account();
+    const auto hook = listen(store, account);
+    add_deliveries(file, hook, 2500, std::nullopt);
+    const auto count = [&] { return count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'"); };
+    const auto all_are = [&](delivery_state state) {
+        const auto listed = deliveries(store, account, hook);
+        CHECK(listed.size() == 2500);
+        return std::all_of(listed.begin(), listed.end(), [&](const delivery& each) {
+            return (each.state == state || each.state == delivery_state::given_up) &&
+                   each.next_attempt_at.has_value() == (each.state == delivery_state::waiting);
+        });
+    };
+    auto one = sample_terms(noon);
+    one.deliveries_max = 1;
+    const auto leased = claim(store, one);
+    REQUIRE(leased.size() == 1);
+    expect_completed(store, completed(leased[0], delivery_outcome::gone), completion::hook_disabled);
+    CHECK(count() == 1000);
+    CHECK(all_are(delivery_state::held));
+    for (const std::int64_t held : {2000, 2499, 2499}) {
+        CHECK(claim(store, one).empty());
+        CHECK(count() == held);
+        CHECK(all_are(delivery_state::held));
+    }
+    CHECK_FALSE(value_of(store.due_hooks(noon, 10)).next_at);
+
+    // Which were released while the hook was still disabled, so that nothing was sent between the steps.
+    REQUIRE(file.run("CREATE TABLE released (while_disabled INTEGER)"));
+    REQUIRE(file.run("CREATE TRIGGER releases AFTER UPDATE OF state ON tollgate_deliveries BEGIN INSERT INTO released "
+                     "SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = new.hook; END"));
+    CHECK_FALSE(value_of(store.enable_hook(sample_account("sitesmaker", 43), hook, noon)));
+    CHECK(count() == 2499);
+    CHECK(value_of(store.enable_hook(account, hook, noon)));
+    CHECK(count_in(file, "SELECT count(*) FROM released WHERE while_disabled") == 2000);
+    CHECK(count_in(file, "SELECT count(*) FROM released") == 2499);
+    CHECK(count() == 0);
+    CHECK(all_are(delivery_state::waiting));
+    CHECK(claim(store, one).size() == 1);
+}
+
 TEST_CASE("the newest of a hook's ended deliveries are retained, up to the bound") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");

@@ -608,13 +608,18 @@ TEST_CASE("a dispatcher starts with settings at their bounds, and refuses settin
     struct count_row {
         const char* name;
         std::size_t& (*of)(all&);
+        std::size_t low = 1;
     };
     const count_row counts[] = {{"attempts_max", [](all& of) -> std::size_t& { return of.attempts_max; }},
                                 {"slow_attempts_max", [](all& of) -> std::size_t& { return of.slow_attempts_max; }},
                                 {"per_host_max", [](all& of) -> std::size_t& { return of.per_host_max; }},
                                 {"per_slow_host_max", [](all& of) -> std::size_t& { return of.per_slow_host_max; }},
                                 {"claim_max", [](all& of) -> std::size_t& { return of.claim_max; }},
-                                {"client.addresses_max", [](all& of) -> std::size_t& { return of.client.addresses_max; }}};
+                                {"per_hook_minute_max", [](all& of) -> std::size_t& { return of.per_hook_minute_max; }, 0},
+                                {"client.lookup_threads_max", [](all& of) -> std::size_t& { return of.client.lookup_threads_max; }, 0},
+                                {"client.addresses_max", [](all& of) -> std::size_t& { return of.client.addresses_max; }},
+                                {"client.idle_connections_max", [](all& of) -> std::size_t& { return of.client.idle_connections_max; }, 0},
+                                {"client.idle_per_host_max", [](all& of) -> std::size_t& { return of.client.idle_per_host_max; }, 0}};
     const auto start = [&](const all& settings) {
         hook_dispatcher dispatcher{setup.store, settings, setup.policies()};
         return dispatcher.start();
@@ -636,15 +641,17 @@ TEST_CASE("a dispatcher starts with settings at their bounds, and refuses settin
         of(least) = low;
         of(most) = high;
     }
-    for (const auto& [name, of] : counts) {
+    for (const auto& [name, of, low] : counts) {
         all settings;
-        of(settings) = 0;
-        refuses(settings, name);
+        if (low != 0) {
+            of(settings) = low - 1;
+            refuses(settings, name);
+        }
         if (std::string_view{name} != "attempts_max" && std::string_view{name} != "slow_attempts_max") {
             of(settings) = 1'000'001;  // those two are reduced to what the process can open
             refuses(settings, name);
         }
-        of(least) = 1;
+        of(least) = low;
         of(most) = 1'000'000;
     }
     all settings;

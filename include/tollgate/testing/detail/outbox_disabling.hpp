@@ -159,6 +159,23 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect(value_of(store.append_event(sample_event(account), sample_seed(9), later)) == 1, "events come again");
     });
 
+    add("hook: an ended lease is void after its hook was disabled", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 2);
+        auto terms = sample_terms(noon);
+        terms.deliveries_max = 1;
+        const auto lost = claim(store, terms);
+        terms.now = terms.lease_until;
+        terms.lease_until += seconds{30};
+        const auto other = claim(store, terms);  // notices that the first lease has ended
+        expect_completed(store, completed(other.at(0), gone), completion::hook_disabled, terms.now);
+        expect(claim(store, terms).empty(), "a disabled hook's deliveries are not due");
+        expect_completed(store, completed(lost.at(0), delivered), completion::too_late, terms.now);
+        for (const delivery& each : deliveries(store, account, hook))
+            expect(each.state != delivery_state::delivered, "a late success does not end a held delivery");
+    });
+
     add("hook: enabling it does not change when retries are due", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);

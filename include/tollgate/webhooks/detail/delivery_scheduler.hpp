@@ -44,7 +44,7 @@ struct ended_attempt {
     std::string retry_after{};
     std::string reason{};  ///< for the operator
     milliseconds duration{};
-    std::uint32_t chance = 0x8000'0000U;  ///< randomness for the retry plan, uniform over all values
+    std::uint32_t chance = chance_without_jitter;  ///< randomness for the retry plan, uniform over all values
 };
 
 /// Lists, because nodes move without allocating: a result can be delivered even when out of memory.

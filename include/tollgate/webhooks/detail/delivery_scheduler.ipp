@@ -95,8 +95,6 @@ TOLLGATE_DECL std::size_t delivery_scheduler::rows_max() const noexcept {
     return (std::min)(rows, (std::max)(fitting, std::size_t{in_flight() == 0}));
 }
 
-// ---- results of store calls and attempts
-
 TOLLGATE_DECL void delivery_scheduler::take_completed(result<std::vector<completion>> from, scheduler_time now,
                                                       scheduler_actions& into) {
     if (!from) {
@@ -201,8 +199,6 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     numbers_.erase(results_.back().lease.delivery.value());
     in_flight_.erase(found);
 }
-
-// ---- claims: list due hooks, choose, lease
 
 TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& failure, scheduler_time now, scheduler_actions& into) {
     store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);

@@ -66,7 +66,7 @@ public:
     TOLLGATE_DECL ~delivery_worker();
 
     TOLLGATE_DECL result<void> start();
-    TOLLGATE_DECL void stop(milliseconds deadline);
+    TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
 
 private:

@@ -68,13 +68,23 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
     for (const auto& [name, value, least, most] : times)
         if (value < least || value > most) return refuse(name, least.count(), most.count(), " ms");
 
+    struct bounded_count {
+        const char* name;
+        std::size_t value, least;
+    };
     constexpr std::size_t count_max = 1'000'000;
-    const std::pair<const char*, std::size_t> counts[] = {
-        {"attempts_max", settings.attempts_max}, {"slow_attempts_max", settings.slow_attempts_max},
-        {"per_host_max", settings.per_host_max}, {"per_slow_host_max", settings.per_slow_host_max},
-        {"claim_max", settings.claim_max},       {"client.addresses_max", client.addresses_max}};
-    for (const auto& [name, count] : counts)
-        if (count < 1 || count > count_max) return refuse(name, 1, count_max, "");
+    const bounded_count counts[] = {{"attempts_max", settings.attempts_max, 1},
+                                    {"slow_attempts_max", settings.slow_attempts_max, 1},
+                                    {"per_host_max", settings.per_host_max, 1},
+                                    {"per_slow_host_max", settings.per_slow_host_max, 1},
+                                    {"per_hook_minute_max", settings.per_hook_minute_max, 0},
+                                    {"claim_max", settings.claim_max, 1},
+                                    {"client.lookup_threads_max", client.lookup_threads_max, 0},
+                                    {"client.addresses_max", client.addresses_max, 1},
+                                    {"client.idle_connections_max", client.idle_connections_max, 0},
+                                    {"client.idle_per_host_max", client.idle_per_host_max, 0}};
+    for (const auto& [name, count, least] : counts)
+        if (count < least || count > count_max) return refuse(name, least, count_max, "");
     if (settings.retry.jitter_percent > 100) return refuse("retry.jitter_percent", 0, 100, "");
     return {};
 }
@@ -92,7 +102,7 @@ public:
     TOLLGATE_DECL ~impl();
 
     TOLLGATE_DECL result<void> start();
-    TOLLGATE_DECL void stop(milliseconds deadline);
+    TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
 
 private:
@@ -203,14 +213,14 @@ TOLLGATE_DECL result<void> delivery_worker::impl::start() {
     }
 }
 
-TOLLGATE_DECL void delivery_worker::impl::stop(milliseconds deadline) {
+TOLLGATE_DECL void delivery_worker::impl::stop(std::optional<milliseconds> deadline) {
     {
         const std::lock_guard hold{mutex_};
         if (state_ == state::fresh) state_ = state::stopped;
         if (state_ == state::running || state_ == state::stopping) {
             state_ = state::stopping;
             constexpr milliseconds longest = std::chrono::hours{24};
-            stop_at_ = (std::min)(stop_at_, clock::now() + (std::min)(deadline, longest));
+            stop_at_ = (std::min)(stop_at_, clock::now() + (std::min)(deadline.value_or(settings_.client.attempt_timeout), longest));
             changed_.notify_all();
         }
         if (callback_mark::is_set_for(*this)) return;
@@ -396,7 +406,7 @@ TOLLGATE_DECL delivery_worker::delivery_worker(worker_environment& environment, 
 TOLLGATE_DECL delivery_worker::~delivery_worker() = default;
 
 TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
-TOLLGATE_DECL void delivery_worker::stop(milliseconds deadline) { impl_->stop(deadline); }
+TOLLGATE_DECL void delivery_worker::stop(std::optional<milliseconds> deadline) { impl_->stop(deadline); }
 TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
 
 }  // namespace tollgate::webhooks

@@ -26,6 +26,9 @@ struct retry_schedule {
     milliseconds retry_after_max = std::chrono::hours{24};
 };
 
+/// The randomness with which a wait is as long as planned.
+inline constexpr std::uint32_t chance_without_jitter = 0x8000'0000U;
+
 /// How an attempt ended, for `judge_attempt`.
 struct attempt_report {
     tollgate::attempt attempt;

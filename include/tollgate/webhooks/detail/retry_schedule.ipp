@@ -51,8 +51,7 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
         // Never earlier than requested; and deliveries refused together are not retried together.
         const milliseconds honored = (std::min)(*requested, schedule.retry_after_max);
         const milliseconds earliest = (std::max)(honored, planned);
-        constexpr std::uint32_t middle = 0x8000'0000U;
-        wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + middle));
+        wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + chance_without_jitter));
         if (honored > planned) {
             const auto next = detail::planned_after(honored, schedule, sent.attempts_made);
             wait = (std::min)({wait, schedule.retry_after_max, next.value_or(wait)});

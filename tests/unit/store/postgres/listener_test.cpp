@@ -294,10 +294,10 @@ TEST_CASE_METHOD(two_nodes, "frequent changes send no notification and evict not
     listen.add("LISTEN tollgate_changes");
     query.add("SELECT 1");
     REQUIRE_FALSE(listening->run(listen).failed);
-    const auto notices = [&] {
+    const auto notifications = [&] {
         REQUIRE_FALSE(listening->run(query).failed);
         std::vector<std::string> all;
-        while (const auto each = listening->take_notice())
+        while (const auto each = listening->take_notification())
             if (each->payload != "users " + std::to_string(marker_user.value())) all.push_back(each->payload);
         return all;
     };
@@ -315,12 +315,12 @@ TEST_CASE_METHOD(two_nodes, "frequent changes send no notification and evict not
         value_of(other.refresh_access_token(sample_refresh(1, 1001, application)));
         CHECK(value_of(other.sweep_expired(now(), 100)) > 1);
     }));
-    CHECK(notices() == std::vector<std::string>{});
+    CHECK(notifications() == std::vector<std::string>{});
     CHECK(value_of(other.revoke_access_token(access_token(1).token_digest)));
-    CHECK(notices() == std::vector<std::string>{"users 7"});
+    CHECK(notifications() == std::vector<std::string>{"users 7"});
     server.run("NOTIFY tollgate_changes, 'users 5 8'");  // by an integrator's own tables
     CHECK(keeps("tgu_a", [&] { server.run("NOTIFY tollgate_changes, 'users 5 8'"); }));
-    for (const char* each : {"users 5 7", "all", "", "users", "users 5,7", "users x", "groups 5"}) {
+    for (const char* each : {"users 5 7", "all", "", "users", "users 5,7", "users x", "users 0", "users -5", "groups 5"}) {
         CAPTURE(each);
         if (std::string_view{each} == "users") continue;  // of no user
         CHECK_FALSE(keeps("tgu_a", [&] { server.run("NOTIFY tollgate_changes, '" + std::string{each} + "'"); }));

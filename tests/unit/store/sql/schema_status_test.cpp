@@ -35,7 +35,10 @@ TEST_CASE("statements of a script are counted", "[schema_status]") {
 
 TEST_CASE("the pending statements are those of the steps to come", "[schema_status]") {
     const std::vector<std::string_view> steps{"a; b", "c", "d; e; f"};
-    const auto at = [&](std::int64_t version) { return sql::status_at(version, steps, [](std::string_view step) { return step; }); };
+    const auto status = [&](std::int64_t version, std::int64_t works_with) {
+        return sql::status_at(version, works_with, steps, [](std::string_view step) { return step; });
+    };
+    const auto at = [&](std::int64_t version) { return status(version, version); };
     CHECK(at(0).pending_statements == 6);
     CHECK(at(2).pending_statements == 3);
     CHECK(at(2).version == 2);
@@ -43,4 +46,8 @@ TEST_CASE("the pending statements are those of the steps to come", "[schema_stat
     CHECK(at(3).pending_statements == 0);
     CHECK(at(4).pending_statements == 0);  // of a later release
     CHECK(at(4).version == 4);
+
+    for (const std::int64_t works_with : {0, 2, 3}) CHECK(status(4, works_with).is_usable);
+    CHECK_FALSE(status(4, 4).is_usable);
+    CHECK(at(0).is_usable);
 }

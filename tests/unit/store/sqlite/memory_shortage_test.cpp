@@ -1,5 +1,7 @@
 #include <tollgate/store/sqlite.hpp>
 
+#include <tollgate/store/sqlite_database.hpp>
+#include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/expect.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
@@ -12,11 +14,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
 using namespace tollgate;
 using namespace tollgate::testing;
+using namespace tollgate::testing::detail;
 using tollgate_test::allocations_left;
 
 namespace {
@@ -106,6 +110,36 @@ TEST_CASE("a store that runs out of memory reports it and keeps its connections"
         }
         CHECK(was_whole);
     }
+}
+
+TEST_CASE("after memory ran out within the caller's transaction, no part of the event is in it") {
+    small_store small;
+    value_of(small.store.create_hook(small.hook, 1000));
+    sqlite3* opened = nullptr;
+    REQUIRE(sqlite3_open(small.directory.file("test.db").c_str(), &opened) == SQLITE_OK);
+    const std::unique_ptr<sqlite3, int (*)(sqlite3*)> own{opened, sqlite3_close};
+    const auto run = [&](const char* script) { return sqlite3_exec(own.get(), script, nullptr, nullptr, nullptr) == SQLITE_OK; };
+    sqlite_own_transaction outbox{own.get()};
+    bool was_whole = false;
+    int failures = 0;
+    for (long n = 0; n < 500 && !was_whole; ++n) {
+        CAPTURE(n);
+        REQUIRE(run("BEGIN"));
+        allocations_left = n;
+        const auto appended = outbox.append_event(sample_event(small.account), sample_seed(1), noon);
+        allocations_left.reset();
+        was_whole = appended.has_value();
+        if (!appended) {
+            CHECK(appended.error().kind == error_kind::unavailable);
+            ++failures;
+        }
+        REQUIRE(run(appended ? "ROLLBACK" : "COMMIT"));
+        CHECK(value_of(small.other.due_hooks(noon, 10)).hooks.empty());
+        REQUIRE(run("CREATE TABLE IF NOT EXISTS leftovers (count INTEGER CHECK (count = 0)); "
+                    "INSERT INTO leftovers SELECT count(*) FROM tollgate_events"));
+    }
+    CHECK(was_whole);
+    CHECK(failures > 3);
 }
 
 #endif

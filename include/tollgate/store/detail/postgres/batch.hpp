@@ -27,10 +27,12 @@ public:
     /// `shift`: added to times, see `server_clock`.
     explicit batch(milliseconds shift) noexcept : shift_{shift} {}
 
+    /// Returns the index of its result.
     template <class... Values>
-    void add(statement_text text, const Values&... values) {
+    std::size_t add(statement_text text, const Values&... values) {
         begin(text, sizeof...(Values));
         (add_value(values), ...);
+        return statements_.size() - 1;
     }
 
     /// Sent after the transaction; its result is ignored. Nothing may be added after it.

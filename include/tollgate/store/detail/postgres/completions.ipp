@@ -68,13 +68,13 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
         "SELECT host_id FROM tollgate_deliveries WHERE id = ANY ($1) UNION SELECT hooks.host_id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE deliveries.id = ANY ($1))) ORDER BY id FOR NO KEY UPDATE",
         ids);
-    request.add(
+    const auto hooks = request.add(
         "SELECT id, failing_since, last_failure_at, disabled_at, disable_reason, target_url FROM tollgate_hooks WHERE id = ANY "
         "(ARRAY("
         "SELECT hook_id FROM tollgate_deliveries WHERE id = ANY ($1))) AND account_id <> 0 ORDER BY id "
         "FOR NO KEY UPDATE",
         ids);
-    request.add(
+    const auto deliveries = request.add(
         "SELECT id, hook_id, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_asked "
         "FROM tollgate_deliveries WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
         ids);
@@ -83,7 +83,7 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
 
     completion_rows in;
     for (;;) {
-        auto row = (*response)[2]
+        auto row = (*response)[hooks]
                        .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
                              std::optional<disable_reason>, std::string>();
         if (!row) return std::move(row).error();
@@ -95,7 +95,7 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
         if (disabled_at && reason) hook.status.disabled = hook_disablement{*disabled_at, *reason};
     }
     for (;;) {
-        const auto row = (*response)[3]
+        const auto row = (*response)[deliveries]
                              .next<delivery_id, hook_id, delivery_state, instant, bool, bool, std::int64_t,
                                    std::int64_t, bool>();
         if (!row) return row.error();
@@ -211,7 +211,7 @@ inline void add_changed_hooks(batch& to, const completion_rows& in, instant now)
         "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
         "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
         "$3))",
-        disabled, now, backlog_rows_max);
+        disabled, now, changed_rows_max);
     to.add(
         "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
         "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
@@ -273,10 +273,11 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
         });
         if (!done) return std::move(done).error();
         // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
-        // including deliveries of other nodes. A failure is made up for next time.
+        // including deliveries of other nodes. After a failure, which may have taken seconds, the rest is left for the next time, too.
         for (const hook_id each : full)
-            static_cast<void>(postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max,
-                                                            sql::trim_counter::rows_max));
+            if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max,
+                                               sql::trim_counter::rows_max))
+                break;
         return results;
     });
 }

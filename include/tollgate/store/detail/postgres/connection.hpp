@@ -34,7 +34,7 @@ struct connection_settings {
 };
 
 /// A notification (NOTIFY).
-struct notice {
+struct notification {
     std::string channel;
     std::string payload;
 };
@@ -74,9 +74,9 @@ public:
     void set_response_wait_max(milliseconds wait_max) noexcept { settings_.response_wait_max = wait_max; }
 
     /// Waits for input from the server: a notification or a close. False if the connection is unusable.
-    [[nodiscard]] TOLLGATE_DECL bool wait_for_notice(milliseconds wait_max, int wake_descriptor);
+    [[nodiscard]] TOLLGATE_DECL bool wait_for_notification(milliseconds wait_max, int wake_descriptor);
     /// The next notification received, also those that came with results; empty if there are no more.
-    [[nodiscard]] TOLLGATE_DECL std::optional<notice> take_notice();
+    [[nodiscard]] TOLLGATE_DECL std::optional<notification> take_notification();
 
 private:
     struct closer {

@@ -326,19 +326,19 @@ TOLLGATE_DECL bool connection::is_sound() noexcept {
     return ::poll(&polled, 1, 0) == 0;
 }
 
-TOLLGATE_DECL bool connection::wait_for_notice(milliseconds wait_max, int wake_descriptor) {
+TOLLGATE_DECL bool connection::wait_for_notification(milliseconds wait_max, int wake_descriptor) {
     if (handle_ == nullptr) return false;
     const auto ended = wait(false, tollgate::detail::boot_now() + wait_max, wake_descriptor);
     return ended == waited::timed_out || (ended == waited::ready && PQconsumeInput(handle_.get()) == 1);
 }
 
-TOLLGATE_DECL std::optional<notice> connection::take_notice() {
+TOLLGATE_DECL std::optional<notification> connection::take_notification() {
     struct freer {
         void operator()(pgNotify* came) const noexcept { PQfreemem(came); }
     };
     const std::unique_ptr<pgNotify, freer> came{handle_ == nullptr ? nullptr : PQnotifies(handle_.get())};
     if (came == nullptr) return std::nullopt;
-    return notice{came->relname, came->extra};
+    return notification{came->relname, came->extra};
 }
 
 }  // namespace tollgate::postgres

@@ -143,7 +143,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
             "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
             "SELECT id FROM before",
-            id, account.service, account.account, now, postgres::backlog_rows_max);
+            id, account.service, account.account, now, postgres::changed_rows_max);
         request.add(
             "UPDATE tollgate_hooks AS hooks SET has_backlog = "
             "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "

@@ -28,7 +28,7 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
                   code.application);
         // Previously granted scopes stay in front, in their order.
-        batch.add(
+        const auto creating = batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
             "widened AS (SELECT id, scopes AS before, ("
             "SELECT coalesce(string_agg(scope, ' ' ORDER BY place), '') FROM ("
@@ -52,7 +52,7 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             code.user, code.application, limits::codes_per_grant_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = (*results)[2].only<std::optional<bool>, bool, bool>();
+        const auto row = (*results)[creating].only<std::optional<bool>, bool, bool>();
         if (!row) return row.error();
         const auto& [is_spent, has_grant, is_made] = *row;
         if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
@@ -70,7 +70,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
             shown.code_digest, shown.application);
         // A comparison with NULL is neither true nor false: a redirect_uri that was not sent passes.
-        batch.add(
+        const auto redeeming = batch.add(
             "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
             "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'expired' "
             "WHEN redirect <> $4 THEN 'redirect' "
@@ -103,7 +103,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
         auto results = impl_->database.run(batch);
         // The reuse of a code revokes tokens.
         if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
-        const auto row = (*results)[1].next<std::string, user_id, scope_set>();
+        const auto row = (*results)[redeeming].next<std::string, user_id, scope_set>();
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return redeemed_code{};
         const auto& [result, user, scopes] = **row;
@@ -129,7 +129,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $3) AND application_id = $2 "
             "FOR NO KEY UPDATE OF grants",
             shown.refresh_digest, shown.application, family);
-        batch.add(
+        const auto refreshing = batch.add(
             "WITH shown AS (SELECT tokens.id, grant_id, user_id, coalesce($4, tokens.scopes) AS scopes, "
             "token_digest = $1 AS is_current, successor_seed, "
             "CASE WHEN token_digest <> $1 AND (replaced_digest IS DISTINCT FROM $1 OR replaced_at + $8 <= $3) THEN 'reused' "
@@ -157,7 +157,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
         auto results = impl_->database.run(batch);
         // A token that was replaced before revokes others.
         if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
-        const auto row = (*results)[1].next<scope_set, std::string, user_id, std::optional<digest>>();
+        const auto row = (*results)[refreshing].next<scope_set, std::string, user_id, std::optional<digest>>();
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return refreshed_token{};
         const auto& [scopes, result, user, seed] = **row;

@@ -10,6 +10,16 @@
 
 namespace tollgate::inline v0 {
 
+namespace postgres::detail {
+
+/// Until the end of the transaction, no other one changes how many hooks the account has for the event.
+inline void lock_hooks_for_counting(batch& in, const account_ref& account, std::string_view event) {
+    lock_for_counting(in, "hooks " + std::string{account.service.view()} + " " + std::to_string(account.account.value()) + " " +
+                              std::string{event});
+}
+
+}  // namespace postgres::detail
+
 TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
     const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
     return detail::without_exceptions([&]() -> result<hook_id> {
@@ -17,8 +27,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
         if (!secret) return secret.error();
         auto batch = impl_->database.make_batch();
         const std::string host = delivery_host(hook.target_url);
-        postgres::lock_for_counting(batch, "hooks " + std::string{hook.account.service.view()} + " " +
-                                     std::to_string(hook.account.account.value()) + " " + hook.event);
+        postgres::detail::lock_hooks_for_counting(batch, hook.account, hook.event);
         // Also locks an existing row, so that it is not deleted before the hook is inserted.
         batch.add(
             "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
@@ -64,8 +73,7 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
                                                        std::size_t hooks_per_event_max) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "hooks " + std::string{account.service.view()} + " " +
-                                     std::to_string(account.account.value()) + " " + changed.event);
+        postgres::detail::lock_hooks_for_counting(batch, account, changed.event);
         // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
         // refers to it. Deliveries store the host of their lease, so those that wait need no change.
         batch.add(
@@ -81,7 +89,7 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
             "SELECT set_config('tollgate.host_before', coalesce((SELECT host_id::text FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3), ''), true)",
             id, account.service, account.account);
-        batch.add(
+        const auto changing = batch.add(
             "WITH found AS (SELECT id, event = $4 OR $7 > (SELECT count(*) FROM tollgate_hooks WHERE service = $2 "
             "AND account_id = $3 AND event = $4) AS fits FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
             "FOR NO KEY UPDATE), "
@@ -100,7 +108,7 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
             delivery_host(changed.target_url));
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = (*results)[results->size() - 2].next<bool>();
+        const auto row = (*results)[changing].next<bool>();
         if (!row) return row.error();
         if (!*row) return false;
         if (!std::get<0>(**row)) return too_many_hooks(hooks_per_event_max);
@@ -141,7 +149,7 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
             id, account.service, account.account);
         // Belongs to no account from now on, so that no verb finds it.
-        batch.add(
+        const auto deleting = batch.add(
             "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true, ready_at = NULL "
             "WHERE id = $1 AND service = $2 AND account_id = $3",
             id, account.service, account.account);
@@ -158,14 +166,14 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
         batch.add(
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
-            id, postgres::backlog_rows_max);
+            id, postgres::changed_rows_max);
         postgres::add_removal_of_deleted_hook(batch, id);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        if ((*results)[1].affected() == 0) return false;
+        if ((*results)[deleting].affected() == 0) return false;
         // Its deliveries are no longer listed or leased. If this fails, or there are more of them, `due_hooks` and sweeps remove the rest.
         if (results->back().count() == 0)
-            static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::backlog_rows_max));
+            static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::changed_rows_max));
         return true;
     });
 }

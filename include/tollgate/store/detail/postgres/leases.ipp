@@ -14,112 +14,134 @@
 
 namespace tollgate::inline v0 {
 
+namespace postgres::detail {
+
+/// The results of `add_lease`.
+struct lease_results {
+    std::size_t leased, previous_secrets;
+};
+
+inline lease_results add_lease(batch& to, std::span<const lease_request> requests, const lease_time& time) {
+    std::vector<hook_id> hooks;
+    std::vector<std::int64_t> deliveries_max, host_leases_max;
+    std::vector<instant> retry_at;
+    for (const lease_request& each : requests) {
+        hooks.push_back(each.hook);
+        deliveries_max.push_back(static_cast<std::int64_t>(each.deliveries_max));
+        host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
+        retry_at.push_back(each.full_host_retry_at);
+    }
+    // The following statements read the locked hosts from a setting of this transaction.
+    to.add(
+        "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
+        "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
+        "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
+        hooks);
+    // Before deliveries are read: a delivery committed after this has a notice that remains.
+    to.add(
+        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
+        "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
+        hooks, notices_max);
+    to.add(
+        "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
+        "WHERE hooks.id = ANY ($1) AND disabled_at IS NOT NULL AND state = 0 AND at <= $2 "
+        "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
+        hooks, time.now, changed_rows_max);
+    const auto leased = to.add(
+        "WITH requested AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
+        "FROM unnest($1, $2, $3) WITH ORDINALITY AS requests (hook_id, deliveries_max, host_leases_max, place) "
+        "JOIN tollgate_hooks AS hooks ON hooks.id = requests.hook_id WHERE disabled_at IS NULL AND account_id <> 0 "
+        "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
+        "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM requested) AS hosts CROSS JOIN LATERAL ("
+        "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
+        "AND state = 0 AND is_leased AND at > $4) AS counted), "
+        "due AS (SELECT pending.id, place, host_leases_max, requested.host_id, row_number() OVER ("
+        "PARTITION BY requested.host_id ORDER BY place, pending.at, pending.id) AS number FROM requested CROSS JOIN LATERAL ("
+        "SELECT id, at FROM tollgate_deliveries WHERE hook_id = requested.id AND state = 0 AND at <= $4 "
+        "ORDER BY at, id LIMIT deliveries_max) AS pending), "
+        "chosen AS (SELECT id, place, number, due.host_id FROM due JOIN taken ON taken.host_id = due.host_id "
+        "WHERE number <= host_leases_max - leases), "
+        "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
+        "lease_number = lease_number + 1, resend_asked = false, host_id = chosen.host_id FROM chosen WHERE deliveries.id = chosen.id "
+        "AND state = 0 AND at <= $4 "
+        "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
+        "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, requested.type, target_url, secret, service, "
+        "account_id, name, data, happened_at, seed FROM leased "
+        "JOIN requested ON requested.id = hook_id AND requested.place = leased.place "
+        "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
+        hooks, deliveries_max, host_leases_max, time.now, time.until);
+    to.add(
+        "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
+        "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
+        "FROM unnest($1, $2, $3) AS requests (hook_id, host_leases_max, retry_at) "
+        "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
+        "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
+        "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
+        "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
+        "WHERE hooks.id = old.id AND old.account_id <> 0 "
+        "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
+        hooks, host_leases_max, retry_at, time.now);
+    const auto previous_secrets = to.add(
+        "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
+        "ORDER BY hook_id, id DESC",
+        hooks, time.now);
+    return {leased, previous_secrets};
+}
+
+using secrets_by_hook = std::unordered_map<hook_id, std::vector<std::string>>;
+
+inline result<secrets_by_hook> read_previous_secrets(rows& listed) {
+    secrets_by_hook secrets;
+    for (;;) {
+        auto row = listed.next<hook_id, std::string>();
+        if (!row) return std::move(row).error();
+        if (!*row) return secrets;
+        auto& [id, secret] = **row;
+        secrets[id].push_back(std::move(secret));
+    }
+}
+
+inline result<std::vector<due_delivery>> read_leased(rows& listed, const secrets_by_hook& previous_secrets) {
+    std::vector<due_delivery> leased;
+    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
+    for (;;) {
+        auto row = listed.next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string, std::string,
+                               service_name, account_id, std::string, std::string, instant, message_seed>();
+        if (!row) return std::move(row).error();
+        if (!*row) return leased;
+        auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at, seed] = **row;
+        auto& shared = events[event_number];
+        if (!shared) shared = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+        const auto previous = previous_secrets.find(hook);
+        leased.push_back({.lease = {id, number},
+                          .hook = hook,
+                          .event = shared,
+                          .message_id = message_id_of(seed, hook),
+                          .type = std::move(type),
+                          .target_url = std::move(target_url),
+                          .secret = std::move(secret),
+                          .previous_secrets = previous == previous_secrets.end() ? std::vector<std::string>{} : previous->second,
+                          .attempts_made = static_cast<unsigned>(attempts_made)});
+    }
+}
+
+}  // namespace postgres::detail
+
 /// Skips hosts that another transaction has locked; their hooks stay listed.
 TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
                                                                       const lease_time& lease) noexcept {
     return detail::without_exceptions([&]() -> result<std::vector<due_delivery>> {
         if (requests.empty()) return std::vector<due_delivery>{};
-        std::vector<hook_id> hooks;
-        std::vector<std::int64_t> deliveries_max, host_leases_max;
-        std::vector<instant> retry_at;
-        for (const lease_request& each : requests) {
-            hooks.push_back(each.hook);
-            deliveries_max.push_back(static_cast<std::int64_t>(each.deliveries_max));
-            host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
-            retry_at.push_back(each.full_host_retry_at);
-        }
-        auto request = impl_->database.make_batch();
-        // The following statements read the locked hosts from a setting of this transaction.
-        request.add(
-            "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
-            "SELECT id FROM tollgate_hosts WHERE id = ANY (ARRAY(SELECT host_id FROM tollgate_hooks WHERE id = ANY ($1))) "
-            "ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) AS locked",
-            hooks);
-        // Before deliveries are read: a delivery committed after this has a notice that remains.
-        request.add(
-            "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
-            "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
-            hooks, postgres::notices_max);
-        request.add(
-            "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
-            "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
-            "WHERE hooks.id = ANY ($1) AND disabled_at IS NOT NULL AND state = 0 AND at <= $2 "
-            "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
-            hooks, lease.now, postgres::backlog_rows_max);
-        request.add(
-            "WITH requested AS (SELECT hooks.id, host_id, type, target_url, secret, place, deliveries_max, host_leases_max "
-            "FROM unnest($1, $2, $3) WITH ORDINALITY AS requests (hook_id, deliveries_max, host_leases_max, place) "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = requests.hook_id WHERE disabled_at IS NULL AND account_id <> 0 "
-            "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
-            "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM requested) AS hosts CROSS JOIN LATERAL ("
-            "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
-            "AND state = 0 AND is_leased AND at > $4) AS counted), "
-            "due AS (SELECT pending.id, place, host_leases_max, requested.host_id, row_number() OVER ("
-            "PARTITION BY requested.host_id ORDER BY place, pending.at, pending.id) AS number FROM requested CROSS JOIN LATERAL ("
-            "SELECT id, at FROM tollgate_deliveries WHERE hook_id = requested.id AND state = 0 AND at <= $4 "
-            "ORDER BY at, id LIMIT deliveries_max) AS pending), "
-            "chosen AS (SELECT id, place, number, due.host_id FROM due JOIN taken ON taken.host_id = due.host_id "
-            "WHERE number <= host_leases_max - leases), "
-            "leased AS (UPDATE tollgate_deliveries AS deliveries SET at = $5, is_leased = true, lease_is_open = true, "
-            "lease_number = lease_number + 1, resend_asked = false, host_id = chosen.host_id FROM chosen WHERE deliveries.id = chosen.id "
-            "AND state = 0 AND at <= $4 "
-            "RETURNING deliveries.id, lease_number, hook_id, event_id, attempts_made, chosen.place, chosen.number) "
-            "SELECT leased.id, lease_number, hook_id, event_id, attempts_made, requested.type, target_url, secret, service, "
-            "account_id, name, data, happened_at, seed FROM leased "
-            "JOIN requested ON requested.id = hook_id AND requested.place = leased.place "
-            "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
-            hooks, deliveries_max, host_leases_max, lease.now, lease.until);
-        request.add(
-            "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
-            "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
-            "FROM unnest($1, $2, $3) AS requests (hook_id, host_leases_max, retry_at) "
-            "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
-            "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
-            "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
-            "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
-            "WHERE hooks.id = old.id AND old.account_id <> 0 "
-            "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
-            hooks, host_leases_max, retry_at, lease.now);
-        request.add(
-            "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
-            "ORDER BY hook_id, id DESC",
-            hooks, lease.now);
-        auto response = impl_->database.run(request);
-        if (!response) return std::move(response).error();
-
-        std::unordered_map<hook_id, std::vector<std::string>> previous_secrets;
-        for (postgres::rows& listed = response->back();;) {
-            auto row = listed.next<hook_id, std::string>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            auto& [id, secret] = **row;
-            previous_secrets[id].push_back(std::move(secret));
-        }
-        constexpr std::size_t leased_rows = 3;
-        std::vector<due_delivery> leased;
-        std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
-        for (;;) {
-            auto row = (*response)[leased_rows]
-                           .next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string,
-                                 std::string, service_name, account_id, std::string, std::string, instant, message_seed>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at,
-                   seed] = **row;
-            auto& shared = events[event_number];
-            if (!shared) shared = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
-            leased.push_back({.lease = {id, number},
-                              .hook = hook,
-                              .event = shared,
-                              .message_id = message_id_of(seed, hook),
-                              .type = std::move(type),
-                              .target_url = std::move(target_url),
-                              .secret = std::move(secret),
-                              .previous_secrets = previous_secrets[hook],
-                              .attempts_made = static_cast<unsigned>(attempts_made)});
-        }
-        sql::decrypt_all(impl_->keys, leased);
+        auto batch = impl_->database.make_batch();
+        const auto at = postgres::detail::add_lease(batch, requests, lease);
+        auto results = impl_->database.run(batch);
+        if (!results) return std::move(results).error();
+        const auto previous_secrets = postgres::detail::read_previous_secrets((*results)[at.previous_secrets]);
+        if (!previous_secrets) return previous_secrets.error();
+        auto leased = postgres::detail::read_leased((*results)[at.leased], *previous_secrets);
+        if (leased) sql::decrypt_all(impl_->keys, *leased);
         return leased;
     });
 }

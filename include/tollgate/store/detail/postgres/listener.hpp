@@ -56,7 +56,7 @@ private:
     TOLLGATE_DECL void start() noexcept;
     TOLLGATE_DECL void listen_until_stopped() noexcept;
     TOLLGATE_DECL void listen_while_connected();
-    TOLLGATE_DECL void take_notices(connection& from);
+    TOLLGATE_DECL void take_notifications(connection& from);
     TOLLGATE_DECL void take_changes(std::string_view payload) noexcept;
     /// True if the listener should stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;

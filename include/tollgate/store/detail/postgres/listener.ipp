@@ -85,20 +85,20 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     while (!stops_) {
         const auto asked_at = tollgate::detail::boot_now();
         if (opened->run(lives).failed) return;
-        take_notices(*opened);
+        take_notifications(*opened);
         if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
         for (;;) {
             const auto left = std::chrono::ceil<milliseconds>(asked_at + every - tollgate::detail::boot_now());
             if (left <= milliseconds{0} || stops_) break;
-            if (!opened->wait_for_notice(left, wake_reading_)) return;
-            take_notices(*opened);
+            if (!opened->wait_for_notification(left, wake_reading_)) return;
+            take_notifications(*opened);
         }
     }
 }
 
-TOLLGATE_DECL void listener::take_notices(connection& from) {
+TOLLGATE_DECL void listener::take_notifications(connection& from) {
     bool any_due = false;
-    while (const auto each = from.take_notice()) {
+    while (const auto each = from.take_notification()) {
         if (each->channel == "tollgate_changes") take_changes(each->payload);
         else any_due = true;
     }
@@ -118,7 +118,9 @@ TOLLGATE_DECL void listener::take_changes(std::string_view payload) noexcept {
         const auto [stop, failed] = std::from_chars(next, end, user);
         is_understood = is_understood && failed == std::errc{};
         next = stop;
-        if (is_understood) changes_->forget(user_id{user});
+        const auto id = user_id::from(user);
+        is_understood = is_understood && id;
+        if (is_understood) changes_->forget(*id);
     }
     // `all`, or a message of a later release or another program.
     if (!is_understood) changes_->forget_all();

@@ -99,7 +99,7 @@ TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::stri
                                                        std::span<const schema_step> steps) {
     const auto found = detail::read_schema_state(on, component);
     if (!found) return found.error();
-    return sql::status_at(found->version, steps, [](const schema_step& step) { return step.script.text(); });
+    return sql::status_at(found->version, found->works_with, steps, [](const schema_step& step) { return step.script.text(); });
 }
 
 }  // namespace tollgate::postgres

@@ -15,8 +15,8 @@
 namespace tollgate::inline v0::postgres::detail {
 
 /// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the held ones of an
-/// enabled hook due. One hook and at most `backlog_rows_max` deliveries per call.
-inline result<void> work_on_backlog(postgres_database& on, instant now) {
+/// enabled hook due. One hook and at most `changed_rows_max` deliveries per call (removed: `removed_rows_max`).
+inline result<void> continue_hook_changes(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(
         "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
@@ -28,7 +28,7 @@ inline result<void> work_on_backlog(postgres_database& on, instant now) {
         "hook_id "
         "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
         "AND state = 0 AND NOT is_leased LIMIT $2))",
-        now, backlog_rows_max);
+        now, changed_rows_max);
     request.add(
         "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
         "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
@@ -36,7 +36,7 @@ inline result<void> work_on_backlog(postgres_database& on, instant now) {
         "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
         "LIMIT $2)) RETURNING hook_id) "
         "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
-        now, backlog_rows_max);
+        now, changed_rows_max);
     request.add(
         "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
         "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
@@ -48,7 +48,7 @@ inline result<void> work_on_backlog(postgres_database& on, instant now) {
     const auto any_deleted = response->back().only<bool>();
     if (!any_deleted) return any_deleted.error();
     if (!std::get<0>(*any_deleted)) return {};
-    auto removed = remove_deliveries_of_deleted(on, std::nullopt, backlog_rows_max);
+    auto removed = remove_deliveries_of_deleted(on, std::nullopt, removed_rows_max);
     if (!removed) return std::move(removed).error();
     return {};
 }
@@ -148,11 +148,9 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
         const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
         if (!row) return row.error();
         const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
-        if (has_backlog) {
-            if (auto done = postgres::detail::work_on_backlog(impl_->database, now); !done)
-                return std::move(done).error();
-        }
-        if (has_backlog || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
+        // The hooks of others do not wait for it. What fails is tried again with the next listing.
+        const bool has_worked = has_backlog && postgres::detail::continue_hook_changes(impl_->database, now);
+        if (has_worked || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
         else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
         else page.next_at = ready_at ? ready_at : notice_at;
         return page;

@@ -11,11 +11,13 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// Deliveries that one transaction changes or removes besides its own work; tens of milliseconds
-inline constexpr std::size_t backlog_rows_max = 1000;
+/// Deliveries that one transaction changes besides its own work: tens of milliseconds.
+inline constexpr std::size_t changed_rows_max = 1000;
+/// Deliveries that one transaction removes: with `limits::attempts_per_delivery_max` attempts each, some tenths of a second.
+inline constexpr std::size_t removed_rows_max = 100;
 
-// These remove deliveries with their attempts, and events without deliveries. Two round trips each; nodes that remove at the same
-// time take different rows. Each returns how many deliveries it removed.
+// These remove deliveries with their attempts, and events without deliveries, in transactions of two round trips; nodes that remove
+// at the same time take different rows. Each returns how many deliveries it removed. What was removed before an error stays removed.
 
 /// Removes deliveries that were delivered, given up or held before `then`, oldest first.
 TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max);

@@ -3,6 +3,7 @@
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -41,10 +42,21 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
     });
 }
 
-}  // namespace detail
+/// `remove_some(count)` removes at most so many in one transaction.
+template <class RemoveSome>
+result<std::size_t> remove_in_steps(std::size_t rows_max, RemoveSome&& remove_some) {
+    std::size_t removed = 0;
+    while (removed < rows_max) {
+        const std::size_t count = (std::min)(removed_rows_max, rows_max - removed);
+        auto some = remove_some(count);
+        if (!some) return some;
+        removed += *some;
+        if (*some < count) break;
+    }
+    return removed;
+}
 
-TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
-    if (rows_max == 0) return std::size_t{0};
+inline result<std::size_t> remove_some_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
     auto listing = on.make_batch();
     listing.add("BEGIN");
     // An event is locked together with its deliveries, so that of two transactions that remove the last two deliveries,
@@ -54,7 +66,32 @@ TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, ins
         "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
         "FOR UPDATE OF deliveries, events SKIP LOCKED",
         then, rows_max);
-    return detail::remove_listed(on, listing);
+    return remove_listed(on, listing);
+}
+
+inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
+    auto listing = on.make_batch();
+    listing.add("BEGIN");
+    // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
+    // waits.
+    listing.add(
+        "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
+        "AND hooks.id = coalesce($1, hooks.id) ORDER BY hooks.id LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
+        which);
+    listing.add(
+        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id "
+        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
+        "FOR UPDATE OF deliveries, events SKIP LOCKED",
+        rows_max);
+    return remove_listed(on, listing, deleted_hook::goes);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
+    return detail::remove_in_steps(rows_max, [&](std::size_t count) { return detail::remove_some_ended_before(on, then, count); });
 }
 
 TOLLGATE_DECL result<std::size_t> remove_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
@@ -71,23 +108,7 @@ TOLLGATE_DECL result<std::size_t> remove_ended_beyond(postgres_database& on, hoo
 }
 
 TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
-    if (rows_max == 0) return std::size_t{0};
-    auto listing = on.make_batch();
-    listing.add("BEGIN");
-    // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
-    // waits.
-    listing.add(
-        "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
-        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
-        "AND hooks.id = coalesce($1, hooks.id) ORDER BY hooks.id LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
-        which);
-    listing.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id "
-        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
-        "FOR UPDATE OF deliveries, events SKIP LOCKED",
-        rows_max);
-    return detail::remove_listed(on, listing, detail::deleted_hook::goes);
+    return detail::remove_in_steps(rows_max, [&](std::size_t count) { return detail::remove_some_of_deleted(on, which, count); });
 }
 
 TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id> which) {

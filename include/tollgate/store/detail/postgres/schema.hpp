@@ -17,11 +17,11 @@ inline constexpr std::array store_steps{
     // 1: tokens, hooks, applications, grants, codes, sessions.
     //
     // A host is the scheme, name and port of hooks' targets. Its row is the lock on all deliveries to it. It is written
-    // by each claim and attempt_result, so its page has free space (fillfactor) and is vacuumed early.
+    // by each `lease` and `complete`, so its page has free space (fillfactor) and is vacuumed early.
     //
     // A deleted hook belongs to no account (account 0) until its deliveries are removed. `has_backlog` means that more
-    // deliveries remain to be removed, held or released than one statement should change: claims and sweeps do the
-    // rest, a thousand at a time.
+    // deliveries remain to be removed, held or released than one statement should change: `due_hooks` and sweeps do the
+    // rest in steps.
     //
     // Access tokens may refer to an application without a row, an integrator's own, so they have no foreign key. In a
     // code, `refresh_token_id` is set when it is redeemed and identifies the token made from it; that token may have
@@ -158,9 +158,9 @@ inline constexpr std::array store_steps{
     // 2: events, deliveries, attempts.
     //
     // `at` is the time until which a delivery waits (state 0) or is leased, or since when it has been delivered (1),
-    // given up (2) or held (3). An expired lease stays open until another worker claims the delivery.
+    // given up (2) or held (3). An expired lease stays open until another worker leases the delivery.
     //
-    // A statement that makes deliveries due inserts a row here, which the next claim finds in any case.
+    // A statement that makes deliveries due inserts a row here, which the next `due_hooks` finds in any case.
     // Writing to the host's row instead would make every event of a host wait until the previous one is on disk.
     schema_step{R"(
         CREATE TABLE tollgate_events (
@@ -283,7 +283,7 @@ inline constexpr std::array store_steps{
     // 4: a hook stores when it may have a due delivery (`ready_at`; NULL if nothing waits), instead of its host. The
     // scheduler above the store decides which hooks are served.
     //
-    // Statements that make deliveries due insert a notice, which the next claim reads in any case. Writing
+    // Statements that make deliveries due insert a notice, which the next `due_hooks` reads in any case. Writing
     // to the hook's row instead would make every event of a hook wait until the previous one is on disk.
     schema_step{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN ready_at bigint;

@@ -19,8 +19,7 @@
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
-/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp, leases.ipp and completions.ipp.
+/// The state that the verbs use. Each verb is defined in the file of its family, beside this one.
 struct postgres_store::impl {
     impl(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_query},

@@ -12,6 +12,7 @@ struct schema_status {
     /// the version that this release needs; smaller than `version` if a later release changed them
     std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
+    bool is_usable = true;  ///< whether this release can use the tables, if necessary after the pending steps
 };
 
 namespace sql {
@@ -48,10 +49,11 @@ namespace sql {
     return is_empty ? count : count + 1;
 }
 
-/// The status of tables at `version`; `script_of` gives the script of a step.
+/// The status of tables at `version`, which releases from version `works_with` on can use; `script_of` gives the script of a step.
 template <class Steps, class ScriptOf>
-[[nodiscard]] constexpr schema_status status_at(std::int64_t version, const Steps& steps, ScriptOf&& script_of) {
-    schema_status status{version, static_cast<std::int64_t>(steps.size()), 0};
+[[nodiscard]] constexpr schema_status status_at(std::int64_t version, std::int64_t works_with, const Steps& steps, ScriptOf&& script_of) {
+    schema_status status{.version = version, .newest = static_cast<std::int64_t>(steps.size())};
+    status.is_usable = works_with <= status.newest;
     for (auto i = static_cast<std::size_t>(version); i < steps.size(); ++i)
         status.pending_statements += count_statements(script_of(steps[i]));
     return status;

@@ -90,11 +90,12 @@ private:
         return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, sql::trim_counter::rows_max);
     }
 
+    /// At most `changed_rows_max`; `lease` holds the others when they are due.
     result<void> hold_waiting(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ? "
-            "WHERE hook = ? AND due_at IS NOT NULL",
-            now_, hook);
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?1, lease_open = 0 WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NULL AND due_at IS NOT NULL LIMIT ?3)",
+            now_, hook, changed_rows_max);
     }
 
     database& on_;

@@ -20,12 +20,14 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
                                                                          std::optional<delivery_state> state) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<std::vector<delivery>> {
         auto rows = on.prepare(
-                            "SELECT tollgate_deliveries.id, name, message_id, created_at, state, attempts_made, "
-                            "coalesce(due_at, leased_until) FROM tollgate_deliveries "
-                            "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event WHERE hook = ?1 "
-                            "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                            "AND tollgate_deliveries.id < ?5 AND (?6 IS NULL OR state = ?6) "
-                            "ORDER BY tollgate_deliveries.id DESC LIMIT ?4",
+                            // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
+                            "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
+                            "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
+                            "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
+                            "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                            "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
+                            "JOIN tollgate_events ON tollgate_events.id = listed.event "
+                            "WHERE listed.id < ?5 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
                             hook, account.service, account.account, rows_max,
                             before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
         return sql::read_deliveries<public_id>(rows, hook);
@@ -110,7 +112,44 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
     });
 }
 
+namespace sqlite::detail {
+
+/// Makes `changed_rows_max` held deliveries of a hook due, those after `last`, which becomes the last of them. False, without a change, if
+/// there are fewer.
+inline result<bool> release_held(database& on, hook_id of, std::optional<delivery_id>& last, instant now) {
+    const auto held = sql::read_all<delivery_id>(
+        on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook "
+                   "WHERE hook = ?1 AND id > coalesce(?2, 0) AND state = 'held' ORDER BY id LIMIT ?3",
+                   of, last, changed_rows_max),
+        [](delivery_id id) { return id; });
+    if (!held) return held.error();
+    if (held->size() < changed_rows_max) return false;
+    if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?1, ended_at = NULL, lease_open = 0, "
+                           "attempts_made = 0, resend_asked = 0 WHERE hook = ?2 AND id BETWEEN ?3 AND ?4 AND state = 'held'",
+                           now, of, held->front(), held->back());
+        !done)
+        return std::move(done).error();
+    last = held->back();
+    return true;
+}
+
+}  // namespace sqlite::detail
+
 TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+    auto is_disabled = impl_->database.read([&](sqlite::database& on) {
+        return sql::read_value<bool>(
+            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
+                       account.service, account.account));
+    });
+    if (!is_disabled) return std::move(is_disabled).error();
+    // In several transactions, so that others can write between them. Until the last one, the hook is disabled and nothing is sent.
+    std::optional<delivery_id> last;
+    for (bool any_more = is_disabled->value_or(false); any_more;) {
+        auto released =
+            impl_->database.transact([&](sqlite::database& on) { return sqlite::detail::release_held(on, id, last, now); });
+        if (!released) return std::move(released).error();
+        any_more = *released;
+    }
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         auto row = on.prepare(
                          "SELECT disabled_at IS NOT NULL FROM tollgate_hooks "
@@ -141,21 +180,16 @@ TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account,
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
-    // Without the write lock first: often there is nothing to do.
-    auto any = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                                                "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
-                                                ended_before));
-    });
-    if (!any) return std::move(any).error();
-    if (!any->value_or(false)) return std::size_t{0};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         auto of_deleted = sqlite::remove_deliveries_of_deleted(on, rows_max);
         if (!of_deleted) return of_deleted;
         auto ended = sqlite::remove_ended_before(on, ended_before, rows_max - *of_deleted);
         if (!ended) return ended;
         return *of_deleted + *ended;
-    });
+    };
+    return impl_->sweep_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
+                           sweep, ended_before);
 }
 
 }  // namespace tollgate

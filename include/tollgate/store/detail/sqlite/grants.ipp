@@ -260,18 +260,7 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
-    // Without the write lock first: often there is nothing to delete.
-    auto any = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(
-            on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
-                       now));
-    });
-    if (!any) return std::move(any).error();
-    if (!any->value_or(true)) return std::size_t{0};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         std::size_t swept = 0;
         for (const sql::statement_text statement :
              {sql::statement_text{"DELETE FROM tollgate_codes WHERE id IN "
@@ -287,7 +276,12 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
             swept += static_cast<std::size_t>(on.changes());
         }
         return swept;
-    });
+    };
+    return impl_->sweep_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
+                           sweep, now);
 }
 
 }  // namespace tollgate

@@ -109,7 +109,7 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
             return std::move(done).error();
         const std::string host = delivery_host(**target);
         if (auto done = sqlite::remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
-        if (auto done = sqlite::remove_deliveries_of_deleted(on, sqlite::removed_at_once_max); !done)
+        if (auto done = sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max); !done)
             return std::move(done).error();
         return true;
     });

@@ -3,6 +3,7 @@
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
+#include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
 
 #include <algorithm>
@@ -82,11 +83,13 @@ private:
         return &in_force_.emplace(host, static_cast<std::size_t>(all - over)).first->second;
     }
 
+    /// At most `changed_rows_max`: while there are more, the hook stays due.
     result<void> hold_due(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 "
-            "WHERE hook = ?1 AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2",
-            hook, time_.now);
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
+            "AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2 LIMIT ?3)",
+            hook, time_.now, changed_rows_max);
     }
 
     /// Returns how many.

@@ -72,7 +72,7 @@ TOLLGATE_DECL result<void> expect_migrated(
 TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
                                                        std::string_view component, std::span<const statement_text> steps) {
     const auto status = [&](std::int64_t version) {
-        return sql::status_at(version, steps, [](const statement_text& step) { return step.text(); });
+        return sql::status_at(version, version, steps, [](const statement_text& step) { return step.text(); });
     };
     std::error_code ignored;
     if (settings.vfs.empty() && !std::filesystem::exists(path, ignored)) return status(0);

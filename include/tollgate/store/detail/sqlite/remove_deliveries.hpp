@@ -11,8 +11,10 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// Deliveries that one transaction removes at once; a few milliseconds
-inline constexpr std::size_t removed_at_once_max = 1000;
+/// Deliveries that one transaction changes besides its own work: milliseconds, during which no other one writes.
+inline constexpr std::size_t changed_rows_max = 1000;
+/// Deliveries that one transaction removes, with their attempts.
+inline constexpr std::size_t removed_rows_max = 1000;
 
 /// Removes a delivery, its attempts, and its event if it has no other delivery. Within the caller's transaction, as all
 /// functions here.

@@ -60,16 +60,7 @@ TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
                                                                std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
-    // Without the write lock first: often there is nothing to delete.
-    auto any = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(
-            on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
-                       "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
-                       created_before, seen_before));
-    });
-    if (!any) return std::move(any).error();
-    if (!any->value_or(true)) return std::size_t{0};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
                                "FROM tollgate_sessions WHERE created_at < ? ORDER BY created_at LIMIT ?)",
                                created_before, rows_max);
@@ -82,7 +73,10 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
             !done)
             return std::move(done).error();
         return too_old + static_cast<std::size_t>(on.changes());
-    });
+    };
+    return impl_->sweep_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
+                           "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
+                           sweep, created_before, seen_before);
 }
 
 }  // namespace tollgate

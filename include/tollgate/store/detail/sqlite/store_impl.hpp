@@ -15,8 +15,7 @@
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family: personal_tokens.ipp,
-/// access_tokens.ipp, hooks.ipp, applications.ipp, grants.ipp, sessions.ipp, outbox.ipp and delivery_history.ipp.
+/// The state that the verbs use. Each verb is defined in the file of its family, beside this one.
 struct sqlite_store::impl {
     impl(sqlite_database opened, const sqlite_settings& settings)
         : owner_query{settings.owner_query.empty() ? std::string{} : compose_owner_query(settings.owner_query)},
@@ -28,6 +27,16 @@ struct sqlite_store::impl {
     /// What `owner_query` returns for the owner of the credential just read; empty without a query or a row. Keep the statement that
     /// read the credential alive: then both come from one snapshot of the file.
     TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
+
+    /// Executes `sweep` in a transaction if the query `exists` returns true: often there is nothing to remove, and then other writers
+    /// are not delayed.
+    template <class Sweep, class... Values>
+    result<std::size_t> sweep_if(sql::statement_text exists, Sweep&& sweep, const Values&... values) noexcept {
+        const auto any = database.read([&](sqlite::database& on) { return sql::read_value<bool>(on.prepare(exists, values...)); });
+        if (!any) return any.error();
+        if (!any->value_or(false)) return std::size_t{0};
+        return database.transact(sweep);
+    }
 
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
