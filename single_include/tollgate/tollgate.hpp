@@ -27,6 +27,7 @@
 
 #pragma once
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/tls1.h>
 #include <openssl/x509_vfy.h>
@@ -45,6 +46,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <deque>
@@ -64,6 +66,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <type_traits>
@@ -388,6 +391,7 @@ inline constexpr std::size_t client_id_bytes_max = 64;           // generated on
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
 inline constexpr std::size_t query_parameters_max = 8;           // that one route declares
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
+inline constexpr std::size_t path_segments_max = 12;             // of one route; a longer path is unknown
 inline constexpr int full_host_retry_seconds_max = 60;            // how long a due webhook may be unlisted while its host is full
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
@@ -698,7 +702,7 @@ private:
 /// A CIDR block such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a block of one address.
 struct ip_network {
     ip_address first;
-    unsigned prefix_bits = 128;  ///< of the 16-byte form: an IPv4 /8 is 104
+    unsigned prefix_bits = 128;  ///< 0 to 128, of the 16-byte form: an IPv4 /8 is 104; above counts as 128
 
     /// Empty for anything else, including host bits set below the prefix (`10.0.0.1/8`), which is usually a typing
     /// error.
@@ -706,8 +710,9 @@ struct ip_network {
 
     /// Whether the address is in this network.
     [[nodiscard]] constexpr bool contains(const ip_address& address) const noexcept {
-        for (unsigned bit = 0; bit < prefix_bits; bit += 8) {
-            const unsigned left = prefix_bits - bit;
+        const unsigned bits = (std::min)(prefix_bits, 128U);
+        for (unsigned bit = 0; bit < bits; bit += 8) {
+            const unsigned left = bits - bit;
             const unsigned mask = left >= 8 ? 0xffU : (0xffU << (8 - left)) & 0xffU;
             if (((first.bytes()[bit / 8] ^ address.bytes()[bit / 8]) & mask) != 0) return false;
         }
@@ -898,7 +903,7 @@ struct error {
 
 // Not inlined: errors are rare, and many functions return several.
 
-/// An error of each kind. `cause` is for the operator, `message` for the client.
+/// A dependency is down or too slow: 503. `cause` is for the operator; the client gets a general message.
 [[nodiscard, gnu::noinline]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
@@ -916,6 +921,8 @@ struct error {
         return {error_kind::internal, {}, "an exception"};  // short enough to be stored without allocating
     }
 }
+
+[[nodiscard, gnu::noinline]] inline error random_source_error() { return internal_error("the random source failed"); }
 
 /// An error of the client's request; the message is part of the response.
 [[nodiscard, gnu::noinline]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
@@ -1379,6 +1386,7 @@ struct system_clock {
 
 /// OpenSSL's random generator for secrets, seeded by the operating system.
 struct system_random {
+    /// False if OpenSSL has no randomness, or for more than INT_MAX bytes; the content is then unspecified. Any thread.
     [[nodiscard]] TOLLGATE_DECL bool fill(std::span<std::byte> bytes) const noexcept;
 };
 
@@ -1648,7 +1656,7 @@ class field_value {
 public:
     /// From a literal without control characters; any other does not compile.
     consteval field_value(const char* literal) : text_{literal} {
-        if (!is_safe(text_)) throw "a field value holds visible characters, spaces and tabs only (RFC 9110 section 5.5)";
+        if (!is_safe(text_)) throw "a field value contains visible characters, spaces and tabs only (RFC 9110 section 5.5)";
     }
 
     /// Empty for text with a byte outside visible ASCII, space and tab. The text must outlive the value.
@@ -1972,7 +1980,7 @@ enum class line_result : std::uint8_t {
         case line_result::folded: return "A field line begins with whitespace.";
         case line_result::blank_before_colon: return "There is whitespace between a field name and its colon.";
         case line_result::no_name: return "A field line does not begin with a name and a colon.";
-        case line_result::bad_value: return "A field value holds a control character.";
+        case line_result::bad_value: return "A field value contains a control character.";
         case line_result::bare_cr: return "A CR is not followed by LF.";
         case line_result::bare_lf: return "A line ends in LF without CR.";
         case line_result::unfinished:
@@ -2303,7 +2311,7 @@ enum class work_kind : std::uint8_t {
     token_endpoint,  ///< issuing, revoking and describing OAuth tokens
 };
 /// How many kinds of work there are.
-inline constexpr std::size_t work_kinds = 11;
+inline constexpr std::size_t work_kinds = static_cast<std::size_t>(work_kind::token_endpoint) + 1;
 
 /// What a handler keeps of one request between two calls of `advance`, in the server's memory: an object of a type that
 /// the handler chooses, created by its first `get`. Used by one thread at a time.
@@ -2910,6 +2918,11 @@ struct limit_decision {
     std::uint32_t limit = 0;  ///< requests per window
     std::uint32_t remaining = 0;  ///< left in the window after this request
     instant resets_at{};  ///< end of the window; for a key without one, the end of a window that starts now
+
+    /// Of a window that starts now, in which nothing is counted.
+    [[nodiscard]] static constexpr limit_decision unused(const quota& allowed, instant now) noexcept {
+        return {true, allowed.requests, allowed.requests, now + allowed.window};
+    }
 };
 
 constexpr limit_key limit_key::of(const ip_address& client) noexcept {
@@ -3451,7 +3464,7 @@ public:
 
     /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
     /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
-    /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
+    /// of scopes. An empty list is an empty set. Takes linear time, unless the scopes were chosen to collide in its hash table.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
     /// The set whose `text()` this is, for stores that keep it. Any other text is an error that is not detected.
@@ -3934,6 +3947,9 @@ struct caller {
     std::optional<known_user> known{};  ///< what was read of the user with the credential
     std::optional<token_id> token{};  ///< the personal token, if the store returned its id
 };
+
+/// A user who is signed in on a page: without scopes and token.
+[[nodiscard]] inline caller caller_on_page(user_id user) { return {user, {}, credential_kind::other, {}}; }
 
 }  // namespace tollgate
 
@@ -5411,7 +5427,7 @@ struct unlimited {
         return peek(key, allowed, now);
     }
     [[nodiscard]] constexpr limit_decision peek(const limit_key&, const quota& allowed, instant now) const noexcept {
-        return {true, allowed.requests, allowed.requests, now + allowed.window};
+        return limit_decision::unused(allowed, now);
     }
 };
 
@@ -5621,11 +5637,12 @@ namespace tollgate::inline v0 {
 /// as the path, those with more literals first, is faster than a tree and easier to read.
 class segment_router {
 public:
+    /// A pattern of more than `limits::path_segments_max` segments, which no route has, is never found.
     TOLLGATE_DECL void build(std::span<const route_pattern> patterns);
     [[nodiscard]] TOLLGATE_DECL route_match find(http::method m, std::string_view path) const noexcept;
 
 private:
-    static constexpr std::size_t segments_max = 12;  // deeper than any route; longer paths are unknown
+    static constexpr std::size_t segments_max = limits::path_segments_max;
 
     struct row {
         http::method method;
@@ -5907,8 +5924,6 @@ template <random_source Random>
     return secret;
 }
 
-[[nodiscard]] inline error random_source_error() { return internal_error("the random source failed"); }
-
 }  // namespace tollgate
 
 // <tollgate/account/issue_hook.hpp>
@@ -6127,64 +6142,13 @@ struct field_fault {
 
 namespace detail {
 
-/// What is wrong with a URL of an application; empty if nothing is. http is allowed for programs on the user's machine
-/// only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
-[[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text) {
-    if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
-        return field_error::not_ascii;
-    const auto url = http::url::parse(text);
-    if (!url) return field_error::malformed;
-    if (url->has_final_dot) return field_error::malformed;  // normalising would make it another origin
-    const bool loopback = url->host == "localhost" ||
-                          (url->address && (url->address->is_v4() ? url->address->bytes()[12] == 127
-                                                                  : *url->address == ip_address::parse("::1")));
-    if (url->scheme == http::url_scheme::http && !loopback) return field_error::insecure;
-    return std::nullopt;
-}
-
-/// As URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. A
+/// A URL as URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. A
 /// redirect_uri is compared byte for byte, and applications send what such a library returns. Precondition: the URL is
 /// valid.
-[[nodiscard]] inline std::string normalized_url(std::string_view text) {
-    const auto url = http::url::parse(text);
-    const auto fragment = text.find('#');
-    auto normalized = url->origin() + url->request_target();
-    if (fragment != std::string_view::npos) normalized.append(text.substr(fragment));
-    return normalized;
-}
+[[nodiscard]] TOLLGATE_DECL std::string normalized_url(std::string_view text);
 
-/// Whether a URL has a private-use scheme (RFC 8252 section 7.1): a domain name in reverse order, so that it has a dot,
-/// which the schemes of browsers do not. The rest is visible ASCII without a fragment.
-[[nodiscard]] inline bool is_private_use_url(std::string_view text) noexcept {
-    const auto scheme = text.substr(0, text.find(':'));
-    if (scheme.size() == text.size() || text.size() > limits::target_url_bytes_max || scheme.starts_with('.') ||
-        scheme.ends_with('.') || scheme.find('.') == std::string_view::npos || scheme.find("..") != std::string_view::npos)
-        return false;
-    const auto is_letter = [](char c) { return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'; };
-    if (!is_letter(scheme.front())) return false;
-    for (char c : scheme)
-        if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '+') return false;
-    const auto rest = text.substr(scheme.size() + 1);
-    return rest.starts_with('/') &&
-           std::all_of(rest.begin(), rest.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
-}
-
-/// A redirect URL as it is stored. Precondition: it is valid.
-[[nodiscard]] inline std::string normalized_redirect_url(std::string_view text) {
-    if (!is_private_use_url(text)) return normalized_url(text);
-    std::string normalized{text};
-    for (std::size_t i = 0; normalized[i] != ':'; ++i) normalized[i] = ascii_lower(normalized[i]);
-    return normalized;
-}
-
-/// In the same order; of several that are equal once normalized, the first.
-[[nodiscard]] inline std::vector<std::string> normalized_redirect_urls(const std::vector<std::string>& texts) {
-    std::vector<std::string> urls;
-    for (const std::string& each : texts)
-        if (auto url = normalized_redirect_url(each); std::find(urls.begin(), urls.end(), url) == urls.end())
-            urls.push_back(std::move(url));
-    return urls;
-}
+/// Redirect URLs as they are stored, in the same order; of several that are equal, the first. Precondition: they are valid.
+[[nodiscard]] TOLLGATE_DECL std::vector<std::string> normalized_redirect_urls(const std::vector<std::string>& texts);
 
 }  // namespace detail
 
@@ -6250,45 +6214,6 @@ template <application_store Store>
                                      .description = std::move(request.description),
                                      .redirect_urls = std::move(request.redirect_urls),
                                      .acts_for_owner = acts_for_owner && request.type == client_type::confidential});
-}
-
-inline std::vector<field_fault> faults_of(const application_request& request) {
-    std::vector<field_fault> faults;
-    constexpr std::string_view private_use = ", or one with a private-use scheme such as com.example.app:/callback,";
-    const bool is_public = request.type == client_type::public_client;
-    const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
-        const bool allows_private_use = is_public && field == "redirect_url";
-        const auto add = [&](std::string_view message, field_error kind = field_error::malformed) {
-            faults.push_back({field, std::string{field}.append(message), kind, index});
-        };
-        const auto fault = detail::fault_of_url(text);
-        if (fault == field_error::insecure)
-            return add(" must be https; http is allowed for loopback addresses only.", *fault);
-        if (fault == field_error::not_ascii)
-            return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *fault);
-        if (fault)
-            return add(" must be an absolute http or https URL" + std::string{allows_private_use ? private_use : ""} + " of at most " +
-                       std::to_string(limits::target_url_bytes_max) + " bytes.");
-        const auto url = http::url::parse(text);
-        if (url->has_user_info) add(" must not contain a user name or password.");
-        else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
-    };
-    if (!is_visible_line(request.name, limits::application_name_bytes_max))
-        faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
-                                      " bytes without control or invisible characters."});
-    check_url("website", request.website, true, 0);
-    if (!request.description.empty() && !is_visible_line(request.description, limits::application_description_bytes_max))
-        faults.push_back({"description",
-                          "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
-                              " bytes without control or invisible characters."});
-    if (request.redirect_urls.size() > limits::redirect_urls_max)
-        faults.push_back({"redirect_url", "redirect_url is given more than " + std::to_string(limits::redirect_urls_max) + " times.",
-                          field_error::too_many});
-    for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
-        const std::string& each = request.redirect_urls[i];
-        if (!is_public || !detail::is_private_use_url(each)) check_url("redirect_url", each, false, i);
-    }
-    return faults;
 }
 
 }  // namespace tollgate
@@ -7341,17 +7266,18 @@ struct pattern_parameters {
 };
 
 /// A pattern begins with `/`, has no empty segment and so no `/` at its end. A parameter is a whole segment, and there are at
-/// most `limits::path_parameters_max`. Empty for any other text.
+/// most `limits::path_parameters_max` of at most `limits::path_segments_max` segments. Empty for any other text.
 [[nodiscard]] constexpr std::optional<pattern_parameters> read_pattern(std::string_view pattern) noexcept {
     // Character by character: GCC does not evaluate string_view's searches at compile time when UBSan is on.
     const auto is_special = [](char c) { return c == '{' || c == '}' || c == '%'; };
     pattern_parameters found;
     if (pattern.empty() || pattern.front() != '/') return std::nullopt;
+    std::size_t segments = 0;
     for (std::size_t begin = 1, end = 1; begin <= pattern.size(); begin = ++end) {
         std::size_t specials = 0;
         for (; end < pattern.size() && pattern[end] != '/'; ++end) specials += is_special(pattern[end]) ? 1U : 0U;
         const auto segment = pattern.substr(begin, end - begin);
-        if (segment.empty()) return std::nullopt;
+        if (segment.empty() || ++segments > limits::path_segments_max) return std::nullopt;
         if (specials == 0) continue;
         const bool is_parameter = specials == 2 && segment.size() >= 3 && segment.front() == '{' && segment.back() == '}';
         if (!is_parameter || found.count == found.names.size()) return std::nullopt;
@@ -7772,8 +7698,9 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
     constexpr bool has_rule = std::is_convertible_v<Access, access_rule>;
     constexpr bool has_service = !std::is_same_v<Access, service_access_rule> || names_service<Pattern>();
     static_assert(is_path_pattern<Pattern>,
-                  "tollgate: a path pattern begins with '/' and does not end in one, has no empty segment, and each parameter is a "
-                  "whole segment, {name}; query parameters follow as ?{name}&{name}; read tollgate/pipeline/route_table.hpp");
+                  "tollgate: a path pattern begins with '/' and does not end in one, has at most 12 segments and no empty one, and "
+                  "each parameter is a whole segment, {name}; "
+                  "query parameters follow as ?{name}&{name}; read tollgate/pipeline/route_table.hpp");
     static_assert(has_rule,
                   "tollgate: a route names who may call it, before its endpoint: open_to_all, any_caller, needs_scope(...), "
                   "read_of_service or write_of_service; read tollgate/pipeline/route_table.hpp");
@@ -7915,15 +7842,11 @@ struct made_by {
 template <class Make>
 made_by(Make) -> made_by<Make>;
 
-// ---- User-Agent
-
 /// Whether the request has one User-Agent field, with a value that the rule accepts.
 template <agent_rule Rule>
 [[nodiscard]] bool accepts_user_agent(const Rule& rule, const http::request& request) noexcept {
     return request.fields.count(http::field_id::user_agent) <= 1 && rule.accepts(request.fields.find(http::field_id::user_agent));
 }
-
-// ---- rate limit
 
 /// What a request is counted against if its caller has no quota of their own.
 struct default_quotas {
@@ -7962,7 +7885,7 @@ template <rate_limiter Limiter>
 template <rate_limiter Limiter>
 [[nodiscard]] limit_decision peek_or_unused(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
     if (const auto known = peek_without_waiting(limiter, key, allowed, now)) return *known;
-    return {true, allowed.requests, allowed.requests, now + allowed.window};
+    return limit_decision::unused(allowed, now);
 }
 
 /// The Error object for what the server refuses by itself. It is not counted, because its sender is not authenticated. Never waits.
@@ -7988,6 +7911,11 @@ void respond_refusal(Policies& policies, const Settings& settings, std::string_v
 [[nodiscard]] inline const quota& quota_of(const default_quotas& quotas, const judgement& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return quotas.anonymous;
     return state.own_quota ? *state.own_quota : quotas.user;
+}
+
+/// Null if the request has no valid credential.
+[[nodiscard]] inline const caller* caller_of(const judgement& state) noexcept {
+    return state.auth.caller ? &*state.auth.caller : nullptr;
 }
 
 /// Whether a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
@@ -8029,19 +7957,18 @@ template <request_limiter Limiter>
                                     const http::request& request, http::thread_kind thread, judgement& state) {
     const limit_key key = limit_key_of(state);
     const quota& allowed = quota_of(quotas, state);
-    const caller* known = state.auth.caller ? &*state.auth.caller : nullptr;
-    const limit_windows windows = limiter.windows_of({key, allowed, route, request.method, known, state.client, state.now});
+    const limit_windows windows =
+        limiter.windows_of({key, allowed, route, request.method, caller_of(state), state.client, state.now});
     if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, thread, state);
     if (windows.size() != 0 && thread == http::thread_kind::io && limiter_may_block(limiter)) return false;
 
-    const limit_decision uncounted{true, allowed.requests, allowed.requests, state.now + allowed.window};
     const auto tightest = [&](auto decide) {
         std::optional<limit_decision> found;
         for (const limit_window& each : windows) {
             const limit_decision one = decide(each);
             if (!found || is_tighter(one, *found)) found = one;
         }
-        return found.value_or(uncounted);
+        return found.value_or(limit_decision::unused(allowed, state.now));
     };
     state.limit = tightest([&](const limit_window& each) { return limiter.peek(each.key, each.allowed, state.now); });
     if (!state.limit->admitted || !is_counted(state)) return true;
@@ -8051,11 +7978,9 @@ template <request_limiter Limiter>
 
 /// 429 for a request beyond its quota, after `stage::limit`.
 [[nodiscard]] inline std::optional<rejection> check_limit(const judgement& state) noexcept {
-    if (state.limit->admitted || state.auth.state == auth_state::failed || state.is_preflight) return std::nullopt;
+    if (state.limit->admitted || !is_counted(state)) return std::nullopt;
     return rate_limit_exceeded;
 }
-
-// ---- route
 
 /// One text for a resource that does not exist and one that is not the caller's.
 inline constexpr rejection no_such_resource{http::status::not_found, "Not Found", about_errors};
@@ -8106,8 +8031,6 @@ inline void relocate_captures(const http::request& request, judgement& state) no
     state.route_path = path;
 }
 
-// ---- access
-
 /// 400 for two Authorization fields: there is no right one to choose.
 [[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
@@ -8141,8 +8064,6 @@ template <scope_checker Checker>
     return rejection{http::status::forbidden,
                      "The token's scopes do not cover this request; see the WWW-Authenticate header.", about_scopes};
 }
-
-// ---- body
 
 /// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 allows no other).
 [[nodiscard]] TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept;
@@ -8278,10 +8199,6 @@ private:
     [[nodiscard]] std::string_view pattern_of(const judgement& state) const noexcept {
         const bool has_route = state.route_path != nullptr && state.route->result != route_match::kind::unknown_path;
         return has_route ? routes[state.route->route].path : std::string_view{};
-    }
-
-    [[nodiscard]] static const caller* caller_of(const judgement& state) noexcept {
-        return state.auth.caller ? &*state.auth.caller : nullptr;
     }
 
     [[nodiscard]] observed_request observed(const http::request& request, const judgement& state) const noexcept {
@@ -8535,7 +8452,7 @@ struct sign_in_bounds {
     quota site{200, std::chrono::minutes{15}};             ///< an IPv6 /56, for all logins
     quota network{500, std::chrono::minutes{15}};          ///< an IPv6 /48, for all logins
     quota login_on_browser{10, std::chrono::minutes{15}};  ///< a browser that has signed in with this login before
-    quota login_on_browsers{100, std::chrono::hours{1}};   ///< all such browsers: who knew a password once can have any number
+    quota login_on_browsers{100, std::chrono::hours{1}};   ///< all such browsers: whoever once knew the password can have any number
 };
 
 /// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each default.
@@ -8877,7 +8794,7 @@ private:
     // More than one sign-in adds, so that the store does not grow with expired sessions.
     static constexpr std::size_t sweep_rows_max = 4;
 
-    /// Also if its last use is as long ahead: it began before the clock was corrected, and would not expire for as long.
+    /// Also if the last use lies as far in the future: the clock was set back since, and the session would live that much longer.
     [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
         return now - found.created_at >= settings_.lifetime || now - found.last_seen_at >= settings_.idle_lifetime ||
                found.last_seen_at - now >= settings_.idle_lifetime;
@@ -9015,9 +8932,9 @@ struct message_texts {
     std::string_view explanation;
 };
 
-/// Replaces the first `{}` of `texts` by `value`. The result is plain text, to be escaped as a whole.
-[[nodiscard]] inline std::string fill_in(std::string_view texts, std::string_view value) {
-    std::string filled{texts};
+/// Replaces the first `{}` of `text` by `value`. The result is plain text, to be escaped as a whole.
+[[nodiscard]] inline std::string fill_in(std::string_view text, std::string_view value) {
+    std::string filled{text};
     if (const auto at = filled.find("{}"); at != std::string::npos) filled.replace(at, 2, value);
     return filled;
 }
@@ -10222,6 +10139,11 @@ struct failure {
     std::string description;
 };
 
+/// For a required parameter that was not sent.
+[[nodiscard]] inline failure missing_parameter(std::string_view name) {
+    return {error_code::invalid_request, std::string{name} + " is missing."};
+}
+
 /// For a `scope` parameter that names no scope, or one that does not exist.
 [[nodiscard]] inline failure unknown_scope() { return {error_code::invalid_scope, "scope contains an unknown scope."}; }
 
@@ -10401,6 +10323,15 @@ inline constexpr std::string_view form_token_name = "form_token";
 /// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, and an HMAC with the session's secret.
 /// `[A-Za-z0-9_.-]` only.
 [[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce);
+
+/// A token with a new nonce. Error (internal) for a session without a secret, and if the random source fails.
+template <class Random>
+[[nodiscard]] result<std::string> new_form_token(const form_binding& binding, const Random& random, instant now) {
+    if (binding.secret.empty()) return internal_error("the session has no secret");
+    const auto nonce = new_form_nonce(random, now);
+    if (!nonce) return random_source_error();
+    return make_form_token(binding, *nonce);
+}
 
 /// The nonce of a token that was made with this binding; empty for any other text, and for a session without a secret.
 [[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding,
@@ -10899,6 +10830,16 @@ template <class Pages>
     return std::nullopt;
 }
 
+/// Responds to an error of the server with a page; the observer gets the error.
+template <class Pages, class Policies>
+void answer_error_page(const error& failed, const Pages& pages, const Policies& policies, const pipeline::observed_request& observed,
+                       http::response& response) {
+    observed.report(policies, failed);
+    const auto status = status_of_server_error(failed);
+    http::add_retry_after(response, status);
+    pages.answer_status(response, status);
+}
+
 /// What the user chose on a consent form; `other_user`: to sign in as somebody else.
 enum class decision : std::uint8_t { allow, deny, other_user, none };
 [[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
@@ -11056,6 +10997,11 @@ enum class endpoint : std::uint8_t {
     return {};
 }
 
+/// Whether it answers people, with pages.
+[[nodiscard]] constexpr bool is_page(endpoint which) noexcept {
+    return which == endpoint::authorization || which == endpoint::one_page || which == endpoint::device_page;
+}
+
 /// The paths of an authorization server.
 class paths {
 public:
@@ -11085,11 +11031,12 @@ private:
 /// The state of one request to an authorization server.
 struct request_context {
     pipeline::request_start start;
-    instant now{};
     ip_address client;  ///< behind trusted proxies, the one they name
     oauth::endpoint endpoint = oauth::endpoint::none;
     std::optional<limit_decision> window;  ///< of the client's address, if something was counted
     std::optional<caller> user;  ///< the signed-in user, on a page
+
+    [[nodiscard]] instant now() const noexcept { return start.at; }
 };
 
 }  // namespace tollgate::oauth
@@ -11201,6 +11148,7 @@ struct token_response {
     seconds expires_in{};
     scope_set scopes;
     std::optional<secret_text> refresh_token;  ///< of a code exchange, or instead of one that was replaced
+    std::optional<user_id> new_user;  ///< whom the tokens act for; empty after a refresh
 };
 
 using judged_exchange = std::variant<token_response, failure>;
@@ -11234,7 +11182,7 @@ template <grant_store Grants, random_source Random>
     });
     if (!redeemed) return redeemed.error();
     if (redeemed->result != redemption_result::redeemed) return judged_exchange{invalid_code(redeemed->result)};
-    return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh}};
+    return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user}};
 }
 
 template <grant_store Grants, random_source Random>
@@ -11275,7 +11223,7 @@ template <grant_store Grants, random_source Random>
     if (!*created)
         return judged_exchange{failure{error_code::unauthorized_client,
                                        "The owner of the application has not allowed it to access their own account."}};
-    return judged_exchange{token_response{*access, lifetime, exchange.scopes, std::nullopt}};
+    return judged_exchange{token_response{*access, lifetime, exchange.scopes, std::nullopt, context.client.owner}};
 }
 
 /// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
@@ -11325,7 +11273,7 @@ template <grant_store Grants, random_source Random>
                                            "The refresh token was replaced before. Since it may have been stolen, the "
                                            "user's authorization has been revoked."}};
     }
-    token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt};
+    token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
     if (refreshed->successor_seed)
         issued.refresh_token = make_successor(exchange.refresh_token, *refreshed->successor_seed);
     return judged_exchange{issued};
@@ -11358,23 +11306,15 @@ inline constexpr std::string_view login_name = "login";
 inline constexpr std::string_view password_name = "password";
 
 /// The missing fields. An attempt with any is not checked.
-[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts);
-
-/// Why the sign-in failed; empty if it succeeded.
-[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts);
-
-/// The two fields. `login` is the submitted value; a password is never sent back.
-TOLLGATE_DECL void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
-                                        const page_texts& texts);
-
-inline form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts) {
+[[nodiscard]] inline form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts) {
     form_faults found;
     if (typed.login.empty()) found.add(login_name, texts.login_missing);
     if (typed.password.empty()) found.add(password_name, texts.password_missing);
     return found;
 }
 
-inline form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts) {
+/// Why the sign-in failed; empty if it succeeded.
+[[nodiscard]] inline form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts) {
     form_faults found;
     if (response.result == sign_in_result::refused) found.add(password_name, texts.refused);
     if (response.result == sign_in_result::throttled)
@@ -11382,6 +11322,7 @@ inline form_faults faults_of(const sign_in_response& response, const sign_in_tex
     return found;
 }
 
+/// The two fields. `login` is the submitted value; a password is never sent back.
 inline void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
                                  const page_texts& texts) {
     write_text_field(
@@ -11442,10 +11383,10 @@ private:
     /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
     void answer_redirect_failure(const http::request& request, request_context& context, http::response& response,
                                  const redirect_failure& failed) const {
-        const auto found = sessions.session_of(request, context.now);
+        const auto found = sessions.session_of(request, context.now());
         if (!found) return answer_error_page(found.error(), response);
         if (*found) {
-            context.user = caller{(*found)->user, {}, credential_kind::other, {}};
+            context.user = caller_on_page((*found)->user);
             return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         }
         // Forms of this site carry valid parameters only.
@@ -11490,13 +11431,13 @@ private:
 
     /// The session, if any; also empty after an error, which has been answered.
     [[nodiscard]] std::optional<session> find_session(const authorization_call& call, bool& answered) const {
-        auto found = sessions.session_of(call.request, call.context.now);
+        auto found = sessions.session_of(call.request, call.context.now());
         answered = !found;
         if (!found) {
             answer_error_page(found.error(), call.response);
             return std::nullopt;
         }
-        if (*found) call.context.user = caller{(*found)->user, {}, credential_kind::other, {}};
+        if (*found) call.context.user = caller_on_page((*found)->user);
         return std::move(*found);
     }
 
@@ -11562,7 +11503,7 @@ private:
     /// Ends the session and returns to the same request.
     void sign_out(const authorization_call& call) const {
         if constexpr (signs_in) {
-            const auto ended = sessions.sign_out(call.request, call.context.now, call.response);
+            const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
             if (!ended) return answer_error_page(ended.error(), call.response);
             redirect_to_page(sign_in_url(call), call.response);
         } else {
@@ -11592,13 +11533,12 @@ private:
         if (decided != decision::allow) return pages.answer_status(call.response, http::status::bad_request);
 
         const auto login = call.sent.find(web::login_name).value_or("");
-        auto password = call.sent.find(web::password_name).value_or("");
+        const auto password = call.sent.find(web::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = call.context.client};
         const auto& texts = pages.texts().sign_in;
         if (const auto faults = web::faults_of(typed, texts); !faults.empty())
             return show_sign_in(call, login, faults, http::status::unprocessable_content);
-        const auto outcome = sessions.sign_in(call.request, typed, call.context.now, call.response);
-        secure_wipe(password);
+        const auto outcome = sessions.sign_in(call.request, typed, call.context.now(), call.response);
         if (!outcome) return answer_error_page(outcome.error(), call.response);
         if (outcome->result == sign_in_result::throttled) {
             http::add_retry_after(call.response, outcome->retry_after);
@@ -11609,32 +11549,31 @@ private:
 
         const auto user = outcome->session->user;
         report(call, activity_kind::signed_in, user, {});
-        call.context.user = caller{user, {}, credential_kind::other, {}};
+        call.context.user = caller_on_page(user);
         issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
     void show_consent(const authorization_call& call, const session& session) const {
-        if (session.secret.empty()) return send_error(call, internal_error("the session has no secret"));
-        const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
-        if (!nonce) return send_error(call, random_source_error());
-        const auto token = web::make_form_token({session, consent_purpose, signed_text_of(call.authorization)}, *nonce);
+        const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policy(policies.random),
+                                               call.context.now());
+        if (!token) return send_error(call, token.error());
         page_frame frame;
         frame.login = session.login;
-        show(call, frame, token, nullptr);
+        show(call, frame, *token, nullptr);
     }
 
     void show_sign_in(const authorization_call& call, std::string_view login, const web::form_faults& faults,
                       http::status status) const {
-        const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
-        if (!nonce) return answer_error_page(random_source_error(), call.response);
         const auto secret = make_form_secret(call);
         if (secret.empty()) return;
-        const auto token = web::make_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, *nonce);
+        const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policy(policies.random),
+                                               call.context.now());
+        if (!token) return answer_error_page(token.error(), call.response);
         const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
         page_frame frame;
         frame.has_errors = !faults.empty();
-        show(call, frame, token, &part);
+        show(call, frame, *token, &part);
     }
 
     void show(const authorization_call& call, page_frame frame, std::string_view form_token,
@@ -11662,7 +11601,7 @@ private:
     void issue_code(const authorization_call& call, const code_derivation& derivation) const {
         const auto made_at = web::made_at(derivation.nonce);
         const bool remembered =
-            made_at <= call.context.now && call.context.now < made_at + seconds{limits::spent_code_seconds};
+            made_at <= call.context.now() && call.context.now() < made_at + seconds{limits::spent_code_seconds};
         if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());
@@ -11677,8 +11616,8 @@ private:
                 .scopes = call.authorization.scopes,
                 .redirect = call.authorization.redirect,
                 .code_challenge = call.authorization.code_challenge,
-                .created_at = call.context.now,
-                .expires_at = call.context.now + settings.code_lifetime};
+                .created_at = call.context.now(),
+                .expires_at = call.context.now() + settings.code_lifetime};
     }
 
     void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
@@ -11690,7 +11629,7 @@ private:
 
     void report(const authorization_call& call, activity_kind kind, user_id user, std::string subject) const {
         report_activity(policy(policies.observer),
-                        {kind, user, std::move(subject), call.context.client, call.context.now});
+                        {kind, user, std::move(subject), call.context.client, call.context.now()});
     }
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
@@ -11699,7 +11638,7 @@ private:
             return pages.answer_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, code),
                     call.response);
-        remove_expired(store, policy(policies.observer), call.context.now, 1);
+        remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
     void answer_store_failure(const authorization_call& call, const error& error) const {
@@ -11724,10 +11663,7 @@ private:
 
     /// A page for server errors that cannot be redirected, or where trying again helps.
     void answer_error_page(const error& error, http::response& response) const {
-        observed.report(policies, error);
-        const auto status = status_of_server_error(error);
-        http::add_retry_after(response, status);
-        pages.answer_status(response, status);
+        oauth::answer_error_page(error, pages, policies, observed, response);
     }
 
     /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.
@@ -11751,12 +11687,13 @@ namespace tollgate::inline v0::oauth {
 /// Letters of user codes (RFC 8628 section 6.1): no vowels, so that no words appear, and none that look alike.
 inline constexpr std::string_view user_code_letters = "BCDFGHJKLMNPQRSTVWXZ";
 inline constexpr std::size_t user_code_size = 8;  // 20^8: 34 bits, with bounds on guesses
+inline constexpr std::size_t user_code_typed_bytes_max = 64;  // with blanks and hyphens
 
 /// A user code, from random bytes: `BCDF-GHJK`.
 [[nodiscard]] TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random);
 
-/// As `make_user_code` writes it: from what a person types, in any case, with any blanks and hyphens. Empty if it cannot be
-/// a user code.
+/// As `make_user_code` writes it: from what a person types, in any case, with any blanks and hyphens, up to
+/// `user_code_typed_bytes_max`. Empty if it cannot be a user code.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed);
 
 /// Precondition: as `make_user_code` writes it.
@@ -11901,51 +11838,27 @@ struct client_endpoints {
     std::string_view docs_url;
     pipeline::observed_request observed;
 
-    /// `is_active(user)`: whether a user may have tokens, `result<bool>`. It is called if `knows_active_users`.
-    template <bool knows_active_users, class IsActive>
+    /// `is_active(user)`: whether a user may have tokens, `result<bool>`.
+    template <class IsActive>
     void answer_token(const http::request& request, request_context& context, http::response& response,
                       const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
-        if (is_refresh(read->sent)) {
-            // By the grant: neither a rotated token nor another authorization begins a new window.
-            const auto sent = read->sent.find("refresh_token").value_or("");
-            auto token = store.find_oauth_token(digest_of(sent));
-            // A token that was replaced still gets access tokens during its grace period.
-            if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
-            if (!token) return answer_error(token.error(), response);
-            // Another application's attempt, which fails below, is not counted against this grant.
-            if (*token && (*token)->application == read->client.id) {
-                const auto key = key_of_grant((*token)->application, (*token)->user);
-                const auto window = use_limiter.take(key, settings.refreshes, context.now);
-                if (!window.admitted)
-                    return answer_too_many(window, context.now, response, docs_url,
-                                           "Too many refreshes. Use the access tokens until they expire.");
-                const auto active = is_active((*token)->user);
-                if (!active) return answer_error(active.error(), response);
-                if (!*active) return write_failure(response, {.failure = invalid_refresh_token(), .docs_url = docs_url});
-            }
-        }
-        if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now)) {
-            const failure error{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
-            return write_failure(response, {.failure = error, .docs_url = docs_url});
-        }
-        auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
+        if (is_refresh(read->sent) && !admit_refresh(*read, context, response, is_active)) return;
+        if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
+            return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
+        auto judged = issue_tokens(read->sent, {read->client, settings, context.now()}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
-        if (const auto* error = std::get_if<failure>(&*judged))
-            return write_failure(response, {.failure = *error, .docs_url = docs_url});
+        if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
         const auto& issued = std::get<token_response>(*judged);
-        if constexpr (knows_active_users) {
-            const auto may_keep = is_refresh(read->sent) ? true : keep_of_active_user(read->client.id, issued, is_active);
+        if (issued.new_user) {
+            const auto may_keep = keep_of_active_user(read->client.id, issued, is_active);
             if (!may_keep) return answer_error(may_keep.error(), response);
-            if (!*may_keep) {
-                const failure error{error_code::invalid_grant, "The user's account is disabled."};
-                return write_failure(response, {.failure = error, .docs_url = docs_url});
-            }
+            if (!*may_keep) return fail({error_code::invalid_grant, "The user's account is disabled."}, response);
         }
         write_tokens(response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        remove_expired(store, policy(policies.observer), context.now, rows_added);
+        remove_expired(store, policy(policies.observer), context.now(), rows_added);
     }
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1).
@@ -11953,10 +11866,7 @@ struct client_endpoints {
         const auto read = authenticate(request, context, response, endpoint::revocation);
         if (!read) return;
         const auto token = read->sent.find("token");
-        if (!token) {
-            const failure error{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.failure = error, .docs_url = docs_url});
-        }
+        if (!token) return fail(missing_parameter("token"), response);
         const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
         result<void> done;
         if (is_refresh_token || is_well_formed(secret_kind::access_token, *token))
@@ -11979,15 +11889,12 @@ struct client_endpoints {
         const auto read = authenticate(request, context, response, endpoint::introspection);
         if (!read) return;
         const auto token = read->sent.find("token");
-        if (!token) {
-            const failure error{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.failure = error, .docs_url = docs_url});
-        }
+        if (!token) return fail(missing_parameter("token"), response);
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
             return write_introspection(response, nullptr, settings.auth_url);
         const auto found = store.find_oauth_token(digest_of(*token));
         if (!found) return answer_error(found.error(), response);
-        const bool may_introspect = *found && context.now < (*found)->expires_at &&
+        const bool may_introspect = *found && context.now() < (*found)->expires_at &&
                                     ((*found)->application == read->client.id ||
                                      (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
         if (!may_introspect) return write_introspection(response, nullptr, settings.auth_url);
@@ -12001,12 +11908,11 @@ struct client_endpoints {
                                      http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::device_authorization);
         if (!read) return;
-        const auto window = take_device_request(context.client, context.now);
+        const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
-            return answer_too_many(window, context.now, response, docs_url, "Too many device codes were requested from this address.");
+            return answer_too_many(window, context.now(), response, docs_url, "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
-        if (const auto* error = std::get_if<failure>(&requested))
-            return write_failure(response, {.failure = *error, .docs_url = docs_url});
+        if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
 
         const auto device = new_secret(secret_kind::device_code, policy(policies.random));
         const auto user = new_user_code(policy(policies.random));
@@ -12016,11 +11922,11 @@ struct client_endpoints {
                                                        .application = read->client.id,
                                                        .scopes = std::get<scope_set>(requested),
                                                        .requested_from = context.client.to_text(),
-                                                       .created_at = context.now,
-                                                       .expires_at = context.now + settings.device_code_lifetime});
+                                                       .created_at = context.now(),
+                                                       .expires_at = context.now() + settings.device_code_lifetime});
         if (!created) return answer_error(created.error(), response);
         write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
-        remove_expired(store, policy(policies.observer), context.now, 1);
+        remove_expired(store, policy(policies.observer), context.now(), 1);
     }
 
 private:
@@ -12029,13 +11935,9 @@ private:
     template <class IsActive>
     [[nodiscard]] result<bool> keep_of_active_user(application_id client, const token_response& issued,
                                                    const IsActive& is_active) const {
-        const auto access = digest_of(issued.access_token);
-        const auto found = store.find_oauth_token(access);
-        if (!found) return found.error();
-        if (!*found) return true;
-        const auto active = is_active((*found)->user);
+        const auto active = is_active(*issued.new_user);
         if (!active || *active) return true;
-        if (auto done = store.revoke_oauth_token(client, access); !done) return std::move(done).error();
+        if (auto done = store.revoke_oauth_token(client, digest_of(issued.access_token)); !done) return std::move(done).error();
         if (!issued.refresh_token) return false;
         if (auto done = store.revoke_oauth_token(client, digest_of(*issued.refresh_token)); !done) return std::move(done).error();
         return false;
@@ -12055,6 +11957,33 @@ private:
         parameters sent;
         application client;
     };
+
+    /// False if the request has been answered: there were too many refreshes, or the user is not active.
+    template <class IsActive>
+    [[nodiscard]] bool admit_refresh(const authenticated& refresh, request_context& context, http::response& response,
+                                     const IsActive& is_active) const {
+        const auto sent = refresh.sent.find("refresh_token").value_or("");
+        auto token = store.find_oauth_token(digest_of(sent));
+        // A token that was replaced still gets access tokens during its grace period.
+        if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
+        if (!token) {
+            answer_error(token.error(), response);
+            return false;
+        }
+        // Another application's attempt, which will fail, is not counted against this grant.
+        if (!*token || (*token)->application != refresh.client.id) return true;
+        // By the grant: neither a rotated token nor another authorization begins a new window.
+        const auto key = key_of_grant((*token)->application, (*token)->user);
+        const auto window = use_limiter.take(key, settings.refreshes, context.now());
+        if (!window.admitted) {
+            answer_too_many(window, context.now(), response, docs_url, "Too many refreshes. Use the access tokens until they expire.");
+            return false;
+        }
+        const auto active = is_active((*token)->user);
+        if (!active) answer_error(active.error(), response);
+        else if (!*active) fail(invalid_refresh_token(), response);
+        return active && *active;
+    }
 
     /// Each application has windows of its own, so that another one's polls, which fail, do not delay the device. The window
     /// is shorter than the interval by a second, which the network may take.
@@ -12080,7 +12009,7 @@ private:
                                 : encoded                                         ? http::status::unsupported_media_type
                                                                                   : http::status::bad_request;
             if (encoded) pipeline::add_accepted_coding(request, response);
-            write_failure(response, {.status = status, .failure = *error, .docs_url = docs_url});
+            fail(*error, response, status);
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
@@ -12093,13 +12022,17 @@ private:
         if (*client && endpoint == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
         if (!*client) {
             context.window =
-                policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now);
+                policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now());
             if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
-                write_failure(response, {.failure = invalid_refresh_token(), .docs_url = docs_url});
+                fail(invalid_refresh_token(), response);
             else answer_invalid_client(request, context, response, docs_url);
             return std::nullopt;
         }
         return authenticated{std::move(sent), std::move(**client)};
+    }
+
+    void fail(const failure& failed, http::response& response, http::status status = http::status::bad_request) const {
+        write_failure(response, {.status = status, .failure = failed, .docs_url = docs_url});
     }
 
     /// Whether the credentials could be those of a client that does not exist (any more).
@@ -12169,11 +12102,11 @@ struct device_page {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
-        const auto found = sessions.session_of(request, context.now);
+        const auto found = sessions.session_of(request, context.now());
         if (!found) return answer_error(found.error(), response);
         if (!*found) return redirect_to_sign_in(sent, request, response);
-        context.user = caller{(*found)->user, {}, credential_kind::other, {}};
-        const device_call call{request, sent, **found, context, context.now, response, pages.translate(request.target.path)};
+        context.user = caller_on_page((*found)->user);
+        const device_call call{request, sent, **found, context, context.now(), response, pages.translate(request.target.path)};
         if (request.method != http::method::post) return show_form(call, {});
         handle_form(call);
     }
@@ -12188,7 +12121,7 @@ private:
         http::response& response;
         std::string url;  ///< of this page
 
-        [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or("").substr(0, 64); }
+        [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or(""); }
     };
 
     void redirect_to_sign_in(const parameters& sent, const http::request& request, http::response& response) const {
@@ -12245,8 +12178,9 @@ private:
 
     void show_form(const device_call& call, const web::form_faults& faults) const {
         const auto token = new_form_token(call, device_code_purpose, {});
-        if (!token) return;
-        const auto typed = call.typed();
+        if (!token) return answer_error(token.error(), call.response);
+        auto typed = call.typed();
+        if (typed.size() > user_code_typed_bytes_max) typed.clear();
         const device_form_view view{pages.texts(), call.url, *token, typed, faults};
         const auto path = pages.path_of(call.url);
         auto frame = make_frame(call);
@@ -12260,7 +12194,7 @@ private:
         if (!client) return answer_error(client.error(), call.response);
         if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         const auto token = new_form_token(call, device_decision_purpose, code);
-        if (!token) return;
+        if (!token) return answer_error(token.error(), call.response);
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), call.url,     *token,
                                        code,          **client,              request,        call.signed_in.login};
         const auto path = pages.path_of(call.url).append("?").append(user_code_name).append("=").append(code);
@@ -12315,20 +12249,12 @@ private:
         return frame;
     }
 
-    /// Empty after an error, which has been answered.
-    [[nodiscard]] std::optional<std::string> new_form_token(const device_call& call, std::string_view purpose,
-                                                            std::string_view text) const {
-        const auto nonce = web::new_form_nonce(policy(policies.random), call.now);
-        if (nonce && !call.signed_in.secret.empty()) return web::make_form_token({call.signed_in, purpose, text}, *nonce);
-        answer_error(nonce ? internal_error("the session has no secret") : random_source_error(), call.response);
-        return std::nullopt;
+    [[nodiscard]] result<std::string> new_form_token(const device_call& call, std::string_view purpose, std::string_view text) const {
+        return web::new_form_token({call.signed_in, purpose, text}, policy(policies.random), call.now);
     }
 
     void answer_error(const error& error, http::response& response) const {
-        observed.report(policies, error);
-        const auto status = status_of_server_error(error);
-        http::add_retry_after(response, status);
-        pages.answer_status(response, status);
+        answer_error_page(error, pages, policies, observed, response);
     }
 };
 
@@ -12415,7 +12341,7 @@ public:
         if (start.at == instant{}) start = pipeline::start_request(policies_);
         auto step = http::handle_step::done;
         guard(request, response, start, [&](oauth::request_context& context) {
-            step = next_step(request, state, thread);
+            step = next_step(request, context, state, thread);
             if (step == http::handle_step::done) answer(request, context, response);
         });
         return step;
@@ -12458,15 +12384,21 @@ private:
         if constexpr (fits) {
             oauth::request_context context;
             context.start = start;
+            const auto read_and_act = [&] {
+                context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
+                context.endpoint = paths_.find(request.target.path);
+                act(context);
+            };
             pipeline::answer_or_error(
-                response, [&] { act(context); }, [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
+                response, read_and_act, [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
         }
     }
     /// What a request needs before its answer, or `done`. Throws `std::bad_alloc`.
-    [[nodiscard]] http::handle_step next_step(const http::request& request, http::handler_state& state, http::thread_kind thread) const {
-        const auto endpoint = paths_.find(request.target.path);
+    [[nodiscard]] http::handle_step next_step(const http::request& request, const oauth::request_context& context,
+                                              http::handler_state& state, http::thread_kind thread) const {
+        const auto endpoint = context.endpoint;
         const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
-        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, endpoint))
+        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, context))
             return http::handle_step::needs_body;
         if (thread != http::thread_kind::io || !may_block(request, endpoint)) return http::handle_step::done;
         state.set_waits_for(work_of(endpoint, posts));
@@ -12506,16 +12438,12 @@ private:
     /// Whether a request is refused regardless of its body. A form for a page is refused if its path names no language, or if it is
     /// from another site, of another type, or one too many; a client's request, if its Authorization field cannot be valid or its
     /// body is of another type.
-    [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint endpoint) const {
-        const bool is_form = endpoint == oauth::endpoint::authorization || endpoint == oauth::endpoint::one_page ||
-                             endpoint == oauth::endpoint::device_page;
-        if (!is_form) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
+    [[nodiscard]] bool is_refused_by_head(const http::request& request, const oauth::request_context& context) const {
+        if (!oauth::is_page(context.endpoint)) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
         const auto page = pages_.find(request.target.path);
         if (!page || page->language == nullptr) return true;
         if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
-        const auto address =
-            limit_key::of(http::client_address(request, settings_.trusted_proxies, settings_.client_named_by));
-        return page_limiter_.peek(address, settings_.page_requests, policy(policies_.clock).now()).remaining == 0;
+        return page_limiter_.peek(limit_key::of(context.client), settings_.page_requests, context.now()).remaining == 0;
     }
 
     [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {
@@ -12524,8 +12452,7 @@ private:
 
     /// Whether the response is a page, which carries no limit fields.
     [[nodiscard]] bool is_page(const http::request& request, const oauth::request_context& context) const noexcept {
-        return context.endpoint == oauth::endpoint::authorization || context.endpoint == oauth::endpoint::one_page ||
-               context.endpoint == oauth::endpoint::device_page ||
+        return oauth::is_page(context.endpoint) ||
                (context.endpoint == oauth::endpoint::none && paths_.is_page_path(request.target.path));
     }
 
@@ -12546,14 +12473,11 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& request,
                                                                     oauth::request_context& context,
                                                                     http::response& response) {
-    context.now = context.start.at;
-    context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
-    context.endpoint = paths_.find(request.target.path);
     if (has_user_agent(request)) {
         dispatch(request, context, response);
     } else {
         context.window =
-            policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now);
+            policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now());
         oauth::write_missing_user_agent(response, context, docs_url_);
     }
     finish(request, context, response);
@@ -12572,7 +12496,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
     };
     switch (context.endpoint) {
         case oauth::endpoint::token:
-            return endpoints.template answer_token<knows_active_users>(request, context, response, is_active);
+            return endpoints.answer_token(request, context, response, is_active);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
         case oauth::endpoint::introspection: return endpoints.answer_introspection(request, context, response, is_active);
         case oauth::endpoint::device_authorization:
@@ -12590,9 +12514,9 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const h
                                                                          oauth::request_context& context,
                                                                          http::response& response) {
     const auto pages = pages_.in(language_of(request));
-    const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
+    const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now());
     if (!window.admitted) {
-        http::add_retry_after(response, window.resets_at - context.now);
+        http::add_retry_after(response, window.resets_at - context.now());
         return pages.answer_status(response, http::status::too_many_requests);
     }
     const auto at = pages_.find(request.target.path);
@@ -12662,8 +12586,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
     if (context.window) pipeline::add_rate_limit_fields(response, *context.window);
     else if (!is_page(request, context))
         pipeline::add_rate_limit_fields(response, needs_no_store(context.endpoint)
-                                           ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now)
-                                           : limiter.peek(key, settings_.anonymous_quota, context.now));
+                                           ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now())
+                                           : limiter.peek(key, settings_.anonymous_quota, context.now()));
     if (context.endpoint != oauth::endpoint::none && !is_page(request, context))
         http::add_cors_fields(settings_.cors_origins, request, response);
     observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr);
@@ -13823,7 +13747,10 @@ struct named_hook {
 /// `account=sitesmaker%2F1&hook=5`
 [[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& hook);
 
-/// The hook of the fields, if the account belongs to the user; otherwise not_found.
+/// A form for an action on a hook.
+[[nodiscard]] TOLLGATE_DECL web::form_target hook_action(const page_view& view, std::string_view action, const hook& hook);
+
+/// The account and the id in the fields, if the account belongs to the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<named_hook> require_hook(Call& call, const http::form_fields& fields) {
     const auto account = parse_account(fields.value_of(account_name));
@@ -13831,6 +13758,16 @@ template <class Call>
     if (!account || !which || call.settings().services.find(account->service) == nullptr) return not_found();
     if (const auto allowed = require_account(call.users(), call.session().user, *account); !allowed) return allowed.error();
     return named_hook{*account, *which};
+}
+
+/// The hook, if its account has it; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<hook> find_hook(Call& call, const named_hook& named) {
+    auto hooks = call.store().hooks_of(named.account);
+    if (!hooks) return std::move(hooks).error();
+    for (hook& each : *hooks)
+        if (each.id == named.hook) return std::move(each);
+    return not_found();
 }
 
 }  // namespace tollgate::pages
@@ -13894,14 +13831,11 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
 template <class Call>
 [[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before,
                                                 std::optional<delivery_state> only) {
-    const auto hooks = call.store().hooks_of(named.account);
-    if (!hooks) return hooks.error();
-    const auto found =
-        std::find_if(hooks->begin(), hooks->end(), [&](const hook& each) { return each.id == named.hook; });
-    if (found == hooks->end()) return not_found();
+    auto found = find_hook(call, named);
+    if (!found) return std::move(found).error();
     auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before, only);
     if (!deliveries) return std::move(deliveries).error();
-    hook_history read{*found, std::move(*deliveries)};
+    hook_history read{*std::move(found), *std::move(deliveries)};
     read.only = only;
     read.has_newer = before.has_value();
     read.has_older = read.deliveries.size() > deliveries_shown_max;
@@ -14071,7 +14005,7 @@ template <class Call>
 /// Adds the hooks of the account in the query, or of as many accounts as fit.
 template <class Call>
 [[nodiscard]] result<void> add_hooks(Call& call, hook_list& list) {
-    list.chosen = list.named(call.query().value_of("account"));
+    list.chosen = list.named(call.query().value_of(account_name));
     std::size_t shown = 0;
     for (account_hooks& each : list.accounts) {
         if (list.chosen && each.account != *list.chosen) continue;
@@ -14098,11 +14032,7 @@ template <class Call>
 [[nodiscard]] result<hook> find_own_hook(Call& call, const http::form_fields& fields) {
     const auto named = require_hook(call, fields);
     if (!named) return named.error();
-    auto hooks = call.store().hooks_of(named->account);
-    if (!hooks) return std::move(hooks).error();
-    for (hook& each : *hooks)
-        if (each.id == named->hook) return std::move(each);
-    return not_found();
+    return find_hook(call, *named);
 }
 
 /// The form of a hook that is edited.
@@ -14260,11 +14190,9 @@ template <class Pages>
 /// Answers a request of a signed-in user. Its form, if any, was issued to that user.
 template <class Pages>
 [[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
-    const auto nonce = web::new_form_nonce(policy(pages.policies().random), context.now);
-    if (!nonce || context.session.secret.empty())
-        return internal_error("the session has no secret, or the random source failed");
-    const auto token = web::make_form_token(form_binding_of(context.session), *nonce);
-    context.form_token = token;
+    const auto token = web::new_form_token(form_binding_of(context.session), policy(pages.policies().random), context.now);
+    if (!token) return token.error();
+    context.form_token = *token;
     page_call<Pages> call{pages, context, response};
     const bool posted = context.request.method == http::method::post;
     if (!posted && context.query.find(shown_name) != nullptr) {
@@ -14658,7 +14586,7 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
         auto found = sessions_.session_of(request, state.start.at);
         if (!found) return std::move(found).error();
         state.signed_in = *std::move(found);
-        if (state.signed_in) state.user = caller{state.signed_in->user, {}, credential_kind::other, {}};
+        if (state.signed_in) state.user = caller_on_page(state.signed_in->user);
     }
     const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
     const auto window = limiter_.take(key, settings_.requests, state.start.at);
@@ -15275,7 +15203,8 @@ public:
 private:
     // The API judges the User-Agent of its own requests.
     [[nodiscard]] bool is_below_api(const http::request& request) const noexcept {
-        return http::detail::is_below(request.target.path, api_.root());
+        // A root without a path would take the requests of all; the site finds the API behind all others.
+        return !api_.root().empty() && http::detail::is_below(request.target.path, api_.root());
     }
 
     [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept {
@@ -16813,8 +16742,8 @@ namespace tollgate::inline v0 {
 
 /// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free one. Or `unix:` and the path of a
 /// Unix domain socket, with port 0: its file is created with mode `server_settings::unix_socket_mode` and removed at the end; a file
-/// left by a crash is replaced if no process listens on it. The peer of its connections is 127.0.0.1: to let the proxy behind it name
-/// its clients, name that address as a trusted proxy.
+/// left by a crash is replaced if no process listens on it. Its connections have the peer 127.0.0.1: if a proxy connects there, list
+/// that address as a trusted proxy.
 struct listen_address {
     std::string address;
     std::uint16_t port = 0;
@@ -16841,7 +16770,8 @@ struct tls_settings {
     }
 };
 
-/// The settings of a server. The comment gives the reason for each default; every bound applies to one server.
+/// The settings of a server. The comment gives the reason for each default; every bound applies to one server. All times,
+/// `header_bytes_max`, `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
 struct server_settings {
     std::string address = "127.0.0.1";  ///< reachable from other machines only on request
     std::uint16_t port = 8080;
@@ -17017,7 +16947,7 @@ private:
 /// A batch is sent after all of its calls have arrived: each gets a result that was read during the call, as if it were the only one.
 ///
 /// Thread rule: any thread. A call takes the rest of the round trip that is under way and one more, which must be bounded in time.
-/// With more than `batch_max` calls waiting it is one more for each of these.
+/// One more round trip for each further `batch_max` calls that wait.
 template <class Request, class Result>
 class call_combiner {
 public:
@@ -17091,6 +17021,21 @@ private:
     entry* last_ = nullptr;
     bool under_way_ = false;
 };
+
+}  // namespace tollgate::detail
+
+// <tollgate/base/detail/openssl_error.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// OpenSSL's text for the first error in this thread's queue; clears the queue.
+inline std::string take_openssl_error() {
+    const unsigned long code = ERR_get_error();
+    ERR_clear_error();
+    if (ERR_GET_LIB(code) == ERR_LIB_SYS) return std::generic_category().message(ERR_GET_REASON(code));
+    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+    return reason == nullptr ? "unknown error" : reason;
+}
 
 }  // namespace tollgate::detail
 
@@ -17824,6 +17769,48 @@ namespace tollgate::inline v0::http {
 
 }  // namespace tollgate::http
 
+// <tollgate/limits/detail/locked_sets.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// A table of sets, `Set::ways` keys in each, all bytes zero at first. Its memory is reserved at the start and touched on first use. A
+/// lock is for many sets; with 256 of them, two threads collide in less than 1 % of calls on today's machines.
+template <class Set, class Mutex>
+class locked_sets {
+public:
+    /// For `keys_max` keys, at least one and at most `keys_bound`, rounded up to a power of two of sets. Throws `std::bad_alloc`.
+    locked_sets(std::size_t keys_max, std::size_t keys_bound)
+        : size_{std::bit_ceil((std::clamp<std::size_t>(keys_max, 1, keys_bound) - 1) / Set::ways + 1)},
+          memory_{std::calloc(size_ + 1, sizeof(Set))} {
+        if (memory_ == nullptr) throw std::bad_alloc{};
+        void* aligned = memory_.get();
+        std::size_t space = memory_bytes();
+        sets_ = static_cast<Set*>(std::align(alignof(Set), size_ * sizeof(Set), aligned, space));
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] std::size_t index_of(std::uint64_t hash) const noexcept { return hash & (size_ - 1); }
+    [[nodiscard]] Set& operator[](std::size_t index) const noexcept { return sets_[index]; }
+    /// Hold it while using the set.
+    [[nodiscard]] Mutex& lock_of(std::size_t index) const noexcept { return locks_[index % locks_.size()].mutex; }
+    [[nodiscard]] std::size_t memory_bytes() const noexcept { return (size_ + 1) * sizeof(Set); }
+
+private:
+    struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
+        Mutex mutex;
+    };
+    struct free_memory {
+        void operator()(void* memory) const noexcept { std::free(memory); }
+    };
+
+    std::size_t size_;
+    std::unique_ptr<void, free_memory> memory_;  // by calloc: the pages of a large block take no memory until they are written
+    Set* sets_;  // in memory_, aligned
+    mutable std::array<padded_lock, 256> locks_;
+};
+
+}  // namespace tollgate::detail
+
 // <tollgate/limits/detail/window_set.hpp>
 
 /// The counting tables of `window_limiter` and `sign_in_throttle`.
@@ -17889,9 +17876,11 @@ struct bounded_quota {
           window_seconds{
               static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
 
-    [[nodiscard]] limit_decision judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
-        return {admitted, requests, counted < requests ? requests - counted : 0,
-                from_unix_milliseconds(began_at + std::int64_t{window_seconds} * 1000)};
+    /// The end of a window that began at this time, in milliseconds.
+    [[nodiscard]] std::int64_t end_of(std::int64_t began_at) const noexcept { return began_at + std::int64_t{window_seconds} * 1000; }
+
+    [[nodiscard]] limit_decision to_decision(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
+        return {admitted, requests, counted < requests ? requests - counted : 0, from_unix_milliseconds(end_of(began_at))};
     }
 };
 
@@ -18564,15 +18553,14 @@ public:
     TOLLGATE_DECL ~tls_context();
 
     [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_; }
-    /// The transport of a connection for OpenSSL; see `tls_stream`.
-    [[nodiscard]] const bio_method_st* transport() const noexcept { return transport_; }
+    /// The transport of a connection for OpenSSL; see `tls_stream`. Throws `std::bad_alloc`.
+    [[nodiscard]] static TOLLGATE_DECL const bio_method_st* transport();
 
 private:
     static TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> read_ticket_keys(const std::string& file);
 
     std::shared_ptr<ticket_keys> tickets_;
     ssl_ctx_st* context_ = nullptr;
-    bio_method_st* transport_ = nullptr;
 };
 
 }  // namespace tollgate::server_detail
@@ -19466,7 +19454,7 @@ public:
 
 #if defined(__linux__)
 
-/// Event loops on the server's own threads, directly on Linux' epoll.
+/// Event loops on the server's own threads, directly on Linux's epoll.
 ///
 /// A socket stays registered for reading while it is open, so a connection needs no system calls but `recv` and `send`
 /// between two requests. Asio needs one more per wait. Connections are edge-triggered: epoll reports each arrival once, and
@@ -20462,7 +20450,6 @@ private:
 #include <openssl/bio.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
-#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/params.h>
@@ -20478,9 +20465,7 @@ private:
 #include <unistd.h>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <list>
-#include <system_error>
 
 // <tollgate/base/detail/text.ipp>
 
@@ -21116,7 +21101,7 @@ inline bool read_json(std::string_view bytes, json_handler& handler) {
     // The parser would skip a byte order mark, which RFC 8259 section 8.1 forbids.
     if (bytes.starts_with("\xef\xbb\xbf")) return handler.refuse("The body begins with a byte order mark.");
     // The parser would treat a NUL after the document as its end.
-    if (bytes.find('\0') != std::string_view::npos) return handler.refuse("The body holds a NUL byte.");
+    if (bytes.find('\0') != std::string_view::npos) return handler.refuse("The body contains a NUL byte.");
     return nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &handler);
 }
 
@@ -21759,79 +21744,54 @@ namespace tollgate::inline v0 {
 
 class window_limiter::table {
 public:
-    table(std::size_t keys_max, const siphash_key& seed)
-        : seed_{seed},
-          set_count_{
-              std::bit_ceil((std::clamp<std::size_t>(keys_max, 1, keys_bound) - 1) / detail::window_set::ways + 1)},
-          memory_{std::calloc(set_count_ + 1, sizeof(detail::window_set))} {
-        if (memory_ == nullptr) throw std::bad_alloc{};
-        void* aligned = memory_.get();
-        std::size_t space = memory_bytes();
-        sets_ = static_cast<detail::window_set*>(
-            std::align(alignof(detail::window_set), set_count_ * sizeof(detail::window_set), aligned, space));
-    }
+    table(std::size_t keys_max, const siphash_key& seed) : seed_{seed}, sets_{keys_max, keys_bound} {}
 
     [[nodiscard]] limit_decision take(std::uint64_t key, const quota& allowed, instant now) noexcept {
         const detail::bounded_quota bound{allowed};
         const std::int64_t at = to_unix_milliseconds(now);
         const std::size_t index = set_of(key);
-        const std::scoped_lock held{lock_of(index)};
+        const std::scoped_lock held{sets_.lock_of(index)};
 
         auto& set = sets_[index];
         std::size_t place = set.find(key);
         if (place == detail::window_set::ways || !set.windows[place].is_open(at, bound.window_seconds)) {
-            if (bound.requests == 0) return bound.judge(false, 0, at);
+            if (bound.requests == 0) return bound.to_decision(false, 0, at);
             if (place == detail::window_set::ways) place = set.least_worth(at);
             set.keys[place] = key;
             set.windows[place] = {at, 1, bound.window_seconds};
-            return bound.judge(true, 1, at);
+            return bound.to_decision(true, 1, at);
         }
         auto& window = set.windows[place];
         window.began_at_milliseconds = window.began_by(at);
         window.length_seconds = bound.window_seconds;
         const bool admitted = window.requests < bound.requests;
         if (admitted) ++window.requests;
-        return bound.judge(admitted, window.requests, window.began_at_milliseconds);
+        return bound.to_decision(admitted, window.requests, window.began_at_milliseconds);
     }
 
     [[nodiscard]] limit_decision peek(std::uint64_t key, const quota& allowed, instant now) const noexcept {
         const detail::bounded_quota bound{allowed};
         const std::int64_t at = to_unix_milliseconds(now);
         const std::size_t index = set_of(key);
-        const std::scoped_lock held{lock_of(index)};
+        const std::scoped_lock held{sets_.lock_of(index)};
 
         const auto& set = sets_[index];
         const std::size_t place = set.find(key);
         if (place == detail::window_set::ways || !set.windows[place].is_open(at, bound.window_seconds))
-            return bound.judge(bound.requests > 0, 0, at);
+            return bound.to_decision(bound.requests > 0, 0, at);
         const auto& window = set.windows[place];
-        return bound.judge(window.requests < bound.requests, window.requests, window.began_by(at));
+        return bound.to_decision(window.requests < bound.requests, window.requests, window.began_by(at));
     }
 
-    [[nodiscard]] std::size_t memory_bytes() const noexcept { return (set_count_ + 1) * sizeof(detail::window_set); }
+    [[nodiscard]] std::size_t memory_bytes() const noexcept { return sets_.memory_bytes(); }
 
 private:
     static constexpr std::size_t keys_bound = std::size_t{1} << 31;  // 48 GiB; a larger number is a mistake
-    // With 256 locks, two threads collide in less than 1 % of calls on today's machines.
-    static constexpr std::size_t lock_count = 256;
-    struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
-        short_mutex mutex;
-    };
-    struct free_memory {
-        void operator()(void* memory) const noexcept { std::free(memory); }
-    };
 
-    [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept {
-        return siphash(seed_, key) & (set_count_ - 1);
-    }
-    [[nodiscard]] short_mutex& lock_of(std::size_t set) const noexcept { return locks_[set % lock_count].mutex; }
+    [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept { return sets_.index_of(siphash(seed_, key)); }
 
     siphash_key seed_;
-    std::size_t set_count_;  // a power of two
-    // calloc: the pages of a large block take no memory until they are written.
-    std::unique_ptr<void, free_memory> memory_;
-    detail::window_set* sets_;  // in memory_, aligned
-    mutable std::array<padded_lock, lock_count> locks_;
+    detail::locked_sets<detail::window_set, short_mutex> sets_;
 };
 
 TOLLGATE_DECL window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
@@ -21977,7 +21937,6 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
             }
             ++one.count;
         }
-        assert(one.count <= segments_max);
         rows.push_back(one);
         if (one.literals == one.count) literal_paths_.push_back(one);
     }
@@ -22152,6 +22111,110 @@ TOLLGATE_DECL bool basic_token::read(std::string_view credentials, presented_tok
 
 TOLLGATE_DECL bool bearer_token::read(std::string_view credentials, presented_token& into) const {
     return detail::read_through_memo(credential_kind::access_token, credentials, into, detail::read_bearer);
+}
+
+}  // namespace tollgate
+
+// <tollgate/account/register_application.ipp>
+
+namespace tollgate::inline v0 {
+
+namespace detail {
+
+/// What is wrong with a URL of an application; empty if nothing is. http is allowed for programs on the user's machine
+/// only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
+[[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text) {
+    if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
+        return field_error::not_ascii;
+    const auto url = http::url::parse(text);
+    if (!url) return field_error::malformed;
+    if (url->has_final_dot) return field_error::malformed;  // normalizing would make it another origin
+    const bool loopback = url->host == "localhost" ||
+                          (url->address && (url->address->is_v4() ? url->address->bytes()[12] == 127
+                                                                  : *url->address == ip_address::parse("::1")));
+    if (url->scheme == http::url_scheme::http && !loopback) return field_error::insecure;
+    return std::nullopt;
+}
+
+TOLLGATE_DECL std::string normalized_url(std::string_view text) {
+    const auto url = http::url::parse(text);
+    const auto fragment = text.find('#');
+    auto normalized = url->origin() + url->request_target();
+    if (fragment != std::string_view::npos) normalized.append(text.substr(fragment));
+    return normalized;
+}
+
+/// Whether a URL has a private-use scheme (RFC 8252 section 7.1): a domain name in reverse order, so that it has a dot,
+/// which the schemes of browsers do not. The rest is visible ASCII without a fragment.
+[[nodiscard]] inline bool is_private_use_url(std::string_view text) noexcept {
+    const auto scheme = text.substr(0, text.find(':'));
+    if (scheme.size() == text.size() || text.size() > limits::target_url_bytes_max || scheme.starts_with('.') ||
+        scheme.ends_with('.') || scheme.find('.') == std::string_view::npos || scheme.find("..") != std::string_view::npos)
+        return false;
+    const auto is_letter = [](char c) { return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'; };
+    if (!is_letter(scheme.front())) return false;
+    for (char c : scheme)
+        if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '+') return false;
+    const auto rest = text.substr(scheme.size() + 1);
+    return rest.starts_with('/') &&
+           std::all_of(rest.begin(), rest.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+}
+
+/// A redirect URL as it is stored. Precondition: it is valid.
+[[nodiscard]] inline std::string normalized_redirect_url(std::string_view text) {
+    if (!is_private_use_url(text)) return normalized_url(text);
+    std::string normalized{text};
+    for (std::size_t i = 0; normalized[i] != ':'; ++i) normalized[i] = ascii_lower(normalized[i]);
+    return normalized;
+}
+
+TOLLGATE_DECL std::vector<std::string> normalized_redirect_urls(const std::vector<std::string>& texts) {
+    std::vector<std::string> urls;
+    for (const std::string& each : texts)
+        if (auto url = normalized_redirect_url(each); std::find(urls.begin(), urls.end(), url) == urls.end())
+            urls.push_back(std::move(url));
+    return urls;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& request) {
+    std::vector<field_fault> faults;
+    constexpr std::string_view private_use = ", or one with a private-use scheme such as com.example.app:/callback,";
+    const bool is_public = request.type == client_type::public_client;
+    const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
+        const bool allows_private_use = is_public && field == "redirect_url";
+        const auto add = [&](std::string_view message, field_error kind = field_error::malformed) {
+            faults.push_back({field, std::string{field}.append(message), kind, index});
+        };
+        const auto fault = detail::fault_of_url(text);
+        if (fault == field_error::insecure)
+            return add(" must be https; http is allowed for loopback addresses only.", *fault);
+        if (fault == field_error::not_ascii)
+            return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *fault);
+        if (fault)
+            return add(" must be an absolute http or https URL" + std::string{allows_private_use ? private_use : ""} + " of at most " +
+                       std::to_string(limits::target_url_bytes_max) + " bytes.");
+        const auto url = http::url::parse(text);
+        if (url->has_user_info) add(" must not contain a user name or password.");
+        else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
+    };
+    if (!is_visible_line(request.name, limits::application_name_bytes_max))
+        faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
+                                      " bytes without control or invisible characters."});
+    check_url("website", request.website, true, 0);
+    if (!request.description.empty() && !is_visible_line(request.description, limits::application_description_bytes_max))
+        faults.push_back({"description",
+                          "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
+                              " bytes without control or invisible characters."});
+    if (request.redirect_urls.size() > limits::redirect_urls_max)
+        faults.push_back({"redirect_url", "redirect_url is given more than " + std::to_string(limits::redirect_urls_max) + " times.",
+                          field_error::too_many});
+    for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
+        const std::string& each = request.redirect_urls[i];
+        if (!is_public || !detail::is_private_use_url(each)) check_url("redirect_url", each, false, i);
+    }
+    return faults;
 }
 
 }  // namespace tollgate
@@ -24588,7 +24651,7 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
     if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
         !is_digit(digits[2]) || (!reason.empty() && reason.front() != ' '))
         return refuse("The status is not three digits.");
-    if (!detail::is_field_text(reason)) return refuse("The status line holds a control character.");
+    if (!detail::is_field_text(reason)) return refuse("The status line contains a control character.");
     status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
     if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
     framing_ = {};
@@ -24604,7 +24667,7 @@ TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
     if (name_bytes == 0 || name_bytes == line.size() || line[name_bytes] != ':')
         return refuse("A field line does not begin with a name and a colon.");
     const std::string_view value = line.substr(name_bytes + 1);
-    if (!detail::is_field_text(value)) return refuse("A field value holds a control character.");
+    if (!detail::is_field_text(value)) return refuse("A field value contains a control character.");
     if (stage_ == stage::fields) judge_field(line.substr(0, name_bytes), value);
 }
 
@@ -25416,7 +25479,7 @@ inline std::optional<failure> find_fault(const application& client, const parame
     if (state && state->find('\0') != std::string::npos)
         return failure{error_code::invalid_request, "state contains a zero byte."};
     const auto response_type = sent.find("response_type");
-    if (!response_type) return failure{error_code::invalid_request, "response_type is missing."};
+    if (!response_type) return missing_parameter("response_type");
     if (*response_type != "code") return failure{error_code::unsupported_response_type, "response_type must be code."};
 
     const auto challenge = sent.find("code_challenge");
@@ -25427,7 +25490,7 @@ inline std::optional<failure> find_fault(const application& client, const parame
         return failure{error_code::invalid_request, "code_challenge must be the base64url of a SHA-256."};
     if (!challenge && client.type == client_type::public_client)
         return failure{error_code::invalid_request, "code_challenge is missing; public clients must use PKCE (RFC 7636)."};
-    if (!sent.find("scope")) return failure{error_code::invalid_request, "scope is missing."};
+    if (!sent.find("scope")) return missing_parameter("scope");
     return std::nullopt;
 }
 
@@ -26265,7 +26328,7 @@ namespace detail {
 
 inline exchange_request read_code_exchange(const parameters& sent) {
     const auto code = sent.find("code");
-    if (!code) return failure{error_code::invalid_request, "code is missing."};
+    if (!code) return missing_parameter("code");
     const auto verifier = sent.find("code_verifier");
     if (verifier && !is_code_verifier(*verifier))
         return failure{error_code::invalid_grant, "code_verifier is malformed (RFC 7636 section 4.1)."};
@@ -26277,7 +26340,7 @@ inline exchange_request read_code_exchange(const parameters& sent) {
 
 inline exchange_request read_refresh_exchange(const parameters& sent) {
     const auto token = sent.find("refresh_token");
-    if (!token) return failure{error_code::invalid_request, "refresh_token is missing."};
+    if (!token) return missing_parameter("refresh_token");
     std::optional<scope_set> narrowed;
     if (const auto scope = sent.find("scope")) {
         narrowed = scope_set::parse(*scope);
@@ -26289,14 +26352,14 @@ inline exchange_request read_refresh_exchange(const parameters& sent) {
 
 inline exchange_request read_device_exchange(const parameters& sent) {
     const auto code = sent.find("device_code");
-    if (!code) return failure{error_code::invalid_request, "device_code is missing."};
+    if (!code) return missing_parameter("device_code");
     if (!is_well_formed(secret_kind::device_code, *code)) return unknown_device_code();
     return device_exchange{digest_of(*code)};
 }
 
 inline exchange_request read_owner_exchange(const parameters& sent) {
     const auto scope = sent.find("scope");
-    if (!scope) return failure{error_code::invalid_request, "scope is missing."};
+    if (!scope) return missing_parameter("scope");
     const auto scopes = scope_set::parse(*scope);
     if (!scopes || scopes->empty()) return unknown_scope();
     return owner_exchange{*scopes};
@@ -26306,7 +26369,7 @@ inline exchange_request read_owner_exchange(const parameters& sent) {
 
 TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
     const auto grant_type = sent.find("grant_type");
-    if (!grant_type) return failure{error_code::invalid_request, "grant_type is missing."};
+    if (!grant_type) return missing_parameter("grant_type");
     if (*grant_type == "authorization_code") return detail::read_code_exchange(sent);
     if (*grant_type == "refresh_token") return detail::read_refresh_exchange(sent);
     if (*grant_type == device_grant_type) return detail::read_device_exchange(sent);
@@ -26376,8 +26439,7 @@ TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random) {
 }
 
 TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed) {
-    constexpr std::size_t typed_max = 64;
-    if (typed.size() > typed_max) return std::nullopt;
+    if (typed.size() > user_code_typed_bytes_max) return std::nullopt;
     std::string code;
     std::size_t letters = 0;
     for (const char c : typed) {
@@ -26397,7 +26459,7 @@ TOLLGATE_DECL std::variant<scope_set, failure> read_device_request(const paramet
     if (client.type == client_type::resource_server)
         return failure{error_code::unauthorized_client, "A resource server cannot get tokens."};
     const auto scope = sent.find("scope");
-    if (!scope) return failure{error_code::invalid_request, "scope is missing."};
+    if (!scope) return missing_parameter("scope");
     const auto scopes = parse_known_scopes(*scope, services);
     if (!scopes) return unknown_scope();
     return *scopes;
@@ -26468,7 +26530,7 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const requ
                                             std::string_view docs_url) {
     const bool admitted = context.window && context.window->admitted;
     if (!admitted && context.window)
-        http::add_retry_after(response, context.window->resets_at - context.now);
+        http::add_retry_after(response, context.window->resets_at - context.now());
     const pipeline::rejection& value = admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
     const failure error{error_code::invalid_request, std::string{value.message}};
     write_failure(response, {.status = value.status, .failure = error, .docs_url = docs_url, .about = value.documentation});
@@ -26567,7 +26629,7 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url) {
     if (!context.window->admitted) {
-        http::add_retry_after(response, context.window->resets_at - context.now);
+        http::add_retry_after(response, context.window->resets_at - context.now());
         const failure error{error_code::invalid_client,
                             "API rate limit exceeded by requests with a wrong client_id or "
                             "client_secret. Wait until the time in X-RateLimit-Reset."};
@@ -26645,7 +26707,7 @@ TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& 
                            .label = texts.code,
                            .hint = texts.code_hint,
                            .value = view.typed,
-                           .bytes_max = 64,
+                           .bytes_max = user_code_typed_bytes_max,
                            .focused = true},
                           view.faults, view.texts.forms);
     html.add("<p class=\"buttons\"><button>{}</button></p>\n</form>\n", texts.next);
@@ -27712,6 +27774,14 @@ TOLLGATE_DECL std::string query_of(const named_hook& hook) {
     return query.append(hook_name).append("=").append(std::to_string(hook.hook.value()));
 }
 
+TOLLGATE_DECL web::form_target hook_action(const page_view& view, std::string_view action, const hook& hook) {
+    return {.url = view.url,
+            .form_token = view.form_token,
+            .hidden = {{action_name, std::string{action}},
+                       {account_name, account_text(hook.account)},
+                       {hook_name, std::to_string(hook.id.value())}}};
+}
+
 TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const delivery_texts& texts) {
     if (hook.disabled) html.add("<span class=\"state bad\">{}</span>", texts.disabled);
     else if (hook.failing_since) html.add("<span class=\"state care\">{}</span>", texts.failing);
@@ -27720,11 +27790,7 @@ TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const d
 
 TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& hook) {
     if (!hook.disabled) return;
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{action_name, std::string{enable_action}},
-                                      {account_name, account_text(hook.account)},
-                                      {hook_name, std::to_string(hook.id.value())}}});
+    web::begin_form(html, hook_action(view, enable_action, hook));
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>",
              view.texts.deliveries.enable, hook.target_url);
 }
@@ -27771,10 +27837,6 @@ inline constexpr since_entry since_entries[] = {{"hour", std::chrono::hours{1}},
                                                 {"day", std::chrono::hours{24}},
                                                 {"week", std::chrono::hours{24 * 7}},
                                                 {"month", std::chrono::hours{24 * 30}}};
-
-[[nodiscard]] inline std::vector<std::pair<std::string_view, std::string>> hidden_fields(std::string_view action, const hook& hook) {
-    return {{action_name, std::string{action}}, {account_name, account_text(hook.account)}, {hook_name, std::to_string(hook.id.value())}};
-}
 
 /// Why the hook is failing or disabled.
 inline void write_problem(html_writer& html, const page_view& view, const hook& hook) {
@@ -27829,12 +27891,9 @@ inline void write_attempt(html_writer& html, const page_view& view, const attemp
 }
 
 inline void write_send_again(html_writer& html, const page_view& view, const hook& hook, const delivery& which) {
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{action_name, std::string{send_again_action}},
-                                      {account_name, account_text(hook.account)},
-                                      {hook_name, std::to_string(hook.id.value())},
-                                      {delivery_name, std::to_string(which.id.value())}}});
+    auto target = hook_action(view, send_again_action, hook);
+    target.hidden.emplace_back(delivery_name, std::to_string(which.id.value()));
+    web::begin_form(html, target);
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
              view.texts.deliveries.send_again, web::moment_text(which.created_at, view.texts.dates));
 }
@@ -27887,9 +27946,9 @@ inline void write_hook_actions(html_writer& html, const page_view& view, const h
     if (hook.disabled) return;
     const delivery_texts& texts = view.texts.deliveries;
     html.add("<div class=\"hook-actions\">\n");
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(test_action, hook)});
+    web::begin_form(html, hook_action(view, test_action, hook));
     html.add("<button class=\"quiet\">{}</button></form>\n", texts.test);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(resend_failed_action, hook)});
+    web::begin_form(html, hook_action(view, resend_failed_action, hook));
     html.add("<label for=\"since\">{}</label>\n<select id=\"since\" name=\"{}\">\n", texts.resend_since, since_name);
     const std::string_view names[] = {texts.hour, texts.day, texts.week, texts.month};
     for (std::size_t i = 0; i < std::size(since_entries); ++i)
@@ -28004,7 +28063,7 @@ TOLLGATE_DECL std::optional<account_ref> hook_list::named(std::string_view text)
 }
 
 TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
-    return {std::string{fields.value_of("account")}, std::string{fields.value_of("event")},
+    return {std::string{fields.value_of(account_name)}, std::string{fields.value_of("event")},
             std::string{fields.value_of("target_url")}};
 }
 
@@ -28013,7 +28072,7 @@ TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const se
     web::form_faults found;
     const auto parsed = parse_account(account);
     const service* at = parsed && list.find(*parsed) != nullptr ? services.find(parsed->service) : nullptr;
-    if (at == nullptr) found.add("account", texts.forms.unknown_choice, texts.webhooks.account);
+    if (at == nullptr) found.add(account_name, texts.forms.unknown_choice, texts.webhooks.account);
     if (at == nullptr ? event.empty() : !check_hook_event(*at, event)) {
         const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
                                            [&](const service& each) { return each.has_event(event); });
@@ -28060,13 +28119,7 @@ inline void write_hook_fields(html_writer& html, const page_view& view, const se
 inline void write_hook(html_writer& html, const page_view& view, const hook& hook, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
     const auto about = hook.event + " " + hook.target_url;
-    const auto target = [&](std::string_view action) {
-        return web::form_target{.url = view.url,
-                                .form_token = view.form_token,
-                                .hidden = {{action_name, std::string{action}},
-                                           {"account", account_text(hook.account)},
-                                           {"hook", std::to_string(hook.id.value())}}};
-    };
+    const auto target = [&](std::string_view action) { return hook_action(view, action, hook); };
     begin_item(html, hook.event, true);
     html.add("<p><code>{}</code></p>", hook.target_url);
     begin_actions(html);
@@ -28211,11 +28264,7 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
     const webhook_texts& texts = view.texts.webhooks;
     html.add("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", texts.edit_title, texts.edit_about);
     web::write_faults(html, faults, view.texts.forms);
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{action_name, "edit"},
-                                      {account_name, account_text(hook.account)},
-                                      {hook_name, std::to_string(hook.id.value())}}});
+    web::begin_form(html, hook_action(view, "edit", hook));
     detail::write_hook_fields(html, view, at, typed, faults);
     html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n", texts.save,
              view.url, texts.back);
@@ -30867,6 +30916,7 @@ TOLLGATE_DECL server::core::~core() {
 }
 
 TOLLGATE_DECL result<void> server::core::reload_certificates() {
+    if (!context_->settings.tls.enabled()) return invalid("The server has no TLS settings.");
     auto context = server_detail::tls_context::make(context_->settings.tls, context_->own_tickets);
     if (!context) return std::move(context).error();
     context_->set_tls(*std::move(context));
@@ -31014,7 +31064,7 @@ namespace detail {
 // the longest registered method has 17; longer ones are not supported
 inline constexpr std::size_t method_bytes_max = 32;
 
-inline constexpr std::string_view unencoded_byte = "The request target holds a byte that must be percent-encoded.";
+inline constexpr std::string_view unencoded_byte = "The request target contains a byte that must be percent-encoded.";
 
 /// Whether `text` is at this offset. Compared in pieces of constant size, which compilers turn into word comparisons; a
 /// comparison of ten bytes would be a call.
@@ -31141,7 +31191,7 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     if (examined_ == bound) return refuse("The request target is too long.", status::uri_too_long);
     if (examined_ == bytes.size()) return parse_step::needs_more;
     if (*end != ' ') [[unlikely]] {
-        if (*end == '#') return refuse("The request target holds a fragment.");
+        if (*end == '#') return refuse("The request target contains a fragment.");
         if (*end == '\r' || *end == '\n') return refuse("The request line has no HTTP version.");
         return refuse(detail::unencoded_byte);
     }
@@ -31740,18 +31790,7 @@ inline constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC;  // at once: anot
 inline constexpr int stream_type = SOCK_STREAM;
 #endif
 
-/// Removes the file of a Unix domain socket on which no process listens. False if one listens, or it is another file.
-inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
-    struct stat found{};
-    if (::lstat(name.unix_domain.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
-    const int asking = ::socket(AF_UNIX, stream_type, 0);
-    if (asking < 0) return false;
-    const bool refused = ::connect(asking, &name.any, bytes) != 0 && errno == ECONNREFUSED;
-    ::close(asking);
-    return refused && ::unlink(name.unix_domain.sun_path) == 0;
-}
-
-/// Closes a socket unless it is released: what describes it may find no memory.
+/// Closes the socket unless it is released: building its description may throw.
 class new_socket {
 public:
     explicit new_socket(int socket) noexcept : socket_{socket} {}
@@ -31767,6 +31806,16 @@ public:
 private:
     int socket_;
 };
+
+/// Removes the file of a Unix domain socket on which no process listens. False if one listens, or it is another file.
+inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
+    struct stat found{};
+    if (::lstat(name.unix_domain.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
+    const new_socket asking{::socket(AF_UNIX, stream_type, 0)};
+    // Non-blocking, because a process that does not accept may listen. While its backlog is full, the error is EAGAIN.
+    if (asking.get() < 0 || !make_non_blocking(asking.get())) return false;
+    return ::connect(asking.get(), &name.any, bytes) != 0 && errno == ECONNREFUSED && ::unlink(name.unix_domain.sun_path) == 0;
+}
 
 inline result<listening_socket> listen_at_path(const listen_address& endpoint, int backlog, unsigned mode) {
     const std::string_view path = unix_path_of(endpoint);
@@ -31944,15 +31993,6 @@ inline int use_ticket_key(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_
     }
 }
 
-/// OpenSSL's text for the first error in its queue; clears the queue.
-inline std::string take_openssl_error() {
-    const unsigned long code = ERR_get_error();
-    ERR_clear_error();
-    if (ERR_GET_LIB(code) == ERR_LIB_SYS) return std::generic_category().message(ERR_GET_REASON(code));
-    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-    return reason == nullptr ? "unknown error" : reason;
-}
-
 /// The content of a file or of a shell's pipe, `<(command)`. The error says what is wrong, without the file's name.
 inline result<std::string> read_file(const std::string& file, std::size_t bytes_max) {
     std::string text(bytes_max + 1, '\0');
@@ -32008,13 +32048,7 @@ inline bool use_key(SSL_CTX* context, BIO* from) {
 
 TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
     : tickets_{std::move(tickets)}, context_{SSL_CTX_new(TLS_server_method())} {
-    transport_ = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
-    if (context_ == nullptr || transport_ == nullptr) throw std::bad_alloc{};
-    BIO_meth_set_read(transport_, &detail::wire_bio::read);
-    BIO_meth_set_write(transport_, &detail::wire_bio::write);
-    BIO_meth_set_ctrl(transport_, &detail::wire_bio::control);
-    BIO_meth_set_create(transport_, &detail::wire_bio::create);
-
+    if (context_ == nullptr) throw std::bad_alloc{};
     SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
     SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                       SSL_OP_PRIORITIZE_CHACHA);
@@ -32033,9 +32067,20 @@ TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
     SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1, nullptr);
 }
 
-TOLLGATE_DECL tls_context::~tls_context() {
-    SSL_CTX_free(context_);
-    BIO_meth_free(transport_);
+TOLLGATE_DECL tls_context::~tls_context() { SSL_CTX_free(context_); }
+
+TOLLGATE_DECL const bio_method_st* tls_context::transport() {
+    // One as long as the process lives: OpenSSL has 127 numbers for kinds of BIOs, and takes none back.
+    static const BIO_METHOD* const made = [] {
+        BIO_METHOD* const method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
+        if (method == nullptr) throw std::bad_alloc{};
+        BIO_meth_set_read(method, &detail::wire_bio::read);
+        BIO_meth_set_write(method, &detail::wire_bio::write);
+        BIO_meth_set_ctrl(method, &detail::wire_bio::control);
+        BIO_meth_set_create(method, &detail::wire_bio::create);
+        return method;
+    }();
+    return made;
 }
 
 TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys(const std::string& file) {
@@ -32066,7 +32111,8 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
         auto context = std::make_shared<tls_context>(std::move(own_tickets));
         const std::string_view ciphers = settings.tls12_ciphers.empty() ? default_tls12_ciphers : settings.tls12_ciphers;
         if (SSL_CTX_set_cipher_list(context->context_, std::string{ciphers}.c_str()) != 1)
-            return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers + ") cannot be used: " + detail::take_openssl_error() + ".");
+            return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers +
+                           ") cannot be used: " + tollgate::detail::take_openssl_error() + ".");
         const auto use = [&](std::string_view part, const std::string& file, const std::string& content,
                              bool (*take)(SSL_CTX*, BIO*)) -> result<void> {
             constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
@@ -32076,16 +32122,19 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
             const bool used = source != nullptr && take(context->context_, source);
             BIO_free(source);
             secure_wipe(*text);
-            if (!used) return wrong(part, file, detail::take_openssl_error());
+            if (!used) return wrong(part, file, tollgate::detail::take_openssl_error());
             return {};
         };
         if (auto used = use("certificate", settings.certificate_file, settings.certificate_pem, &detail::use_chain); !used)
             return std::move(used).error();
         if (auto used = use("key", settings.key_file, settings.key_pem, &detail::use_key); !used) return std::move(used).error();
-        if (SSL_CTX_check_private_key(context->context_) != 1) return wrong("key", settings.key_file, detail::take_openssl_error());
+        if (SSL_CTX_check_private_key(context->context_) != 1)
+            return wrong("key", settings.key_file, tollgate::detail::take_openssl_error());
         return std::shared_ptr<const tls_context>{std::move(context)};
     } catch (const std::bad_alloc&) {
         return internal_error("out of memory for a TLS context");
+    } catch (const std::exception& failed) {
+        return exception_error("the TLS context", failed.what());
     }
 }
 
@@ -32130,7 +32179,7 @@ TOLLGATE_DECL bool worker_pool::wake_worker() noexcept {
     try {
         start_thread();
     } catch (...) {
-        return false;  // the workers that there are come to it later
+        return false;  // existing workers take it later
     }
     return false;
 }
@@ -45724,9 +45773,9 @@ struct redis_limiter_settings {
     without_redis when_down = without_redis::count_here;
     /// The capacity of `count_here`.
     key_capacity counted_here{};
-    /// Time limit for connecting, including TLS and AUTH.
+    /// Time limit for connecting, including TLS and AUTH: above zero, at most an hour.
     milliseconds connect_wait_max{200};
-    /// Time limit for the reply.
+    /// Time limit for the reply: above zero, at most an hour.
     milliseconds response_wait_max{100};
     /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
     std::string authorities_file{};
@@ -45765,7 +45814,8 @@ public:
 
     /// Parses `redis://[user[:password]@]host[:port][/database]`, or `rediss://` for TLS; an IPv6 address is in
     /// brackets, and user and password are percent-encoded. Does not connect. Error (invalid) for another URL, or an
-    /// `authorities_file` that cannot be read; the message never quotes the URL, which may contain a password.
+    /// `authorities_file` that cannot be read, or a time limit out of bounds; the message never quotes the URL, which may
+    /// contain a password.
     [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
                                                                   const redis_limiter_settings& settings = {});
 
@@ -45786,7 +45836,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
     /// Sends one read to Redis, so that `on_state` reports a server that is down at the start. Returns whether it
-    /// replied.
+    /// replied. Waits for `connect_wait_max` and `response_wait_max` at most.
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
@@ -45907,14 +45957,6 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-/// Returns OpenSSL's error text and clears this thread's error queue.
-inline std::string take_tls_error() {
-    const unsigned long code = ERR_peek_last_error();
-    ERR_clear_error();
-    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-    return reason == nullptr ? "no reason given" : reason;
-}
-
 using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
 /// The addresses of a host name. Returns at `end` at the latest: the system's resolver has no deadline, so it runs on a thread of
@@ -46015,7 +46057,7 @@ TOLLGATE_DECL void tls_authorities::free_context::operator()(ssl_ctx_st* context
 
 TOLLGATE_DECL result<tls_authorities> tls_authorities::load(const std::string& file) {
     tls_authorities authorities{SSL_CTX_new(TLS_client_method())};
-    if (authorities.native() == nullptr) return internal_error("Redis: no TLS context: " + detail::take_tls_error());
+    if (authorities.native() == nullptr) return internal_error("Redis: no TLS context: " + tollgate::detail::take_openssl_error());
     SSL_CTX_set_min_proto_version(authorities.native(), TLS1_2_VERSION);
     SSL_CTX_set_options(authorities.native(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_verify(authorities.native(), SSL_VERIFY_PEER, nullptr);
@@ -46023,7 +46065,7 @@ TOLLGATE_DECL result<tls_authorities> tls_authorities::load(const std::string& f
                                      : SSL_CTX_load_verify_file(authorities.native(), file.c_str()) == 1;
     if (!loaded)
         return invalid("The certificate authorities for Redis (" + (file.empty() ? "the system's" : file) +
-                       ") cannot be used: " + detail::take_tls_error() + ".");
+                       ") cannot be used: " + tollgate::detail::take_openssl_error() + ".");
     return authorities;
 }
 
@@ -46089,7 +46131,7 @@ TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, c
                                                     steady::time_point end) {
     ERR_clear_error();
     tls_.reset(SSL_new(authorities.native()));
-    if (tls_ == nullptr) return failure("no TLS: " + detail::take_tls_error());
+    if (tls_ == nullptr) return failure("no TLS: " + tollgate::detail::take_openssl_error());
     // Memory BIOs, because OpenSSL's socket BIOs raise SIGPIPE.
     BIO* const in = BIO_new(BIO_s_mem());
     BIO* const out = BIO_new(BIO_s_mem());
@@ -46100,7 +46142,8 @@ TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, c
     }
     SSL_set_bio(tls_.get(), in, out);
     const bool is_address = ip_address::parse(server.host).has_value();
-    if (!tollgate::detail::expect_tls_peer(tls_.get(), server.host, is_address)) return failure("no TLS: " + detail::take_tls_error());
+    if (!tollgate::detail::expect_tls_peer(tls_.get(), server.host, is_address))
+        return failure("no TLS: " + tollgate::detail::take_openssl_error());
     for (;;) {
         const int done = SSL_connect(tls_.get());
         const int tls_error = done == 1 ? SSL_ERROR_NONE : SSL_get_error(tls_.get(), done);
@@ -46108,7 +46151,7 @@ TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, c
         if (tls_error == SSL_ERROR_NONE) return {};
         if (tls_error != SSL_ERROR_WANT_READ) {
             const long verified = SSL_get_verify_result(tls_.get());
-            const std::string reason = detail::take_tls_error();
+            const std::string reason = tollgate::detail::take_openssl_error();
             return failure("TLS: " + (verified == X509_V_OK ? reason : X509_verify_cert_error_string(verified)));
         }
         char bytes[4096];
@@ -46177,7 +46220,7 @@ TOLLGATE_DECL result<void> connection::send(std::string_view bytes, steady::time
     if (tls_ == nullptr) return send_raw(bytes, end);
     ERR_clear_error();
     if (SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size())) <= 0)
-        return failure("TLS: " + detail::take_tls_error());
+        return failure("TLS: " + tollgate::detail::take_openssl_error());
     return flush_tls(end);
 }
 
@@ -46216,7 +46259,7 @@ TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
             if (count > 0) {
                 size = static_cast<std::size_t>(count);
             } else if (SSL_get_error(tls_.get(), count) != SSL_ERROR_WANT_READ) {
-                return failure("TLS: " + detail::take_tls_error());
+                return failure("TLS: " + tollgate::detail::take_openssl_error());
             }
         }
         if (size == 0) {
@@ -46567,7 +46610,6 @@ struct leases::table {
     static constexpr std::int64_t stale_milliseconds = 8000;   // what is left of a lease is returned after this time
     static constexpr std::int64_t refusal_milliseconds = 100;  // how long a refusal is repeated without a round trip
     static constexpr std::uint32_t early_size_min = 64;        // leases of this size and above are renewed early
-    static constexpr std::size_t ways = 8;
 
     struct slot {
         std::int64_t began_at;    // start of the window, server time
@@ -46582,14 +46624,9 @@ struct leases::table {
         bool is_pending;  // a request is under way; the slot must not be reused
     };
     struct alignas(64) set {
+        static constexpr std::size_t ways = 8;
         std::uint64_t keys[ways];
         slot slots[ways];
-    };
-    struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
-        std::mutex mutex;
-    };
-    struct free_memory {
-        void operator()(void* block) const noexcept { std::free(block); }
     };
     struct queued_lease {
         limit_key key;
@@ -46599,29 +46636,16 @@ struct leases::table {
     table(const lease_settings& settings, const siphash_key& seed_)
         : units_max{std::clamp<std::uint32_t>(settings.units_max, 1, 1'000'000)},
           seed{seed_},
-          set_count{std::bit_ceil((std::clamp<std::size_t>(settings.keys_max, 1, std::size_t{1} << 28) - 1) / ways + 1)},
-          lock_count{(std::min)(set_count, std::size_t{256})},
-          memory{std::calloc(set_count + 1, sizeof(set))},
-          locks{std::make_unique<padded_lock[]>(lock_count)},
-          reclaim_queue{std::make_unique<std::optional<queued_lease>[]>(queue_max)} {
-        if (memory == nullptr) throw std::bad_alloc{};
-        void* aligned = memory.get();
-        std::size_t space = memory_bytes();
-        sets = static_cast<set*>(std::align(alignof(set), set_count * sizeof(set), aligned, space));
-    }
-
-    [[nodiscard]] std::size_t memory_bytes() const noexcept { return (set_count + 1) * sizeof(set); }
+          sets{settings.keys_max, std::size_t{1} << 28},
+          reclaim_queue{std::make_unique<std::optional<queued_lease>[]>(queue_max)} {}
 
     [[nodiscard]] std::size_t set_of(const limit_key& key) const noexcept {
         const std::uint64_t kind = key.kind() == limit_kind::user ? 0 : 0x9e37'79b9'7f4a'7c15U;
-        return siphash(seed, key.value() ^ kind) & (set_count - 1);
-    }
-    [[nodiscard]] std::mutex& lock_of(std::size_t index) const noexcept {
-        return locks[index & (lock_count - 1)].mutex;
+        return sets.index_of(siphash(seed, key.value() ^ kind));
     }
 
     static slot* find(set& in, const limit_key& key) noexcept {
-        for (std::size_t place = 0; place < ways; ++place)
+        for (std::size_t place = 0; place < set::ways; ++place)
             if (in.keys[place] == key.value() && in.slots[place].ends_at != 0 && in.slots[place].kind == key.kind())
                 return &in.slots[place];
         return nullptr;
@@ -46693,12 +46717,7 @@ struct leases::table {
 
     const std::uint32_t units_max;
     const siphash_key seed;
-    const std::size_t set_count;  // powers of two, both
-    const std::size_t lock_count;
-    // calloc: the pages of a large block take no memory until they are written.
-    const std::unique_ptr<void, free_memory> memory;
-    set* sets;  // in memory, aligned
-    const std::unique_ptr<padded_lock[]> locks;
+    const tollgate::detail::locked_sets<set, std::mutex> sets;
 
     // Leases of several units, oldest first, that may have to be returned. 4,096 is what a node creates in 8 s at 500 a
     // second; further leases are kept until their windows end.
@@ -46718,7 +46737,7 @@ TOLLGATE_DECL std::optional<limit_decision> leases::try_take(const limit_key& ke
                                                           const tollgate::detail::bounded_quota& allowed,
                                                           std::int64_t steady_now) noexcept {
     const std::size_t index = table_->set_of(key);
-    const std::scoped_lock held{table_->lock_of(index)};
+    const std::scoped_lock held{table_->sets.lock_of(index)};
     auto* const known = table::find(table_->sets[index], key);
     return known == nullptr ? std::nullopt : table::take_from(*known, allowed, steady_now);
 }
@@ -46726,7 +46745,7 @@ TOLLGATE_DECL std::optional<limit_decision> leases::try_take(const limit_key& ke
 TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
                                                   std::int64_t steady_now, pending_request& next) noexcept {
     const std::size_t index = table_->set_of(key);
-    const std::scoped_lock held{table_->lock_of(index)};
+    const std::scoped_lock held{table_->sets.lock_of(index)};
     auto& set = table_->sets[index];
     auto* known = table::find(set, key);
     if (known != nullptr)
@@ -46760,7 +46779,7 @@ TOLLGATE_DECL std::optional<limit_decision> leases::peek(const limit_key& key,
                                                   const tollgate::detail::bounded_quota& allowed,
                                                   std::int64_t steady_now) const noexcept {
     const std::size_t index = table_->set_of(key);
-    const std::scoped_lock held{table_->lock_of(index)};
+    const std::scoped_lock held{table_->sets.lock_of(index)};
     const auto* known = table::find(table_->sets[index], key);
     if (known == nullptr) return std::nullopt;
     const bool has_unit = known->units > 0 && table::is_valid_for(*known, allowed, steady_now);
@@ -46776,7 +46795,7 @@ TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const
     limit_decision decision{};
     bool is_reclaimable = false;
     {
-        const std::scoped_lock held{table_->lock_of(index)};
+        const std::scoped_lock held{table_->sets.lock_of(index)};
         auto* known = table::find(table_->sets[index], key);
         if (known == nullptr) return decision;  // unreachable: a slot with a pending request is kept
         known->is_pending = false;
@@ -46791,8 +46810,7 @@ TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const
         const std::uint32_t remaining_before = known->remaining;
         known->began_at = reply->began_at_milliseconds;
         // Counted from before the request was sent, the window ends here no later than at the server.
-        known->ends_at = sent_at + reply->began_at_milliseconds + std::int64_t{allowed.window_seconds} * 1000 -
-                         reply->now_milliseconds;
+        known->ends_at = sent_at + allowed.end_of(reply->began_at_milliseconds) - reply->now_milliseconds;
         known->leased_at = sent_at;
         known->requests = allowed.requests;
         known->window_seconds = allowed.window_seconds;
@@ -46822,7 +46840,7 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t steady_
         --table_->queue_size;
     }
     const std::size_t index = table_->set_of(oldest->key);
-    const std::scoped_lock held{table_->lock_of(index)};
+    const std::scoped_lock held{table_->sets.lock_of(index)};
     auto* known = table::find(table_->sets[index], oldest->key);
     // If the lease was used up and replaced, its successor has its own entry in the queue.
     if (known == nullptr || known->is_pending || known->units == 0 || steady_now >= known->ends_at ||
@@ -46837,7 +46855,7 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t steady_
     return back;
 }
 
-TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->memory_bytes(); }
+TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->sets.memory_bytes(); }
 
 }  // namespace tollgate::redis
 
@@ -46865,11 +46883,9 @@ struct redis_limiter::state {
         return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
     }
 
-    static limit_decision judge(const redis::window_request& about, const redis::window_reply& reply,
-                         bool admitted) noexcept {
+    static limit_decision to_decision(const redis::window_request& about, const redis::window_reply& reply, bool admitted) noexcept {
         return {admitted, about.allowed.requests, reply.remaining,
-                from_unix_milliseconds(reply.began_at_milliseconds +
-                                       std::int64_t{about.allowed.window_seconds} * 1000)};
+                from_unix_milliseconds(about.allowed.end_of(reply.began_at_milliseconds))};
     }
 
     limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
@@ -46893,7 +46909,7 @@ inline limit_decision redis_limiter::state::take(const limit_key& key, const quo
     const redis::window_request one{key, bound, 1};
     const auto [outcome, reply] = client.send(nullptr, one);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
-    return judge(one, reply, reply.granted > 0);
+    return to_decision(one, reply, reply.granted > 0);
 }
 
 inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
@@ -46908,7 +46924,7 @@ inline limit_decision redis_limiter::state::take_leased(const limit_key& key, co
         const limit_decision decision = leased->complete(next, has_reply ? &reply : nullptr, at);
         if (has_reply || decision.admitted) return decision;
     }
-    return has_reply ? judge(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
+    return has_reply ? to_decision(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
 }
 
 inline limit_decision redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
@@ -46918,7 +46934,7 @@ inline limit_decision redis_limiter::state::peek(const limit_key& key, const quo
     const redis::window_request query{key, bound};
     const auto [outcome, reply] = client.send(nullptr, query);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
-    return judge(query, reply, reply.remaining > 0);
+    return to_decision(query, reply, reply.remaining > 0);
 }
 
 inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
@@ -46928,7 +46944,7 @@ inline limit_decision redis_limiter::state::decide_here(const limit_key& key, co
         // A quota of zero requests admits none.
         case without_redis::admit: {
             const detail::bounded_quota bound{allowed};
-            return bound.judge(bound.requests > 0, 0, to_unix_milliseconds(now));
+            return bound.to_decision(bound.requests > 0, 0, to_unix_milliseconds(now));
         }
         case without_redis::refuse: return {false, allowed.requests, 0, now + seconds{1}};
     }
@@ -46943,6 +46959,9 @@ TOLLGATE_DECL redis_limiter::~redis_limiter() = default;
 TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, const redis_limiter_settings& settings) {
     auto server = redis::parse_url(url);
     if (!server) return std::move(server).error();
+    for (const milliseconds limit : {settings.connect_wait_max, settings.response_wait_max})
+        if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
+            return invalid("A time limit of a Redis limiter must be above zero and at most an hour.");
     std::unique_ptr<redis::tls_authorities> authorities;
     if (server->tls) {
         auto loaded = redis::tls_authorities::load(settings.authorities_file);

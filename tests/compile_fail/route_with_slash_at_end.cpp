@@ -1,4 +1,4 @@
-// expect: tollgate: a path pattern begins with '/' and does not end in one, has no empty segment, and each parameter is a whole segment, {name}; query parameters follow as ?{name}&{name}; read tollgate/pipeline/route_table.hpp
+// expect: tollgate: a path pattern begins with '/' and does not end in one, has at most 12 segments and no empty one, and each parameter is a whole segment, {name}; query parameters follow as ?{name}&{name}; read tollgate/pipeline/route_table.hpp
 #include <tollgate/pipeline/route_table.hpp>
 
 using namespace tollgate;

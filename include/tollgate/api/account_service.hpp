@@ -287,7 +287,8 @@ public:
 private:
     // The API judges the User-Agent of its own requests.
     [[nodiscard]] bool is_below_api(const http::request& request) const noexcept {
-        return http::detail::is_below(request.target.path, api_.root());
+        // A root without a path would take the requests of all; the site finds the API behind all others.
+        return !api_.root().empty() && http::detail::is_below(request.target.path, api_.root());
     }
 
     [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept {

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstddef>
@@ -57,7 +58,7 @@ private:
 /// A CIDR block such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a block of one address.
 struct ip_network {
     ip_address first;
-    unsigned prefix_bits = 128;  ///< of the 16-byte form: an IPv4 /8 is 104
+    unsigned prefix_bits = 128;  ///< 0 to 128, of the 16-byte form: an IPv4 /8 is 104; above counts as 128
 
     /// Empty for anything else, including host bits set below the prefix (`10.0.0.1/8`), which is usually a typing
     /// error.
@@ -65,8 +66,9 @@ struct ip_network {
 
     /// Whether the address is in this network.
     [[nodiscard]] constexpr bool contains(const ip_address& address) const noexcept {
-        for (unsigned bit = 0; bit < prefix_bits; bit += 8) {
-            const unsigned left = prefix_bits - bit;
+        const unsigned bits = (std::min)(prefix_bits, 128U);
+        for (unsigned bit = 0; bit < bits; bit += 8) {
+            const unsigned left = bits - bit;
             const unsigned mask = left >= 8 ? 0xffU : (0xffU << (8 - left)) & 0xffU;
             if (((first.bytes()[bit / 8] ^ address.bytes()[bit / 8]) & mask) != 0) return false;
         }

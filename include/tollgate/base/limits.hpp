@@ -33,6 +33,7 @@ inline constexpr std::size_t client_id_bytes_max = 64;           // generated on
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
 inline constexpr std::size_t query_parameters_max = 8;           // that one route declares
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
+inline constexpr std::size_t path_segments_max = 12;             // of one route; a longer path is unknown
 inline constexpr int full_host_retry_seconds_max = 60;            // how long a due webhook may be unlisted while its host is full
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 

@@ -44,7 +44,7 @@ struct error {
 
 // Not inlined: errors are rare, and many functions return several.
 
-/// An error of each kind. `cause` is for the operator, `message` for the client.
+/// A dependency is down or too slow: 503. `cause` is for the operator; the client gets a general message.
 [[nodiscard, gnu::noinline]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
@@ -62,6 +62,8 @@ struct error {
         return {error_kind::internal, {}, "an exception"};  // short enough to be stored without allocating
     }
 }
+
+[[nodiscard, gnu::noinline]] inline error random_source_error() { return internal_error("the random source failed"); }
 
 /// An error of the client's request; the message is part of the response.
 [[nodiscard, gnu::noinline]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }

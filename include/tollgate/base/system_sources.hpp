@@ -19,6 +19,7 @@ struct system_clock {
 
 /// OpenSSL's random generator for secrets, seeded by the operating system.
 struct system_random {
+    /// False if OpenSSL has no randomness, or for more than INT_MAX bytes; the content is then unspecified. Any thread.
     [[nodiscard]] TOLLGATE_DECL bool fill(std::span<std::byte> bytes) const noexcept;
 };
 

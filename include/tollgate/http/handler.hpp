@@ -97,7 +97,7 @@ enum class work_kind : std::uint8_t {
     token_endpoint,  ///< issuing, revoking and describing OAuth tokens
 };
 /// How many kinds of work there are.
-inline constexpr std::size_t work_kinds = 11;
+inline constexpr std::size_t work_kinds = static_cast<std::size_t>(work_kind::token_endpoint) + 1;
 
 /// What a handler keeps of one request between two calls of `advance`, in the server's memory: an object of a type that
 /// the handler chooses, created by its first `get`. Used by one thread at a time.

@@ -102,7 +102,7 @@ inline bool read_json(std::string_view bytes, json_handler& handler) {
     // The parser would skip a byte order mark, which RFC 8259 section 8.1 forbids.
     if (bytes.starts_with("\xef\xbb\xbf")) return handler.refuse("The body begins with a byte order mark.");
     // The parser would treat a NUL after the document as its end.
-    if (bytes.find('\0') != std::string_view::npos) return handler.refuse("The body holds a NUL byte.");
+    if (bytes.find('\0') != std::string_view::npos) return handler.refuse("The body contains a NUL byte.");
     return nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &handler);
 }
 

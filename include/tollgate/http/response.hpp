@@ -98,7 +98,7 @@ class field_value {
 public:
     /// From a literal without control characters; any other does not compile.
     consteval field_value(const char* literal) : text_{literal} {
-        if (!is_safe(text_)) throw "a field value holds visible characters, spaces and tabs only (RFC 9110 section 5.5)";
+        if (!is_safe(text_)) throw "a field value contains visible characters, spaces and tabs only (RFC 9110 section 5.5)";
     }
 
     /// Empty for text with a byte outside visible ASCII, space and tab. The text must outlive the value.

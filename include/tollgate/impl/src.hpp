@@ -8,6 +8,7 @@
 #error Define TOLLGATE_SEPARATE_COMPILATION for every translation unit of the program.
 #endif
 
+#include <tollgate/account/register_application.ipp>
 #include <tollgate/api/account_api.ipp>
 #include <tollgate/api/detail/openapi.ipp>
 #include <tollgate/api/routes.ipp>

@@ -40,9 +40,9 @@ struct redis_limiter_settings {
     without_redis when_down = without_redis::count_here;
     /// The capacity of `count_here`.
     key_capacity counted_here{};
-    /// Time limit for connecting, including TLS and AUTH.
+    /// Time limit for connecting, including TLS and AUTH: above zero, at most an hour.
     milliseconds connect_wait_max{200};
-    /// Time limit for the reply.
+    /// Time limit for the reply: above zero, at most an hour.
     milliseconds response_wait_max{100};
     /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
     std::string authorities_file{};
@@ -81,7 +81,8 @@ public:
 
     /// Parses `redis://[user[:password]@]host[:port][/database]`, or `rediss://` for TLS; an IPv6 address is in
     /// brackets, and user and password are percent-encoded. Does not connect. Error (invalid) for another URL, or an
-    /// `authorities_file` that cannot be read; the message never quotes the URL, which may contain a password.
+    /// `authorities_file` that cannot be read, or a time limit out of bounds; the message never quotes the URL, which may
+    /// contain a password.
     [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
                                                                   const redis_limiter_settings& settings = {});
 
@@ -102,7 +103,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
     /// Sends one read to Redis, so that `on_state` reports a server that is down at the start. Returns whether it
-    /// replied.
+    /// replied. Waits for `connect_wait_max` and `response_wait_max` at most.
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;

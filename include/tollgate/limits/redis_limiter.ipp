@@ -6,6 +6,7 @@
 #include <tollgate/limits/redis_limiter.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -32,11 +33,9 @@ struct redis_limiter::state {
         return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
     }
 
-    static limit_decision judge(const redis::window_request& about, const redis::window_reply& reply,
-                         bool admitted) noexcept {
+    static limit_decision to_decision(const redis::window_request& about, const redis::window_reply& reply, bool admitted) noexcept {
         return {admitted, about.allowed.requests, reply.remaining,
-                from_unix_milliseconds(reply.began_at_milliseconds +
-                                       std::int64_t{about.allowed.window_seconds} * 1000)};
+                from_unix_milliseconds(about.allowed.end_of(reply.began_at_milliseconds))};
     }
 
     limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
@@ -60,7 +59,7 @@ inline limit_decision redis_limiter::state::take(const limit_key& key, const quo
     const redis::window_request one{key, bound, 1};
     const auto [outcome, reply] = client.send(nullptr, one);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
-    return judge(one, reply, reply.granted > 0);
+    return to_decision(one, reply, reply.granted > 0);
 }
 
 inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
@@ -75,7 +74,7 @@ inline limit_decision redis_limiter::state::take_leased(const limit_key& key, co
         const limit_decision decision = leased->complete(next, has_reply ? &reply : nullptr, at);
         if (has_reply || decision.admitted) return decision;
     }
-    return has_reply ? judge(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
+    return has_reply ? to_decision(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
 }
 
 inline limit_decision redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
@@ -85,7 +84,7 @@ inline limit_decision redis_limiter::state::peek(const limit_key& key, const quo
     const redis::window_request query{key, bound};
     const auto [outcome, reply] = client.send(nullptr, query);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
-    return judge(query, reply, reply.remaining > 0);
+    return to_decision(query, reply, reply.remaining > 0);
 }
 
 inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
@@ -95,7 +94,7 @@ inline limit_decision redis_limiter::state::decide_here(const limit_key& key, co
         // A quota of zero requests admits none.
         case without_redis::admit: {
             const detail::bounded_quota bound{allowed};
-            return bound.judge(bound.requests > 0, 0, to_unix_milliseconds(now));
+            return bound.to_decision(bound.requests > 0, 0, to_unix_milliseconds(now));
         }
         case without_redis::refuse: return {false, allowed.requests, 0, now + seconds{1}};
     }
@@ -110,6 +109,9 @@ TOLLGATE_DECL redis_limiter::~redis_limiter() = default;
 TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, const redis_limiter_settings& settings) {
     auto server = redis::parse_url(url);
     if (!server) return std::move(server).error();
+    for (const milliseconds limit : {settings.connect_wait_max, settings.response_wait_max})
+        if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
+            return invalid("A time limit of a Redis limiter must be above zero and at most an hour.");
     std::unique_ptr<redis::tls_authorities> authorities;
     if (server->tls) {
         auto loaded = redis::tls_authorities::load(settings.authorities_file);

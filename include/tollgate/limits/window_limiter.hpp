@@ -67,7 +67,7 @@ struct unlimited {
         return peek(key, allowed, now);
     }
     [[nodiscard]] constexpr limit_decision peek(const limit_key&, const quota& allowed, instant now) const noexcept {
-        return {true, allowed.requests, allowed.requests, now + allowed.window};
+        return limit_decision::unused(allowed, now);
     }
 };
 

@@ -2,93 +2,64 @@
 
 #include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/base/detail/short_mutex.hpp>
+#include <tollgate/limits/detail/locked_sets.hpp>
 #include <tollgate/limits/detail/window_set.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdlib>
 #include <mutex>
-#include <new>
 
 namespace tollgate::inline v0 {
 
 class window_limiter::table {
 public:
-    table(std::size_t keys_max, const siphash_key& seed)
-        : seed_{seed},
-          set_count_{
-              std::bit_ceil((std::clamp<std::size_t>(keys_max, 1, keys_bound) - 1) / detail::window_set::ways + 1)},
-          memory_{std::calloc(set_count_ + 1, sizeof(detail::window_set))} {
-        if (memory_ == nullptr) throw std::bad_alloc{};
-        void* aligned = memory_.get();
-        std::size_t space = memory_bytes();
-        sets_ = static_cast<detail::window_set*>(
-            std::align(alignof(detail::window_set), set_count_ * sizeof(detail::window_set), aligned, space));
-    }
+    table(std::size_t keys_max, const siphash_key& seed) : seed_{seed}, sets_{keys_max, keys_bound} {}
 
     [[nodiscard]] limit_decision take(std::uint64_t key, const quota& allowed, instant now) noexcept {
         const detail::bounded_quota bound{allowed};
         const std::int64_t at = to_unix_milliseconds(now);
         const std::size_t index = set_of(key);
-        const std::scoped_lock held{lock_of(index)};
+        const std::scoped_lock held{sets_.lock_of(index)};
 
         auto& set = sets_[index];
         std::size_t place = set.find(key);
         if (place == detail::window_set::ways || !set.windows[place].is_open(at, bound.window_seconds)) {
-            if (bound.requests == 0) return bound.judge(false, 0, at);
+            if (bound.requests == 0) return bound.to_decision(false, 0, at);
             if (place == detail::window_set::ways) place = set.least_worth(at);
             set.keys[place] = key;
             set.windows[place] = {at, 1, bound.window_seconds};
-            return bound.judge(true, 1, at);
+            return bound.to_decision(true, 1, at);
         }
         auto& window = set.windows[place];
         window.began_at_milliseconds = window.began_by(at);
         window.length_seconds = bound.window_seconds;
         const bool admitted = window.requests < bound.requests;
         if (admitted) ++window.requests;
-        return bound.judge(admitted, window.requests, window.began_at_milliseconds);
+        return bound.to_decision(admitted, window.requests, window.began_at_milliseconds);
     }
 
     [[nodiscard]] limit_decision peek(std::uint64_t key, const quota& allowed, instant now) const noexcept {
         const detail::bounded_quota bound{allowed};
         const std::int64_t at = to_unix_milliseconds(now);
         const std::size_t index = set_of(key);
-        const std::scoped_lock held{lock_of(index)};
+        const std::scoped_lock held{sets_.lock_of(index)};
 
         const auto& set = sets_[index];
         const std::size_t place = set.find(key);
         if (place == detail::window_set::ways || !set.windows[place].is_open(at, bound.window_seconds))
-            return bound.judge(bound.requests > 0, 0, at);
+            return bound.to_decision(bound.requests > 0, 0, at);
         const auto& window = set.windows[place];
-        return bound.judge(window.requests < bound.requests, window.requests, window.began_by(at));
+        return bound.to_decision(window.requests < bound.requests, window.requests, window.began_by(at));
     }
 
-    [[nodiscard]] std::size_t memory_bytes() const noexcept { return (set_count_ + 1) * sizeof(detail::window_set); }
+    [[nodiscard]] std::size_t memory_bytes() const noexcept { return sets_.memory_bytes(); }
 
 private:
     static constexpr std::size_t keys_bound = std::size_t{1} << 31;  // 48 GiB; a larger number is a mistake
-    // With 256 locks, two threads collide in less than 1 % of calls on today's machines.
-    static constexpr std::size_t lock_count = 256;
-    struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
-        short_mutex mutex;
-    };
-    struct free_memory {
-        void operator()(void* memory) const noexcept { std::free(memory); }
-    };
 
-    [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept {
-        return siphash(seed_, key) & (set_count_ - 1);
-    }
-    [[nodiscard]] short_mutex& lock_of(std::size_t set) const noexcept { return locks_[set % lock_count].mutex; }
+    [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept { return sets_.index_of(siphash(seed_, key)); }
 
     siphash_key seed_;
-    std::size_t set_count_;  // a power of two
-    // calloc: the pages of a large block take no memory until they are written.
-    std::unique_ptr<void, free_memory> memory_;
-    detail::window_set* sets_;  // in memory_, aligned
-    mutable std::array<padded_lock, lock_count> locks_;
+    detail::locked_sets<detail::window_set, short_mutex> sets_;
 };
 
 TOLLGATE_DECL window_limiter::window_limiter() : window_limiter{key_capacity{}} {}

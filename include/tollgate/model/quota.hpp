@@ -59,6 +59,11 @@ struct limit_decision {
     std::uint32_t limit = 0;  ///< requests per window
     std::uint32_t remaining = 0;  ///< left in the window after this request
     instant resets_at{};  ///< end of the window; for a key without one, the end of a window that starts now
+
+    /// Of a window that starts now, in which nothing is counted.
+    [[nodiscard]] static constexpr limit_decision unused(const quota& allowed, instant now) noexcept {
+        return {true, allowed.requests, allowed.requests, now + allowed.window};
+    }
 };
 
 constexpr limit_key limit_key::of(const ip_address& client) noexcept {

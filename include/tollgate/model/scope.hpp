@@ -28,7 +28,7 @@ public:
 
     /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
     /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
-    /// of scopes. An empty list is an empty set. Takes linear time: lists come from unauthenticated requests.
+    /// of scopes. An empty list is an empty set. Takes linear time, unless the scopes were chosen to collide in its hash table.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
     /// The set whose `text()` this is, for stores that keep it. Any other text is an error that is not detected.

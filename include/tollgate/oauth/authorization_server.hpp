@@ -90,7 +90,7 @@ public:
         if (start.at == instant{}) start = pipeline::start_request(policies_);
         auto step = http::handle_step::done;
         guard(request, response, start, [&](oauth::request_context& context) {
-            step = next_step(request, state, thread);
+            step = next_step(request, context, state, thread);
             if (step == http::handle_step::done) answer(request, context, response);
         });
         return step;
@@ -133,15 +133,21 @@ private:
         if constexpr (fits) {
             oauth::request_context context;
             context.start = start;
+            const auto read_and_act = [&] {
+                context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
+                context.endpoint = paths_.find(request.target.path);
+                act(context);
+            };
             pipeline::answer_or_error(
-                response, [&] { act(context); }, [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
+                response, read_and_act, [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
         }
     }
     /// What a request needs before its answer, or `done`. Throws `std::bad_alloc`.
-    [[nodiscard]] http::handle_step next_step(const http::request& request, http::handler_state& state, http::thread_kind thread) const {
-        const auto endpoint = paths_.find(request.target.path);
+    [[nodiscard]] http::handle_step next_step(const http::request& request, const oauth::request_context& context,
+                                              http::handler_state& state, http::thread_kind thread) const {
+        const auto endpoint = context.endpoint;
         const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
-        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, endpoint))
+        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, context))
             return http::handle_step::needs_body;
         if (thread != http::thread_kind::io || !may_block(request, endpoint)) return http::handle_step::done;
         state.set_waits_for(work_of(endpoint, posts));
@@ -181,16 +187,12 @@ private:
     /// Whether a request is refused regardless of its body. A form for a page is refused if its path names no language, or if it is
     /// from another site, of another type, or one too many; a client's request, if its Authorization field cannot be valid or its
     /// body is of another type.
-    [[nodiscard]] bool is_refused_by_head(const http::request& request, oauth::endpoint endpoint) const {
-        const bool is_form = endpoint == oauth::endpoint::authorization || endpoint == oauth::endpoint::one_page ||
-                             endpoint == oauth::endpoint::device_page;
-        if (!is_form) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
+    [[nodiscard]] bool is_refused_by_head(const http::request& request, const oauth::request_context& context) const {
+        if (!oauth::is_page(context.endpoint)) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
         const auto page = pages_.find(request.target.path);
         if (!page || page->language == nullptr) return true;
         if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
-        const auto address =
-            limit_key::of(http::client_address(request, settings_.trusted_proxies, settings_.client_named_by));
-        return page_limiter_.peek(address, settings_.page_requests, policy(policies_.clock).now()).remaining == 0;
+        return page_limiter_.peek(limit_key::of(context.client), settings_.page_requests, context.now()).remaining == 0;
     }
 
     [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {
@@ -199,8 +201,7 @@ private:
 
     /// Whether the response is a page, which carries no limit fields.
     [[nodiscard]] bool is_page(const http::request& request, const oauth::request_context& context) const noexcept {
-        return context.endpoint == oauth::endpoint::authorization || context.endpoint == oauth::endpoint::one_page ||
-               context.endpoint == oauth::endpoint::device_page ||
+        return oauth::is_page(context.endpoint) ||
                (context.endpoint == oauth::endpoint::none && paths_.is_page_path(request.target.path));
     }
 
@@ -221,14 +222,11 @@ template <class Sessions, class Store, class Policies, class Theme>
 void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& request,
                                                                     oauth::request_context& context,
                                                                     http::response& response) {
-    context.now = context.start.at;
-    context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
-    context.endpoint = paths_.find(request.target.path);
     if (has_user_agent(request)) {
         dispatch(request, context, response);
     } else {
         context.window =
-            policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now);
+            policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now());
         oauth::write_missing_user_agent(response, context, docs_url_);
     }
     finish(request, context, response);
@@ -247,7 +245,7 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
     };
     switch (context.endpoint) {
         case oauth::endpoint::token:
-            return endpoints.template answer_token<knows_active_users>(request, context, response, is_active);
+            return endpoints.answer_token(request, context, response, is_active);
         case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
         case oauth::endpoint::introspection: return endpoints.answer_introspection(request, context, response, is_active);
         case oauth::endpoint::device_authorization:
@@ -265,9 +263,9 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const h
                                                                          oauth::request_context& context,
                                                                          http::response& response) {
     const auto pages = pages_.in(language_of(request));
-    const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now);
+    const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now());
     if (!window.admitted) {
-        http::add_retry_after(response, window.resets_at - context.now);
+        http::add_retry_after(response, window.resets_at - context.now());
         return pages.answer_status(response, http::status::too_many_requests);
     }
     const auto at = pages_.find(request.target.path);
@@ -337,8 +335,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
     if (context.window) pipeline::add_rate_limit_fields(response, *context.window);
     else if (!is_page(request, context))
         pipeline::add_rate_limit_fields(response, needs_no_store(context.endpoint)
-                                           ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now)
-                                           : limiter.peek(key, settings_.anonymous_quota, context.now));
+                                           ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now())
+                                           : limiter.peek(key, settings_.anonymous_quota, context.now()));
     if (context.endpoint != oauth::endpoint::none && !is_page(request, context))
         http::add_cors_fields(settings_.cors_origins, request, response);
     observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr);

@@ -390,7 +390,7 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
         auto found = sessions_.session_of(request, state.start.at);
         if (!found) return std::move(found).error();
         state.signed_in = *std::move(found);
-        if (state.signed_in) state.user = caller{state.signed_in->user, {}, credential_kind::other, {}};
+        if (state.signed_in) state.user = caller_on_page(state.signed_in->user);
     }
     const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
     const auto window = limiter_.take(key, settings_.requests, state.start.at);

@@ -138,10 +138,6 @@ private:
         return has_route ? routes[state.route->route].path : std::string_view{};
     }
 
-    [[nodiscard]] static const caller* caller_of(const judgement& state) noexcept {
-        return state.auth.caller ? &*state.auth.caller : nullptr;
-    }
-
     [[nodiscard]] observed_request observed(const http::request& request, const judgement& state) const noexcept {
         return {state.start, request, state.client, pattern_of(state)};
     }

@@ -305,8 +305,9 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
     constexpr bool has_rule = std::is_convertible_v<Access, access_rule>;
     constexpr bool has_service = !std::is_same_v<Access, service_access_rule> || names_service<Pattern>();
     static_assert(is_path_pattern<Pattern>,
-                  "tollgate: a path pattern begins with '/' and does not end in one, has no empty segment, and each parameter is a "
-                  "whole segment, {name}; query parameters follow as ?{name}&{name}; read tollgate/pipeline/route_table.hpp");
+                  "tollgate: a path pattern begins with '/' and does not end in one, has at most 12 segments and no empty one, and "
+                  "each parameter is a whole segment, {name}; "
+                  "query parameters follow as ?{name}&{name}; read tollgate/pipeline/route_table.hpp");
     static_assert(has_rule,
                   "tollgate: a route names who may call it, before its endpoint: open_to_all, any_caller, needs_scope(...), "
                   "read_of_service or write_of_service; read tollgate/pipeline/route_table.hpp");

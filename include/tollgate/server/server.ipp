@@ -254,6 +254,7 @@ TOLLGATE_DECL server::core::~core() {
 }
 
 TOLLGATE_DECL result<void> server::core::reload_certificates() {
+    if (!context_->settings.tls.enabled()) return invalid("The server has no TLS settings.");
     auto context = server_detail::tls_context::make(context_->settings.tls, context_->own_tickets);
     if (!context) return std::move(context).error();
     context_->set_tls(*std::move(context));

@@ -14,8 +14,8 @@ namespace tollgate::inline v0 {
 
 /// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free one. Or `unix:` and the path of a
 /// Unix domain socket, with port 0: its file is created with mode `server_settings::unix_socket_mode` and removed at the end; a file
-/// left by a crash is replaced if no process listens on it. The peer of its connections is 127.0.0.1: to let the proxy behind it name
-/// its clients, name that address as a trusted proxy.
+/// left by a crash is replaced if no process listens on it. Its connections have the peer 127.0.0.1: if a proxy connects there, list
+/// that address as a trusted proxy.
 struct listen_address {
     std::string address;
     std::uint16_t port = 0;
@@ -42,7 +42,8 @@ struct tls_settings {
     }
 };
 
-/// The settings of a server. The comment gives the reason for each default; every bound applies to one server.
+/// The settings of a server. The comment gives the reason for each default; every bound applies to one server. All times,
+/// `header_bytes_max`, `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
 struct server_settings {
     std::string address = "127.0.0.1";  ///< reachable from other machines only on request
     std::uint16_t port = 8080;

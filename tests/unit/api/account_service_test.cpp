@@ -167,6 +167,17 @@ TEST_CASE("auth_url is the origin of base_url unless it is given", "[api][accoun
     CHECK_THROWS_AS((account_service{settings("https://a.example/v1", "a.example"), setup.users, setup.store}), std::invalid_argument);
 }
 
+TEST_CASE("a base_url without a path leaves the pages and OAuth reachable", "[api][account_service]") {
+    parts setup;
+    account_service service{settings("https://api.example.com"), setup.users, setup.store, setup.sessions, setup.policies()};
+    test_request sign_in{http::method::get, "/en/user/sign_in/"}, docs{http::method::get, "/docs/"},
+        token{http::method::post, "/user/oauth_token/"}, balance{http::method::get, "/user/balance"};
+    CHECK(service.handle(sign_in.view()).status() == http::status::ok);
+    CHECK(service.handle(docs.view()).status() == http::status::ok);
+    CHECK_THAT(std::string{service.handle(token.view()).body()}, Catch::Contains("invalid_client"));
+    CHECK(service.handle(balance.view()).status() == http::status::unauthorized);
+}
+
 TEST_CASE("an invalid service is refused with a message", "[api][account_service]") {
     parts setup;
     CHECK_THROWS_WITH((account_service{{.base_url = "https://a.example/v1", .services = {{"Shop", {"order.paid"}}}}, setup.users, setup.store}),

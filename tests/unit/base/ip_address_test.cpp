@@ -96,6 +96,10 @@ TEST_CASE("a network contains its own addresses only") {
         CHECK_FALSE(network->contains(*ip_address::parse(outside)));
     }
     CHECK(ip_network::parse("::/0")->contains(ip_address{}));
+    for (const unsigned bits : {128U, 129U, 1000U}) {
+        CHECK(ip_network{*ip_address::parse("::1"), bits}.contains(*ip_address::parse("::1")));
+        CHECK_FALSE(ip_network{*ip_address::parse("::1"), bits}.contains(*ip_address::parse("::2")));
+    }
     CHECK(ip_network::parse("10.0.0.0/8")->prefix_bits == 104);
 }
 

@@ -87,6 +87,22 @@ struct notices {
 
 }  // namespace
 
+TEST_CASE("time limits out of bounds are refused") {
+    for (const milliseconds wrong : {milliseconds{0}, milliseconds{-1}, milliseconds{hours{1}} + milliseconds{1}, (milliseconds::max)()}) {
+        redis_limiter_settings connecting, responding;
+        connecting.connect_wait_max = responding.response_wait_max = wrong;
+        for (const auto& settings : {connecting, responding}) {
+            const auto opened = redis_limiter::open("redis://127.0.0.1", settings);
+            REQUIRE_FALSE(opened);
+            CHECK(opened.error().kind == error_kind::invalid);
+        }
+    }
+    redis_limiter_settings settings;
+    settings.connect_wait_max = milliseconds{1};
+    settings.response_wait_max = hours{1};
+    CHECK(redis_limiter::open("redis://127.0.0.1", settings));
+}
+
 TEST_CASE("a window in Redis begins with the first request and admits exactly the quota, whatever the node's clock") {
     auto limiter = open(redis_server::shared().url(), test_settings());
     const auto before = real_now();

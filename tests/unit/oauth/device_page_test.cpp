@@ -199,7 +199,11 @@ TEST_CASE("wrong user codes are bounded per user", "[oauth][device][limits]") {
     settings.user_code_attempts = {3, seconds{600}};
     device_shop shop{settings};
     const auto code = member(shop.request(), "user_code");
-    CHECK(shop.type("nonsense").status() == status::unprocessable_content);  // no valid code, so not counted as a guess
+    // No valid code, so not counted as a guess. What is too long is not shown again.
+    CHECK(shop.type("nonsense").status() == status::unprocessable_content);
+    const auto too_long = shop.type(code + std::string(60, '-'));
+    CHECK(too_long.status() == status::unprocessable_content);
+    CHECK_FALSE(has(too_long, code));
     for (int i = 0; i < 3; ++i) {
         const auto wrong = shop.type("BBBB-BBBB");
         CHECK(wrong.status() == status::unprocessable_content);

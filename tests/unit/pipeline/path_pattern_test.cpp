@@ -14,10 +14,12 @@ TEST_CASE("the parameters of a pattern are known at compile time", "[pipeline][p
 }
 
 TEST_CASE("an invalid pattern is refused", "[pipeline][pattern]") {
-    for (const char* good : {"/a", "/{a}", "/a/{b}/c/{d}", "/a-b._~", "/{1}/{2}/{3}/{4}/{5}/{6}/{7}/{8}"})
+    for (const char* good : {"/a", "/{a}", "/a/{b}/c/{d}", "/a-b._~", "/{1}/{2}/{3}/{4}/{5}/{6}/{7}/{8}",
+                             "/1/2/3/4/5/6/7/8/9/10/11/12"})
         CHECK(pipeline::read_pattern(good));
     for (const char* bad : {"", "a", "/", "//", "/a/", "/a//b", "/{}", "/{a", "/a}", "/x{a}", "/{a}x", "/{a}{b}", "/{{a}}", "/{a%}",
-                            "/%61", "/}a{", "/{1}/{2}/{3}/{4}/{5}/{6}/{7}/{8}/{9}"}) {
+                            "/%61", "/}a{", "/{1}/{2}/{3}/{4}/{5}/{6}/{7}/{8}/{9}",
+                            "/1/2/3/4/5/6/7/8/9/10/11/12/13"}) {
         CAPTURE(bad);
         CHECK_FALSE(pipeline::read_pattern(bad));
     }

@@ -13,11 +13,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 using namespace tollgate;
 using tollgate_test::echo_handler;
@@ -120,6 +122,21 @@ TEST_CASE("a socket file is replaced only if no process listens on it", "[server
     server third{handler, at(other)};
     CHECK_FALSE(third.start());
     CHECK(::access(other.c_str(), F_OK) == 0);
+
+    // One that listens, but accepts nobody, and has no place left for a further connection.
+    const auto full = directory.file("full.sock");
+    const auto name = name_of(full);
+    const auto connect = [&](int by) { return ::connect(by, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0; };
+    std::vector<int> sockets{::socket(AF_UNIX, SOCK_STREAM, 0)};
+    REQUIRE(::bind(sockets[0], reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0);
+    REQUIRE(::listen(sockets[0], 0) == 0);
+    do sockets.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    while (connect(sockets.back()) && sockets.size() < 100);
+    CHECK(errno == EAGAIN);
+    server fourth{handler, at(full)};
+    CHECK_FALSE(fourth.start());  // and does not wait
+    CHECK(::access(full.c_str(), F_OK) == 0);
+    for (const int each : sockets) ::close(each);
 
     for (const auto& wrong : {std::string{}, std::string(200, 'x')}) {
         server none{handler, at(wrong)};

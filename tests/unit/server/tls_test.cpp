@@ -8,6 +8,7 @@
 #include <support/socket_client.hpp>
 #include <support/temporary_directory.hpp>
 
+#include <openssl/bio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -471,6 +472,24 @@ TEST_CASE("new connections use reloaded certificates", "[server][tls]") {
     write_file(certificate_file, "garbage");
     CHECK_FALSE(running.reload_certificates());
     CHECK(tls_client{running.port()}.common_name() == "second");
+}
+
+TEST_CASE("reloading certificates uses up nothing of OpenSSL's, and needs TLS", "[server][tls]") {
+    const auto own = tollgate_test::make_certificate("ours");
+    server_settings settings;
+    tollgate_test::echo_handler handler;
+    CHECK(server{handler, settings}.reload_certificates().error().kind == tollgate::error_kind::invalid);
+    settings.tls.certificate_pem = own.certificate_pem;
+    settings.tls.key_pem = own.key_pem;
+    server running{handler, settings};
+    const auto use_one = [&] {
+        REQUIRE(running.reload_certificates());
+        REQUIRE(server::check_tls(settings.tls));
+    };
+    use_one();
+    const int before = BIO_get_new_index();
+    for (int i = 0; i < 3; ++i) use_one();
+    CHECK(BIO_get_new_index() == before + 1);  // of 127 in a process
 }
 
 TEST_CASE("certificate and key may come from pipes", "[server][tls]") {

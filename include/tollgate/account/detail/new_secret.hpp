@@ -20,6 +20,5 @@ template <random_source Random>
     return secret;
 }
 
-[[nodiscard]] inline error random_source_error() { return internal_error("the random source failed"); }
 
 }  // namespace tollgate

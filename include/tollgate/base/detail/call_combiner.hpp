@@ -46,7 +46,7 @@ private:
 /// A batch is sent after all of its calls have arrived: each gets a result that was read during the call, as if it were the only one.
 ///
 /// Thread rule: any thread. A call takes the rest of the round trip that is under way and one more, which must be bounded in time.
-/// With more than `batch_max` calls waiting it is one more for each of these.
+/// One more round trip for each further `batch_max` calls that wait.
 template <class Request, class Result>
 class call_combiner {
 public:

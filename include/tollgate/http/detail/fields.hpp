@@ -211,7 +211,7 @@ enum class line_result : std::uint8_t {
         case line_result::folded: return "A field line begins with whitespace.";
         case line_result::blank_before_colon: return "There is whitespace between a field name and its colon.";
         case line_result::no_name: return "A field line does not begin with a name and a colon.";
-        case line_result::bad_value: return "A field value holds a control character.";
+        case line_result::bad_value: return "A field value contains a control character.";
         case line_result::bare_cr: return "A CR is not followed by LF.";
         case line_result::bare_lf: return "A line ends in LF without CR.";
         case line_result::unfinished:

@@ -16,7 +16,7 @@ namespace detail {
 // the longest registered method has 17; longer ones are not supported
 inline constexpr std::size_t method_bytes_max = 32;
 
-inline constexpr std::string_view unencoded_byte = "The request target holds a byte that must be percent-encoded.";
+inline constexpr std::string_view unencoded_byte = "The request target contains a byte that must be percent-encoded.";
 
 /// Whether `text` is at this offset. Compared in pieces of constant size, which compilers turn into word comparisons; a
 /// comparison of ten bytes would be a call.
@@ -143,7 +143,7 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     if (examined_ == bound) return refuse("The request target is too long.", status::uri_too_long);
     if (examined_ == bytes.size()) return parse_step::needs_more;
     if (*end != ' ') [[unlikely]] {
-        if (*end == '#') return refuse("The request target holds a fragment.");
+        if (*end == '#') return refuse("The request target contains a fragment.");
         if (*end == '\r' || *end == '\n') return refuse("The request line has no HTTP version.");
         return refuse(detail::unencoded_byte);
     }

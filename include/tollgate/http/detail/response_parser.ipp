@@ -166,7 +166,7 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
     if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
         !is_digit(digits[2]) || (!reason.empty() && reason.front() != ' '))
         return refuse("The status is not three digits.");
-    if (!detail::is_field_text(reason)) return refuse("The status line holds a control character.");
+    if (!detail::is_field_text(reason)) return refuse("The status line contains a control character.");
     status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
     if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
     framing_ = {};
@@ -182,7 +182,7 @@ TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
     if (name_bytes == 0 || name_bytes == line.size() || line[name_bytes] != ':')
         return refuse("A field line does not begin with a name and a colon.");
     const std::string_view value = line.substr(name_bytes + 1);
-    if (!detail::is_field_text(value)) return refuse("A field value holds a control character.");
+    if (!detail::is_field_text(value)) return refuse("A field value contains a control character.");
     if (stage_ == stage::fields) judge_field(line.substr(0, name_bytes), value);
 }
 

@@ -72,9 +72,11 @@ struct bounded_quota {
           window_seconds{
               static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
 
-    [[nodiscard]] limit_decision judge(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
-        return {admitted, requests, counted < requests ? requests - counted : 0,
-                from_unix_milliseconds(began_at + std::int64_t{window_seconds} * 1000)};
+    /// The end of a window that began at this time, in milliseconds.
+    [[nodiscard]] std::int64_t end_of(std::int64_t began_at) const noexcept { return began_at + std::int64_t{window_seconds} * 1000; }
+
+    [[nodiscard]] limit_decision to_decision(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
+        return {admitted, requests, counted < requests ? requests - counted : 0, from_unix_milliseconds(end_of(began_at))};
     }
 };
 

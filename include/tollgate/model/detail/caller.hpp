@@ -26,4 +26,7 @@ struct caller {
     std::optional<token_id> token{};  ///< the personal token, if the store returned its id
 };
 
+/// A user who is signed in on a page: without scopes and token.
+[[nodiscard]] inline caller caller_on_page(user_id user) { return {user, {}, credential_kind::other, {}}; }
+
 }  // namespace tollgate

@@ -66,10 +66,10 @@ private:
     /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
     void answer_redirect_failure(const http::request& request, request_context& context, http::response& response,
                                  const redirect_failure& failed) const {
-        const auto found = sessions.session_of(request, context.now);
+        const auto found = sessions.session_of(request, context.now());
         if (!found) return answer_error_page(found.error(), response);
         if (*found) {
-            context.user = caller{(*found)->user, {}, credential_kind::other, {}};
+            context.user = caller_on_page((*found)->user);
             return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         }
         // Forms of this site carry valid parameters only.
@@ -114,13 +114,13 @@ private:
 
     /// The session, if any; also empty after an error, which has been answered.
     [[nodiscard]] std::optional<session> find_session(const authorization_call& call, bool& answered) const {
-        auto found = sessions.session_of(call.request, call.context.now);
+        auto found = sessions.session_of(call.request, call.context.now());
         answered = !found;
         if (!found) {
             answer_error_page(found.error(), call.response);
             return std::nullopt;
         }
-        if (*found) call.context.user = caller{(*found)->user, {}, credential_kind::other, {}};
+        if (*found) call.context.user = caller_on_page((*found)->user);
         return std::move(*found);
     }
 
@@ -186,7 +186,7 @@ private:
     /// Ends the session and returns to the same request.
     void sign_out(const authorization_call& call) const {
         if constexpr (signs_in) {
-            const auto ended = sessions.sign_out(call.request, call.context.now, call.response);
+            const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
             if (!ended) return answer_error_page(ended.error(), call.response);
             redirect_to_page(sign_in_url(call), call.response);
         } else {
@@ -216,13 +216,12 @@ private:
         if (decided != decision::allow) return pages.answer_status(call.response, http::status::bad_request);
 
         const auto login = call.sent.find(web::login_name).value_or("");
-        auto password = call.sent.find(web::password_name).value_or("");
+        const auto password = call.sent.find(web::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = call.context.client};
         const auto& texts = pages.texts().sign_in;
         if (const auto faults = web::faults_of(typed, texts); !faults.empty())
             return show_sign_in(call, login, faults, http::status::unprocessable_content);
-        const auto outcome = sessions.sign_in(call.request, typed, call.context.now, call.response);
-        secure_wipe(password);
+        const auto outcome = sessions.sign_in(call.request, typed, call.context.now(), call.response);
         if (!outcome) return answer_error_page(outcome.error(), call.response);
         if (outcome->result == sign_in_result::throttled) {
             http::add_retry_after(call.response, outcome->retry_after);
@@ -233,32 +232,31 @@ private:
 
         const auto user = outcome->session->user;
         report(call, activity_kind::signed_in, user, {});
-        call.context.user = caller{user, {}, credential_kind::other, {}};
+        call.context.user = caller_on_page(user);
         issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
     void show_consent(const authorization_call& call, const session& session) const {
-        if (session.secret.empty()) return send_error(call, internal_error("the session has no secret"));
-        const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
-        if (!nonce) return send_error(call, random_source_error());
-        const auto token = web::make_form_token({session, consent_purpose, signed_text_of(call.authorization)}, *nonce);
+        const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policy(policies.random),
+                                               call.context.now());
+        if (!token) return send_error(call, token.error());
         page_frame frame;
         frame.login = session.login;
-        show(call, frame, token, nullptr);
+        show(call, frame, *token, nullptr);
     }
 
     void show_sign_in(const authorization_call& call, std::string_view login, const web::form_faults& faults,
                       http::status status) const {
-        const auto nonce = web::new_form_nonce(policy(policies.random), call.context.now);
-        if (!nonce) return answer_error_page(random_source_error(), call.response);
         const auto secret = make_form_secret(call);
         if (secret.empty()) return;
-        const auto token = web::make_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, *nonce);
+        const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policy(policies.random),
+                                               call.context.now());
+        if (!token) return answer_error_page(token.error(), call.response);
         const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
         page_frame frame;
         frame.has_errors = !faults.empty();
-        show(call, frame, token, &part);
+        show(call, frame, *token, &part);
     }
 
     void show(const authorization_call& call, page_frame frame, std::string_view form_token,
@@ -286,7 +284,7 @@ private:
     void issue_code(const authorization_call& call, const code_derivation& derivation) const {
         const auto made_at = web::made_at(derivation.nonce);
         const bool remembered =
-            made_at <= call.context.now && call.context.now < made_at + seconds{limits::spent_code_seconds};
+            made_at <= call.context.now() && call.context.now() < made_at + seconds{limits::spent_code_seconds};
         if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());
@@ -301,8 +299,8 @@ private:
                 .scopes = call.authorization.scopes,
                 .redirect = call.authorization.redirect,
                 .code_challenge = call.authorization.code_challenge,
-                .created_at = call.context.now,
-                .expires_at = call.context.now + settings.code_lifetime};
+                .created_at = call.context.now(),
+                .expires_at = call.context.now() + settings.code_lifetime};
     }
 
     void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
@@ -314,7 +312,7 @@ private:
 
     void report(const authorization_call& call, activity_kind kind, user_id user, std::string subject) const {
         report_activity(policy(policies.observer),
-                        {kind, user, std::move(subject), call.context.client, call.context.now});
+                        {kind, user, std::move(subject), call.context.client, call.context.now()});
     }
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
@@ -323,7 +321,7 @@ private:
             return pages.answer_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, code),
                     call.response);
-        remove_expired(store, policy(policies.observer), call.context.now, 1);
+        remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
     void answer_store_failure(const authorization_call& call, const error& error) const {
@@ -348,10 +346,7 @@ private:
 
     /// A page for server errors that cannot be redirected, or where trying again helps.
     void answer_error_page(const error& error, http::response& response) const {
-        observed.report(policies, error);
-        const auto status = status_of_server_error(error);
-        http::add_retry_after(response, status);
-        pages.answer_status(response, status);
+        oauth::answer_error_page(error, pages, policies, observed, response);
     }
 
     /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.

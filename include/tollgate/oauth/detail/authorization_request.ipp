@@ -35,7 +35,7 @@ inline std::optional<failure> find_fault(const application& client, const parame
     if (state && state->find('\0') != std::string::npos)
         return failure{error_code::invalid_request, "state contains a zero byte."};
     const auto response_type = sent.find("response_type");
-    if (!response_type) return failure{error_code::invalid_request, "response_type is missing."};
+    if (!response_type) return missing_parameter("response_type");
     if (*response_type != "code") return failure{error_code::unsupported_response_type, "response_type must be code."};
 
     const auto challenge = sent.find("code_challenge");
@@ -46,7 +46,7 @@ inline std::optional<failure> find_fault(const application& client, const parame
         return failure{error_code::invalid_request, "code_challenge must be the base64url of a SHA-256."};
     if (!challenge && client.type == client_type::public_client)
         return failure{error_code::invalid_request, "code_challenge is missing; public clients must use PKCE (RFC 7636)."};
-    if (!sent.find("scope")) return failure{error_code::invalid_request, "scope is missing."};
+    if (!sent.find("scope")) return missing_parameter("scope");
     return std::nullopt;
 }
 

@@ -99,51 +99,27 @@ struct client_endpoints {
     std::string_view docs_url;
     pipeline::observed_request observed;
 
-    /// `is_active(user)`: whether a user may have tokens, `result<bool>`. It is called if `knows_active_users`.
-    template <bool knows_active_users, class IsActive>
+    /// `is_active(user)`: whether a user may have tokens, `result<bool>`.
+    template <class IsActive>
     void answer_token(const http::request& request, request_context& context, http::response& response,
                       const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
-        if (is_refresh(read->sent)) {
-            // By the grant: neither a rotated token nor another authorization begins a new window.
-            const auto sent = read->sent.find("refresh_token").value_or("");
-            auto token = store.find_oauth_token(digest_of(sent));
-            // A token that was replaced still gets access tokens during its grace period.
-            if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
-            if (!token) return answer_error(token.error(), response);
-            // Another application's attempt, which fails below, is not counted against this grant.
-            if (*token && (*token)->application == read->client.id) {
-                const auto key = key_of_grant((*token)->application, (*token)->user);
-                const auto window = use_limiter.take(key, settings.refreshes, context.now);
-                if (!window.admitted)
-                    return answer_too_many(window, context.now, response, docs_url,
-                                           "Too many refreshes. Use the access tokens until they expire.");
-                const auto active = is_active((*token)->user);
-                if (!active) return answer_error(active.error(), response);
-                if (!*active) return write_failure(response, {.failure = invalid_refresh_token(), .docs_url = docs_url});
-            }
-        }
-        if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now)) {
-            const failure error{error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."};
-            return write_failure(response, {.failure = error, .docs_url = docs_url});
-        }
-        auto judged = issue_tokens(read->sent, {read->client, settings, context.now}, store, policy(policies.random));
+        if (is_refresh(read->sent) && !admit_refresh(*read, context, response, is_active)) return;
+        if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
+            return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
+        auto judged = issue_tokens(read->sent, {read->client, settings, context.now()}, store, policy(policies.random));
         if (!judged) return answer_error(judged.error(), response);
-        if (const auto* error = std::get_if<failure>(&*judged))
-            return write_failure(response, {.failure = *error, .docs_url = docs_url});
+        if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
         const auto& issued = std::get<token_response>(*judged);
-        if constexpr (knows_active_users) {
-            const auto may_keep = is_refresh(read->sent) ? true : keep_of_active_user(read->client.id, issued, is_active);
+        if (issued.new_user) {
+            const auto may_keep = keep_of_active_user(read->client.id, issued, is_active);
             if (!may_keep) return answer_error(may_keep.error(), response);
-            if (!*may_keep) {
-                const failure error{error_code::invalid_grant, "The user's account is disabled."};
-                return write_failure(response, {.failure = error, .docs_url = docs_url});
-            }
+            if (!*may_keep) return fail({error_code::invalid_grant, "The user's account is disabled."}, response);
         }
         write_tokens(response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        remove_expired(store, policy(policies.observer), context.now, rows_added);
+        remove_expired(store, policy(policies.observer), context.now(), rows_added);
     }
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1).
@@ -151,10 +127,7 @@ struct client_endpoints {
         const auto read = authenticate(request, context, response, endpoint::revocation);
         if (!read) return;
         const auto token = read->sent.find("token");
-        if (!token) {
-            const failure error{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.failure = error, .docs_url = docs_url});
-        }
+        if (!token) return fail(missing_parameter("token"), response);
         const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
         result<void> done;
         if (is_refresh_token || is_well_formed(secret_kind::access_token, *token))
@@ -177,15 +150,12 @@ struct client_endpoints {
         const auto read = authenticate(request, context, response, endpoint::introspection);
         if (!read) return;
         const auto token = read->sent.find("token");
-        if (!token) {
-            const failure error{error_code::invalid_request, "token is missing."};
-            return write_failure(response, {.failure = error, .docs_url = docs_url});
-        }
+        if (!token) return fail(missing_parameter("token"), response);
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
             return write_introspection(response, nullptr, settings.auth_url);
         const auto found = store.find_oauth_token(digest_of(*token));
         if (!found) return answer_error(found.error(), response);
-        const bool may_introspect = *found && context.now < (*found)->expires_at &&
+        const bool may_introspect = *found && context.now() < (*found)->expires_at &&
                                     ((*found)->application == read->client.id ||
                                      (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
         if (!may_introspect) return write_introspection(response, nullptr, settings.auth_url);
@@ -199,12 +169,11 @@ struct client_endpoints {
                                      http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::device_authorization);
         if (!read) return;
-        const auto window = take_device_request(context.client, context.now);
+        const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
-            return answer_too_many(window, context.now, response, docs_url, "Too many device codes were requested from this address.");
+            return answer_too_many(window, context.now(), response, docs_url, "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
-        if (const auto* error = std::get_if<failure>(&requested))
-            return write_failure(response, {.failure = *error, .docs_url = docs_url});
+        if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
 
         const auto device = new_secret(secret_kind::device_code, policy(policies.random));
         const auto user = new_user_code(policy(policies.random));
@@ -214,11 +183,11 @@ struct client_endpoints {
                                                        .application = read->client.id,
                                                        .scopes = std::get<scope_set>(requested),
                                                        .requested_from = context.client.to_text(),
-                                                       .created_at = context.now,
-                                                       .expires_at = context.now + settings.device_code_lifetime});
+                                                       .created_at = context.now(),
+                                                       .expires_at = context.now() + settings.device_code_lifetime});
         if (!created) return answer_error(created.error(), response);
         write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
-        remove_expired(store, policy(policies.observer), context.now, 1);
+        remove_expired(store, policy(policies.observer), context.now(), 1);
     }
 
 private:
@@ -227,13 +196,9 @@ private:
     template <class IsActive>
     [[nodiscard]] result<bool> keep_of_active_user(application_id client, const token_response& issued,
                                                    const IsActive& is_active) const {
-        const auto access = digest_of(issued.access_token);
-        const auto found = store.find_oauth_token(access);
-        if (!found) return found.error();
-        if (!*found) return true;
-        const auto active = is_active((*found)->user);
+        const auto active = is_active(*issued.new_user);
         if (!active || *active) return true;
-        if (auto done = store.revoke_oauth_token(client, access); !done) return std::move(done).error();
+        if (auto done = store.revoke_oauth_token(client, digest_of(issued.access_token)); !done) return std::move(done).error();
         if (!issued.refresh_token) return false;
         if (auto done = store.revoke_oauth_token(client, digest_of(*issued.refresh_token)); !done) return std::move(done).error();
         return false;
@@ -253,6 +218,33 @@ private:
         parameters sent;
         application client;
     };
+
+    /// False if the request has been answered: there were too many refreshes, or the user is not active.
+    template <class IsActive>
+    [[nodiscard]] bool admit_refresh(const authenticated& refresh, request_context& context, http::response& response,
+                                     const IsActive& is_active) const {
+        const auto sent = refresh.sent.find("refresh_token").value_or("");
+        auto token = store.find_oauth_token(digest_of(sent));
+        // A token that was replaced still gets access tokens during its grace period.
+        if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
+        if (!token) {
+            answer_error(token.error(), response);
+            return false;
+        }
+        // Another application's attempt, which will fail, is not counted against this grant.
+        if (!*token || (*token)->application != refresh.client.id) return true;
+        // By the grant: neither a rotated token nor another authorization begins a new window.
+        const auto key = key_of_grant((*token)->application, (*token)->user);
+        const auto window = use_limiter.take(key, settings.refreshes, context.now());
+        if (!window.admitted) {
+            answer_too_many(window, context.now(), response, docs_url, "Too many refreshes. Use the access tokens until they expire.");
+            return false;
+        }
+        const auto active = is_active((*token)->user);
+        if (!active) answer_error(active.error(), response);
+        else if (!*active) fail(invalid_refresh_token(), response);
+        return active && *active;
+    }
 
     /// Each application has windows of its own, so that another one's polls, which fail, do not delay the device. The window
     /// is shorter than the interval by a second, which the network may take.
@@ -278,7 +270,7 @@ private:
                                 : encoded                                         ? http::status::unsupported_media_type
                                                                                   : http::status::bad_request;
             if (encoded) pipeline::add_accepted_coding(request, response);
-            write_failure(response, {.status = status, .failure = *error, .docs_url = docs_url});
+            fail(*error, response, status);
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
@@ -291,13 +283,17 @@ private:
         if (*client && endpoint == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
         if (!*client) {
             context.window =
-                policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now);
+                policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now());
             if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
-                write_failure(response, {.failure = invalid_refresh_token(), .docs_url = docs_url});
+                fail(invalid_refresh_token(), response);
             else answer_invalid_client(request, context, response, docs_url);
             return std::nullopt;
         }
         return authenticated{std::move(sent), std::move(**client)};
+    }
+
+    void fail(const failure& failed, http::response& response, http::status status = http::status::bad_request) const {
+        write_failure(response, {.status = status, .failure = failed, .docs_url = docs_url});
     }
 
     /// Whether the credentials could be those of a client that does not exist (any more).

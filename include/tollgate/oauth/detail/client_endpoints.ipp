@@ -90,7 +90,7 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
 TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
                                          http::response& response, std::string_view docs_url) {
     if (!context.window->admitted) {
-        http::add_retry_after(response, context.window->resets_at - context.now);
+        http::add_retry_after(response, context.window->resets_at - context.now());
         const failure error{error_code::invalid_client,
                             "API rate limit exceeded by requests with a wrong client_id or "
                             "client_secret. Wait until the time in X-RateLimit-Reset."};

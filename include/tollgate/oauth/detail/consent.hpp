@@ -7,6 +7,8 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
+#include <tollgate/oauth/detail/failure.hpp>
+#include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/detail/html_writer.hpp>
@@ -40,6 +42,16 @@ template <class Pages>
     if (auto* sent = std::get_if<parameters>(&read)) return std::move(*sent);
     pages.answer_status(response, std::get<http::status>(read));
     return std::nullopt;
+}
+
+/// Responds to an error of the server with a page; the observer gets the error.
+template <class Pages, class Policies>
+void answer_error_page(const error& failed, const Pages& pages, const Policies& policies, const pipeline::observed_request& observed,
+                       http::response& response) {
+    observed.report(policies, failed);
+    const auto status = status_of_server_error(failed);
+    http::add_retry_after(response, status);
+    pages.answer_status(response, status);
 }
 
 /// What the user chose on a consent form; `other_user`: to sign in as somebody else.

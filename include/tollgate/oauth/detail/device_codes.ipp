@@ -22,8 +22,7 @@ TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random) {
 }
 
 TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed) {
-    constexpr std::size_t typed_max = 64;
-    if (typed.size() > typed_max) return std::nullopt;
+    if (typed.size() > user_code_typed_bytes_max) return std::nullopt;
     std::string code;
     std::size_t letters = 0;
     for (const char c : typed) {
@@ -43,7 +42,7 @@ TOLLGATE_DECL std::variant<scope_set, failure> read_device_request(const paramet
     if (client.type == client_type::resource_server)
         return failure{error_code::unauthorized_client, "A resource server cannot get tokens."};
     const auto scope = sent.find("scope");
-    if (!scope) return failure{error_code::invalid_request, "scope is missing."};
+    if (!scope) return missing_parameter("scope");
     const auto scopes = parse_known_scopes(*scope, services);
     if (!scopes) return unknown_scope();
     return *scopes;

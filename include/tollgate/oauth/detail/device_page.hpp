@@ -67,11 +67,11 @@ struct device_page {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
-        const auto found = sessions.session_of(request, context.now);
+        const auto found = sessions.session_of(request, context.now());
         if (!found) return answer_error(found.error(), response);
         if (!*found) return redirect_to_sign_in(sent, request, response);
-        context.user = caller{(*found)->user, {}, credential_kind::other, {}};
-        const device_call call{request, sent, **found, context, context.now, response, pages.translate(request.target.path)};
+        context.user = caller_on_page((*found)->user);
+        const device_call call{request, sent, **found, context, context.now(), response, pages.translate(request.target.path)};
         if (request.method != http::method::post) return show_form(call, {});
         handle_form(call);
     }
@@ -86,7 +86,7 @@ private:
         http::response& response;
         std::string url;  ///< of this page
 
-        [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or("").substr(0, 64); }
+        [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or(""); }
     };
 
     void redirect_to_sign_in(const parameters& sent, const http::request& request, http::response& response) const {
@@ -143,8 +143,9 @@ private:
 
     void show_form(const device_call& call, const web::form_faults& faults) const {
         const auto token = new_form_token(call, device_code_purpose, {});
-        if (!token) return;
-        const auto typed = call.typed();
+        if (!token) return answer_error(token.error(), call.response);
+        auto typed = call.typed();
+        if (typed.size() > user_code_typed_bytes_max) typed.clear();
         const device_form_view view{pages.texts(), call.url, *token, typed, faults};
         const auto path = pages.path_of(call.url);
         auto frame = make_frame(call);
@@ -158,7 +159,7 @@ private:
         if (!client) return answer_error(client.error(), call.response);
         if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         const auto token = new_form_token(call, device_decision_purpose, code);
-        if (!token) return;
+        if (!token) return answer_error(token.error(), call.response);
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), call.url,     *token,
                                        code,          **client,              request,        call.signed_in.login};
         const auto path = pages.path_of(call.url).append("?").append(user_code_name).append("=").append(code);
@@ -213,20 +214,12 @@ private:
         return frame;
     }
 
-    /// Empty after an error, which has been answered.
-    [[nodiscard]] std::optional<std::string> new_form_token(const device_call& call, std::string_view purpose,
-                                                            std::string_view text) const {
-        const auto nonce = web::new_form_nonce(policy(policies.random), call.now);
-        if (nonce && !call.signed_in.secret.empty()) return web::make_form_token({call.signed_in, purpose, text}, *nonce);
-        answer_error(nonce ? internal_error("the session has no secret") : random_source_error(), call.response);
-        return std::nullopt;
+    [[nodiscard]] result<std::string> new_form_token(const device_call& call, std::string_view purpose, std::string_view text) const {
+        return web::new_form_token({call.signed_in, purpose, text}, policy(policies.random), call.now);
     }
 
     void answer_error(const error& error, http::response& response) const {
-        observed.report(policies, error);
-        const auto status = status_of_server_error(error);
-        http::add_retry_after(response, status);
-        pages.answer_status(response, status);
+        answer_error_page(error, pages, policies, observed, response);
     }
 };
 

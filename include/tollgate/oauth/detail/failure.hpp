@@ -52,6 +52,11 @@ struct failure {
     std::string description;
 };
 
+/// For a required parameter that was not sent.
+[[nodiscard]] inline failure missing_parameter(std::string_view name) {
+    return {error_code::invalid_request, std::string{name} + " is missing."};
+}
+
 /// For a `scope` parameter that names no scope, or one that does not exist.
 [[nodiscard]] inline failure unknown_scope() { return {error_code::invalid_scope, "scope contains an unknown scope."}; }
 

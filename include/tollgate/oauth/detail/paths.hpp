@@ -57,6 +57,11 @@ enum class endpoint : std::uint8_t {
     return {};
 }
 
+/// Whether it answers people, with pages.
+[[nodiscard]] constexpr bool is_page(endpoint which) noexcept {
+    return which == endpoint::authorization || which == endpoint::one_page || which == endpoint::device_page;
+}
+
 /// The paths of an authorization server.
 class paths {
 public:
@@ -86,11 +91,12 @@ private:
 /// The state of one request to an authorization server.
 struct request_context {
     pipeline::request_start start;
-    instant now{};
     ip_address client;  ///< behind trusted proxies, the one they name
     oauth::endpoint endpoint = oauth::endpoint::none;
     std::optional<limit_decision> window;  ///< of the client's address, if something was counted
     std::optional<caller> user;  ///< the signed-in user, on a page
+
+    [[nodiscard]] instant now() const noexcept { return start.at; }
 };
 
 }  // namespace tollgate::oauth

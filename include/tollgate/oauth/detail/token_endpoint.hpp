@@ -83,6 +83,7 @@ struct token_response {
     seconds expires_in{};
     scope_set scopes;
     std::optional<secret_text> refresh_token;  ///< of a code exchange, or instead of one that was replaced
+    std::optional<user_id> new_user;  ///< whom the tokens act for; empty after a refresh
 };
 
 using judged_exchange = std::variant<token_response, failure>;
@@ -116,7 +117,7 @@ template <grant_store Grants, random_source Random>
     });
     if (!redeemed) return redeemed.error();
     if (redeemed->result != redemption_result::redeemed) return judged_exchange{invalid_code(redeemed->result)};
-    return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh}};
+    return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user}};
 }
 
 template <grant_store Grants, random_source Random>
@@ -157,7 +158,7 @@ template <grant_store Grants, random_source Random>
     if (!*created)
         return judged_exchange{failure{error_code::unauthorized_client,
                                        "The owner of the application has not allowed it to access their own account."}};
-    return judged_exchange{token_response{*access, lifetime, exchange.scopes, std::nullopt}};
+    return judged_exchange{token_response{*access, lifetime, exchange.scopes, std::nullopt, context.client.owner}};
 }
 
 /// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
@@ -207,7 +208,7 @@ template <grant_store Grants, random_source Random>
                                            "The refresh token was replaced before. Since it may have been stolen, the "
                                            "user's authorization has been revoked."}};
     }
-    token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt};
+    token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
     if (refreshed->successor_seed)
         issued.refresh_token = make_successor(exchange.refresh_token, *refreshed->successor_seed);
     return judged_exchange{issued};

@@ -11,7 +11,7 @@ namespace detail {
 
 inline exchange_request read_code_exchange(const parameters& sent) {
     const auto code = sent.find("code");
-    if (!code) return failure{error_code::invalid_request, "code is missing."};
+    if (!code) return missing_parameter("code");
     const auto verifier = sent.find("code_verifier");
     if (verifier && !is_code_verifier(*verifier))
         return failure{error_code::invalid_grant, "code_verifier is malformed (RFC 7636 section 4.1)."};
@@ -23,7 +23,7 @@ inline exchange_request read_code_exchange(const parameters& sent) {
 
 inline exchange_request read_refresh_exchange(const parameters& sent) {
     const auto token = sent.find("refresh_token");
-    if (!token) return failure{error_code::invalid_request, "refresh_token is missing."};
+    if (!token) return missing_parameter("refresh_token");
     std::optional<scope_set> narrowed;
     if (const auto scope = sent.find("scope")) {
         narrowed = scope_set::parse(*scope);
@@ -35,14 +35,14 @@ inline exchange_request read_refresh_exchange(const parameters& sent) {
 
 inline exchange_request read_device_exchange(const parameters& sent) {
     const auto code = sent.find("device_code");
-    if (!code) return failure{error_code::invalid_request, "device_code is missing."};
+    if (!code) return missing_parameter("device_code");
     if (!is_well_formed(secret_kind::device_code, *code)) return unknown_device_code();
     return device_exchange{digest_of(*code)};
 }
 
 inline exchange_request read_owner_exchange(const parameters& sent) {
     const auto scope = sent.find("scope");
-    if (!scope) return failure{error_code::invalid_request, "scope is missing."};
+    if (!scope) return missing_parameter("scope");
     const auto scopes = scope_set::parse(*scope);
     if (!scopes || scopes->empty()) return unknown_scope();
     return owner_exchange{*scopes};
@@ -52,7 +52,7 @@ inline exchange_request read_owner_exchange(const parameters& sent) {
 
 TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
     const auto grant_type = sent.find("grant_type");
-    if (!grant_type) return failure{error_code::invalid_request, "grant_type is missing."};
+    if (!grant_type) return missing_parameter("grant_type");
     if (*grant_type == "authorization_code") return detail::read_code_exchange(sent);
     if (*grant_type == "refresh_token") return detail::read_refresh_exchange(sent);
     if (*grant_type == device_grant_type) return detail::read_device_exchange(sent);

@@ -53,7 +53,7 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const requ
                                             std::string_view docs_url) {
     const bool admitted = context.window && context.window->admitted;
     if (!admitted && context.window)
-        http::add_retry_after(response, context.window->resets_at - context.now);
+        http::add_retry_after(response, context.window->resets_at - context.now());
     const pipeline::rejection& value = admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
     const failure error{error_code::invalid_request, std::string{value.message}};
     write_failure(response, {.status = value.status, .failure = error, .docs_url = docs_url, .about = value.documentation});

@@ -13,7 +13,6 @@
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/web/detail/html_writer.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <optional>
@@ -41,7 +40,10 @@ struct named_hook {
 /// `account=sitesmaker%2F1&hook=5`
 [[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& hook);
 
-/// The hook of the fields, if the account belongs to the user; otherwise not_found.
+/// A form for an action on a hook.
+[[nodiscard]] TOLLGATE_DECL web::form_target hook_action(const page_view& view, std::string_view action, const hook& hook);
+
+/// The account and the id in the fields, if the account belongs to the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<named_hook> require_hook(Call& call, const http::form_fields& fields) {
     const auto account = parse_account(fields.value_of(account_name));
@@ -49,6 +51,16 @@ template <class Call>
     if (!account || !which || call.settings().services.find(account->service) == nullptr) return not_found();
     if (const auto allowed = require_account(call.users(), call.session().user, *account); !allowed) return allowed.error();
     return named_hook{*account, *which};
+}
+
+/// The hook, if its account has it; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<hook> find_hook(Call& call, const named_hook& named) {
+    auto hooks = call.store().hooks_of(named.account);
+    if (!hooks) return std::move(hooks).error();
+    for (hook& each : *hooks)
+        if (each.id == named.hook) return std::move(each);
+    return not_found();
 }
 
 }  // namespace tollgate::pages
@@ -112,14 +124,11 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
 template <class Call>
 [[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before,
                                                 std::optional<delivery_state> only) {
-    const auto hooks = call.store().hooks_of(named.account);
-    if (!hooks) return hooks.error();
-    const auto found =
-        std::find_if(hooks->begin(), hooks->end(), [&](const hook& each) { return each.id == named.hook; });
-    if (found == hooks->end()) return not_found();
+    auto found = find_hook(call, named);
+    if (!found) return std::move(found).error();
     auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before, only);
     if (!deliveries) return std::move(deliveries).error();
-    hook_history read{*found, std::move(*deliveries)};
+    hook_history read{*std::move(found), *std::move(deliveries)};
     read.only = only;
     read.has_newer = before.has_value();
     read.has_older = read.deliveries.size() > deliveries_shown_max;

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 namespace tollgate::inline v0::pages {
 
@@ -32,6 +31,14 @@ TOLLGATE_DECL std::string query_of(const named_hook& hook) {
     return query.append(hook_name).append("=").append(std::to_string(hook.hook.value()));
 }
 
+TOLLGATE_DECL web::form_target hook_action(const page_view& view, std::string_view action, const hook& hook) {
+    return {.url = view.url,
+            .form_token = view.form_token,
+            .hidden = {{action_name, std::string{action}},
+                       {account_name, account_text(hook.account)},
+                       {hook_name, std::to_string(hook.id.value())}}};
+}
+
 TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const delivery_texts& texts) {
     if (hook.disabled) html.add("<span class=\"state bad\">{}</span>", texts.disabled);
     else if (hook.failing_since) html.add("<span class=\"state care\">{}</span>", texts.failing);
@@ -40,11 +47,7 @@ TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const d
 
 TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& hook) {
     if (!hook.disabled) return;
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{action_name, std::string{enable_action}},
-                                      {account_name, account_text(hook.account)},
-                                      {hook_name, std::to_string(hook.id.value())}}});
+    web::begin_form(html, hook_action(view, enable_action, hook));
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>",
              view.texts.deliveries.enable, hook.target_url);
 }
@@ -91,10 +94,6 @@ inline constexpr since_entry since_entries[] = {{"hour", std::chrono::hours{1}},
                                                 {"day", std::chrono::hours{24}},
                                                 {"week", std::chrono::hours{24 * 7}},
                                                 {"month", std::chrono::hours{24 * 30}}};
-
-[[nodiscard]] inline std::vector<std::pair<std::string_view, std::string>> hidden_fields(std::string_view action, const hook& hook) {
-    return {{action_name, std::string{action}}, {account_name, account_text(hook.account)}, {hook_name, std::to_string(hook.id.value())}};
-}
 
 /// Why the hook is failing or disabled.
 inline void write_problem(html_writer& html, const page_view& view, const hook& hook) {
@@ -149,12 +148,9 @@ inline void write_attempt(html_writer& html, const page_view& view, const attemp
 }
 
 inline void write_send_again(html_writer& html, const page_view& view, const hook& hook, const delivery& which) {
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{action_name, std::string{send_again_action}},
-                                      {account_name, account_text(hook.account)},
-                                      {hook_name, std::to_string(hook.id.value())},
-                                      {delivery_name, std::to_string(which.id.value())}}});
+    auto target = hook_action(view, send_again_action, hook);
+    target.hidden.emplace_back(delivery_name, std::to_string(which.id.value()));
+    web::begin_form(html, target);
     html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
              view.texts.deliveries.send_again, web::moment_text(which.created_at, view.texts.dates));
 }
@@ -207,9 +203,9 @@ inline void write_hook_actions(html_writer& html, const page_view& view, const h
     if (hook.disabled) return;
     const delivery_texts& texts = view.texts.deliveries;
     html.add("<div class=\"hook-actions\">\n");
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(test_action, hook)});
+    web::begin_form(html, hook_action(view, test_action, hook));
     html.add("<button class=\"quiet\">{}</button></form>\n", texts.test);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = hidden_fields(resend_failed_action, hook)});
+    web::begin_form(html, hook_action(view, resend_failed_action, hook));
     html.add("<label for=\"since\">{}</label>\n<select id=\"since\" name=\"{}\">\n", texts.resend_since, since_name);
     const std::string_view names[] = {texts.hour, texts.day, texts.week, texts.month};
     for (std::size_t i = 0; i < std::size(since_entries); ++i)

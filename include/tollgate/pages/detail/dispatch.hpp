@@ -36,11 +36,9 @@ template <class Pages>
 /// Answers a request of a signed-in user. Its form, if any, was issued to that user.
 template <class Pages>
 [[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
-    const auto nonce = web::new_form_nonce(policy(pages.policies().random), context.now);
-    if (!nonce || context.session.secret.empty())
-        return internal_error("the session has no secret, or the random source failed");
-    const auto token = web::make_form_token(form_binding_of(context.session), *nonce);
-    context.form_token = token;
+    const auto token = web::new_form_token(form_binding_of(context.session), policy(pages.policies().random), context.now);
+    if (!token) return token.error();
+    context.form_token = *token;
     page_call<Pages> call{pages, context, response};
     const bool posted = context.request.method == http::method::post;
     if (!posted && context.query.find(shown_name) != nullptr) {

@@ -83,7 +83,7 @@ template <class Call>
 /// Adds the hooks of the account in the query, or of as many accounts as fit.
 template <class Call>
 [[nodiscard]] result<void> add_hooks(Call& call, hook_list& list) {
-    list.chosen = list.named(call.query().value_of("account"));
+    list.chosen = list.named(call.query().value_of(account_name));
     std::size_t shown = 0;
     for (account_hooks& each : list.accounts) {
         if (list.chosen && each.account != *list.chosen) continue;
@@ -110,11 +110,7 @@ template <class Call>
 [[nodiscard]] result<hook> find_own_hook(Call& call, const http::form_fields& fields) {
     const auto named = require_hook(call, fields);
     if (!named) return named.error();
-    auto hooks = call.store().hooks_of(named->account);
-    if (!hooks) return std::move(hooks).error();
-    for (hook& each : *hooks)
-        if (each.id == named->hook) return std::move(each);
-    return not_found();
+    return find_hook(call, *named);
 }
 
 /// The form of a hook that is edited.

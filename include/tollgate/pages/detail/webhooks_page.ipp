@@ -23,7 +23,7 @@ TOLLGATE_DECL std::optional<account_ref> hook_list::named(std::string_view text)
 }
 
 TOLLGATE_DECL hook_form hook_form::read(const http::form_fields& fields) {
-    return {std::string{fields.value_of("account")}, std::string{fields.value_of("event")},
+    return {std::string{fields.value_of(account_name)}, std::string{fields.value_of("event")},
             std::string{fields.value_of("target_url")}};
 }
 
@@ -32,7 +32,7 @@ TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const se
     web::form_faults found;
     const auto parsed = parse_account(account);
     const service* at = parsed && list.find(*parsed) != nullptr ? services.find(parsed->service) : nullptr;
-    if (at == nullptr) found.add("account", texts.forms.unknown_choice, texts.webhooks.account);
+    if (at == nullptr) found.add(account_name, texts.forms.unknown_choice, texts.webhooks.account);
     if (at == nullptr ? event.empty() : !check_hook_event(*at, event)) {
         const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
                                            [&](const service& each) { return each.has_event(event); });
@@ -79,13 +79,7 @@ inline void write_hook_fields(html_writer& html, const page_view& view, const se
 inline void write_hook(html_writer& html, const page_view& view, const hook& hook, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
     const auto about = hook.event + " " + hook.target_url;
-    const auto target = [&](std::string_view action) {
-        return web::form_target{.url = view.url,
-                                .form_token = view.form_token,
-                                .hidden = {{action_name, std::string{action}},
-                                           {"account", account_text(hook.account)},
-                                           {"hook", std::to_string(hook.id.value())}}};
-    };
+    const auto target = [&](std::string_view action) { return hook_action(view, action, hook); };
     begin_item(html, hook.event, true);
     html.add("<p><code>{}</code></p>", hook.target_url);
     begin_actions(html);
@@ -230,11 +224,7 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
     const webhook_texts& texts = view.texts.webhooks;
     html.add("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", texts.edit_title, texts.edit_about);
     web::write_faults(html, faults, view.texts.forms);
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{action_name, "edit"},
-                                      {account_name, account_text(hook.account)},
-                                      {hook_name, std::to_string(hook.id.value())}}});
+    web::begin_form(html, hook_action(view, "edit", hook));
     detail::write_hook_fields(html, view, at, typed, faults);
     html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n", texts.save,
              view.url, texts.back);

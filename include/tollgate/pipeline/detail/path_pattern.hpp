@@ -34,17 +34,18 @@ struct pattern_parameters {
 };
 
 /// A pattern begins with `/`, has no empty segment and so no `/` at its end. A parameter is a whole segment, and there are at
-/// most `limits::path_parameters_max`. Empty for any other text.
+/// most `limits::path_parameters_max` of at most `limits::path_segments_max` segments. Empty for any other text.
 [[nodiscard]] constexpr std::optional<pattern_parameters> read_pattern(std::string_view pattern) noexcept {
     // Character by character: GCC does not evaluate string_view's searches at compile time when UBSan is on.
     const auto is_special = [](char c) { return c == '{' || c == '}' || c == '%'; };
     pattern_parameters found;
     if (pattern.empty() || pattern.front() != '/') return std::nullopt;
+    std::size_t segments = 0;
     for (std::size_t begin = 1, end = 1; begin <= pattern.size(); begin = ++end) {
         std::size_t specials = 0;
         for (; end < pattern.size() && pattern[end] != '/'; ++end) specials += is_special(pattern[end]) ? 1U : 0U;
         const auto segment = pattern.substr(begin, end - begin);
-        if (segment.empty()) return std::nullopt;
+        if (segment.empty() || ++segments > limits::path_segments_max) return std::nullopt;
         if (specials == 0) continue;
         const bool is_parameter = specials == 2 && segment.size() >= 3 && segment.front() == '{' && segment.back() == '}';
         if (!is_parameter || found.count == found.names.size()) return std::nullopt;

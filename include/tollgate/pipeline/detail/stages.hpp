@@ -66,15 +66,11 @@ struct made_by {
 template <class Make>
 made_by(Make) -> made_by<Make>;
 
-// ---- User-Agent
-
 /// Whether the request has one User-Agent field, with a value that the rule accepts.
 template <agent_rule Rule>
 [[nodiscard]] bool accepts_user_agent(const Rule& rule, const http::request& request) noexcept {
     return request.fields.count(http::field_id::user_agent) <= 1 && rule.accepts(request.fields.find(http::field_id::user_agent));
 }
-
-// ---- rate limit
 
 /// What a request is counted against if its caller has no quota of their own.
 struct default_quotas {
@@ -113,7 +109,7 @@ template <rate_limiter Limiter>
 template <rate_limiter Limiter>
 [[nodiscard]] limit_decision peek_or_unused(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
     if (const auto known = peek_without_waiting(limiter, key, allowed, now)) return *known;
-    return {true, allowed.requests, allowed.requests, now + allowed.window};
+    return limit_decision::unused(allowed, now);
 }
 
 /// The Error object for what the server refuses by itself. It is not counted, because its sender is not authenticated. Never waits.
@@ -139,6 +135,11 @@ void respond_refusal(Policies& policies, const Settings& settings, std::string_v
 [[nodiscard]] inline const quota& quota_of(const default_quotas& quotas, const judgement& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return quotas.anonymous;
     return state.own_quota ? *state.own_quota : quotas.user;
+}
+
+/// Null if the request has no valid credential.
+[[nodiscard]] inline const caller* caller_of(const judgement& state) noexcept {
+    return state.auth.caller ? &*state.auth.caller : nullptr;
 }
 
 /// Whether a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
@@ -180,19 +181,18 @@ template <request_limiter Limiter>
                                     const http::request& request, http::thread_kind thread, judgement& state) {
     const limit_key key = limit_key_of(state);
     const quota& allowed = quota_of(quotas, state);
-    const caller* known = state.auth.caller ? &*state.auth.caller : nullptr;
-    const limit_windows windows = limiter.windows_of({key, allowed, route, request.method, known, state.client, state.now});
+    const limit_windows windows =
+        limiter.windows_of({key, allowed, route, request.method, caller_of(state), state.client, state.now});
     if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, thread, state);
     if (windows.size() != 0 && thread == http::thread_kind::io && limiter_may_block(limiter)) return false;
 
-    const limit_decision uncounted{true, allowed.requests, allowed.requests, state.now + allowed.window};
     const auto tightest = [&](auto decide) {
         std::optional<limit_decision> found;
         for (const limit_window& each : windows) {
             const limit_decision one = decide(each);
             if (!found || is_tighter(one, *found)) found = one;
         }
-        return found.value_or(uncounted);
+        return found.value_or(limit_decision::unused(allowed, state.now));
     };
     state.limit = tightest([&](const limit_window& each) { return limiter.peek(each.key, each.allowed, state.now); });
     if (!state.limit->admitted || !is_counted(state)) return true;
@@ -202,11 +202,9 @@ template <request_limiter Limiter>
 
 /// 429 for a request beyond its quota, after `stage::limit`.
 [[nodiscard]] inline std::optional<rejection> check_limit(const judgement& state) noexcept {
-    if (state.limit->admitted || state.auth.state == auth_state::failed || state.is_preflight) return std::nullopt;
+    if (state.limit->admitted || !is_counted(state)) return std::nullopt;
     return rate_limit_exceeded;
 }
-
-// ---- route
 
 /// One text for a resource that does not exist and one that is not the caller's.
 inline constexpr rejection no_such_resource{http::status::not_found, "Not Found", about_errors};
@@ -257,8 +255,6 @@ inline void relocate_captures(const http::request& request, judgement& state) no
     state.route_path = path;
 }
 
-// ---- access
-
 /// 400 for two Authorization fields: there is no right one to choose.
 [[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
@@ -292,8 +288,6 @@ template <scope_checker Checker>
     return rejection{http::status::forbidden,
                      "The token's scopes do not cover this request; see the WWW-Authenticate header.", about_scopes};
 }
-
-// ---- body
 
 /// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 allows no other).
 [[nodiscard]] TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept;

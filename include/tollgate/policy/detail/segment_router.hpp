@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/contract/router.hpp>
 
 #include <array>
@@ -16,11 +17,12 @@ namespace tollgate::inline v0 {
 /// as the path, those with more literals first, is faster than a tree and easier to read.
 class segment_router {
 public:
+    /// A pattern of more than `limits::path_segments_max` segments, which no route has, is never found.
     TOLLGATE_DECL void build(std::span<const route_pattern> patterns);
     [[nodiscard]] TOLLGATE_DECL route_match find(http::method m, std::string_view path) const noexcept;
 
 private:
-    static constexpr std::size_t segments_max = 12;  // deeper than any route; longer paths are unknown
+    static constexpr std::size_t segments_max = limits::path_segments_max;
 
     struct row {
         http::method method;

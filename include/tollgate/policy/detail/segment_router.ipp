@@ -2,8 +2,6 @@
 
 #include <tollgate/policy/detail/segment_router.hpp>
 
-#include <cassert>
-
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns) {
@@ -23,7 +21,6 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
             }
             ++one.count;
         }
-        assert(one.count <= segments_max);
         rows.push_back(one);
         if (one.literals == one.count) literal_paths_.push_back(one);
     }

@@ -15,7 +15,7 @@
 
 #if defined(__linux__)
 
-/// Event loops on the server's own threads, directly on Linux' epoll.
+/// Event loops on the server's own threads, directly on Linux's epoll.
 ///
 /// A socket stays registered for reading while it is open, so a connection needs no system calls but `recv` and `send`
 /// between two requests. Asio needs one more per wait. Connections are edge-triggered: epoll reports each arrival once, and

@@ -184,18 +184,7 @@ inline constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC;  // at once: anot
 inline constexpr int stream_type = SOCK_STREAM;
 #endif
 
-/// Removes the file of a Unix domain socket on which no process listens. False if one listens, or it is another file.
-inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
-    struct stat found{};
-    if (::lstat(name.unix_domain.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
-    const int asking = ::socket(AF_UNIX, stream_type, 0);
-    if (asking < 0) return false;
-    const bool refused = ::connect(asking, &name.any, bytes) != 0 && errno == ECONNREFUSED;
-    ::close(asking);
-    return refused && ::unlink(name.unix_domain.sun_path) == 0;
-}
-
-/// Closes a socket unless it is released: what describes it may find no memory.
+/// Closes the socket unless it is released: building its description may throw.
 class new_socket {
 public:
     explicit new_socket(int socket) noexcept : socket_{socket} {}
@@ -211,6 +200,16 @@ public:
 private:
     int socket_;
 };
+
+/// Removes the file of a Unix domain socket on which no process listens. False if one listens, or it is another file.
+inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
+    struct stat found{};
+    if (::lstat(name.unix_domain.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
+    const new_socket asking{::socket(AF_UNIX, stream_type, 0)};
+    // Non-blocking, because a process that does not accept may listen. While its backlog is full, the error is EAGAIN.
+    if (asking.get() < 0 || !make_non_blocking(asking.get())) return false;
+    return ::connect(asking.get(), &name.any, bytes) != 0 && errno == ECONNREFUSED && ::unlink(name.unix_domain.sun_path) == 0;
+}
 
 inline result<listening_socket> listen_at_path(const listen_address& endpoint, int backlog, unsigned mode) {
     const std::string_view path = unix_path_of(endpoint);

@@ -32,15 +32,14 @@ public:
     TOLLGATE_DECL ~tls_context();
 
     [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_; }
-    /// The transport of a connection for OpenSSL; see `tls_stream`.
-    [[nodiscard]] const bio_method_st* transport() const noexcept { return transport_; }
+    /// The transport of a connection for OpenSSL; see `tls_stream`. Throws `std::bad_alloc`.
+    [[nodiscard]] static TOLLGATE_DECL const bio_method_st* transport();
 
 private:
     static TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> read_ticket_keys(const std::string& file);
 
     std::shared_ptr<ticket_keys> tickets_;
     ssl_ctx_st* context_ = nullptr;
-    bio_method_st* transport_ = nullptr;
 };
 
 }  // namespace tollgate::server_detail

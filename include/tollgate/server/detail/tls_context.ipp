@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tollgate/base/detail/openssl_error.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/server/detail/tls_context.hpp>
@@ -19,6 +21,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <new>
 #include <span>
@@ -109,15 +112,6 @@ inline int use_ticket_key(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_
     }
 }
 
-/// OpenSSL's text for the first error in its queue; clears the queue.
-inline std::string take_openssl_error() {
-    const unsigned long code = ERR_get_error();
-    ERR_clear_error();
-    if (ERR_GET_LIB(code) == ERR_LIB_SYS) return std::generic_category().message(ERR_GET_REASON(code));
-    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-    return reason == nullptr ? "unknown error" : reason;
-}
-
 /// The content of a file or of a shell's pipe, `<(command)`. The error says what is wrong, without the file's name.
 inline result<std::string> read_file(const std::string& file, std::size_t bytes_max) {
     std::string text(bytes_max + 1, '\0');
@@ -173,13 +167,7 @@ inline bool use_key(SSL_CTX* context, BIO* from) {
 
 TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
     : tickets_{std::move(tickets)}, context_{SSL_CTX_new(TLS_server_method())} {
-    transport_ = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
-    if (context_ == nullptr || transport_ == nullptr) throw std::bad_alloc{};
-    BIO_meth_set_read(transport_, &detail::wire_bio::read);
-    BIO_meth_set_write(transport_, &detail::wire_bio::write);
-    BIO_meth_set_ctrl(transport_, &detail::wire_bio::control);
-    BIO_meth_set_create(transport_, &detail::wire_bio::create);
-
+    if (context_ == nullptr) throw std::bad_alloc{};
     SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
     SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                       SSL_OP_PRIORITIZE_CHACHA);
@@ -198,9 +186,20 @@ TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
     SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1, nullptr);
 }
 
-TOLLGATE_DECL tls_context::~tls_context() {
-    SSL_CTX_free(context_);
-    BIO_meth_free(transport_);
+TOLLGATE_DECL tls_context::~tls_context() { SSL_CTX_free(context_); }
+
+TOLLGATE_DECL const bio_method_st* tls_context::transport() {
+    // One as long as the process lives: OpenSSL has 127 numbers for kinds of BIOs, and takes none back.
+    static const BIO_METHOD* const made = [] {
+        BIO_METHOD* const method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
+        if (method == nullptr) throw std::bad_alloc{};
+        BIO_meth_set_read(method, &detail::wire_bio::read);
+        BIO_meth_set_write(method, &detail::wire_bio::write);
+        BIO_meth_set_ctrl(method, &detail::wire_bio::control);
+        BIO_meth_set_create(method, &detail::wire_bio::create);
+        return method;
+    }();
+    return made;
 }
 
 TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys(const std::string& file) {
@@ -231,7 +230,8 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
         auto context = std::make_shared<tls_context>(std::move(own_tickets));
         const std::string_view ciphers = settings.tls12_ciphers.empty() ? default_tls12_ciphers : settings.tls12_ciphers;
         if (SSL_CTX_set_cipher_list(context->context_, std::string{ciphers}.c_str()) != 1)
-            return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers + ") cannot be used: " + detail::take_openssl_error() + ".");
+            return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers +
+                           ") cannot be used: " + tollgate::detail::take_openssl_error() + ".");
         const auto use = [&](std::string_view part, const std::string& file, const std::string& content,
                              bool (*take)(SSL_CTX*, BIO*)) -> result<void> {
             constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
@@ -241,16 +241,19 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
             const bool used = source != nullptr && take(context->context_, source);
             BIO_free(source);
             secure_wipe(*text);
-            if (!used) return wrong(part, file, detail::take_openssl_error());
+            if (!used) return wrong(part, file, tollgate::detail::take_openssl_error());
             return {};
         };
         if (auto used = use("certificate", settings.certificate_file, settings.certificate_pem, &detail::use_chain); !used)
             return std::move(used).error();
         if (auto used = use("key", settings.key_file, settings.key_pem, &detail::use_key); !used) return std::move(used).error();
-        if (SSL_CTX_check_private_key(context->context_) != 1) return wrong("key", settings.key_file, detail::take_openssl_error());
+        if (SSL_CTX_check_private_key(context->context_) != 1)
+            return wrong("key", settings.key_file, tollgate::detail::take_openssl_error());
         return std::shared_ptr<const tls_context>{std::move(context)};
     } catch (const std::bad_alloc&) {
         return internal_error("out of memory for a TLS context");
+    } catch (const std::exception& failed) {
+        return exception_error("the TLS context", failed.what());
     }
 }
 

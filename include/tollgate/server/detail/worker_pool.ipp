@@ -41,7 +41,7 @@ TOLLGATE_DECL bool worker_pool::wake_worker() noexcept {
     try {
         start_thread();
     } catch (...) {
-        return false;  // the workers that there are come to it later
+        return false;  // existing workers take it later
     }
     return false;
 }

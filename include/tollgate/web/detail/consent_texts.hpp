@@ -11,9 +11,9 @@ struct message_texts {
     std::string_view explanation;
 };
 
-/// Replaces the first `{}` of `texts` by `value`. The result is plain text, to be escaped as a whole.
-[[nodiscard]] inline std::string fill_in(std::string_view texts, std::string_view value) {
-    std::string filled{texts};
+/// Replaces the first `{}` of `text` by `value`. The result is plain text, to be escaped as a whole.
+[[nodiscard]] inline std::string fill_in(std::string_view text, std::string_view value) {
+    std::string filled{text};
     if (const auto at = filled.find("{}"); at != std::string::npos) filled.replace(at, 2, value);
     return filled;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/http/detail/form_body.hpp>
@@ -66,6 +67,15 @@ inline constexpr std::string_view form_token_name = "form_token";
 /// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, and an HMAC with the session's secret.
 /// `[A-Za-z0-9_.-]` only.
 [[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce);
+
+/// A token with a new nonce. Error (internal) for a session without a secret, and if the random source fails.
+template <class Random>
+[[nodiscard]] result<std::string> new_form_token(const form_binding& binding, const Random& random, instant now) {
+    if (binding.secret.empty()) return internal_error("the session has no secret");
+    const auto nonce = new_form_nonce(random, now);
+    if (!nonce) return random_source_error();
+    return make_form_token(binding, *nonce);
+}
 
 /// The nonce of a token that was made with this binding; empty for any other text, and for a session without a secret.
 [[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding,

@@ -16,23 +16,15 @@ inline constexpr std::string_view login_name = "login";
 inline constexpr std::string_view password_name = "password";
 
 /// The missing fields. An attempt with any is not checked.
-[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts);
-
-/// Why the sign-in failed; empty if it succeeded.
-[[nodiscard]] TOLLGATE_DECL form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts);
-
-/// The two fields. `login` is the submitted value; a password is never sent back.
-TOLLGATE_DECL void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
-                                        const page_texts& texts);
-
-inline form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts) {
+[[nodiscard]] inline form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts) {
     form_faults found;
     if (typed.login.empty()) found.add(login_name, texts.login_missing);
     if (typed.password.empty()) found.add(password_name, texts.password_missing);
     return found;
 }
 
-inline form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts) {
+/// Why the sign-in failed; empty if it succeeded.
+[[nodiscard]] inline form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts) {
     form_faults found;
     if (response.result == sign_in_result::refused) found.add(password_name, texts.refused);
     if (response.result == sign_in_result::throttled)
@@ -40,6 +32,7 @@ inline form_faults faults_of(const sign_in_response& response, const sign_in_tex
     return found;
 }
 
+/// The two fields. `login` is the submitted value; a password is never sent back.
 inline void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
                                  const page_texts& texts) {
     write_text_field(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/openssl_error.hpp>
 #include <tollgate/base/detail/tls_peer.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
@@ -32,14 +33,6 @@
 namespace tollgate::inline v0::redis {
 
 namespace detail {
-
-/// Returns OpenSSL's error text and clears this thread's error queue.
-inline std::string take_tls_error() {
-    const unsigned long code = ERR_peek_last_error();
-    ERR_clear_error();
-    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-    return reason == nullptr ? "no reason given" : reason;
-}
 
 using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
@@ -141,7 +134,7 @@ TOLLGATE_DECL void tls_authorities::free_context::operator()(ssl_ctx_st* context
 
 TOLLGATE_DECL result<tls_authorities> tls_authorities::load(const std::string& file) {
     tls_authorities authorities{SSL_CTX_new(TLS_client_method())};
-    if (authorities.native() == nullptr) return internal_error("Redis: no TLS context: " + detail::take_tls_error());
+    if (authorities.native() == nullptr) return internal_error("Redis: no TLS context: " + tollgate::detail::take_openssl_error());
     SSL_CTX_set_min_proto_version(authorities.native(), TLS1_2_VERSION);
     SSL_CTX_set_options(authorities.native(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_verify(authorities.native(), SSL_VERIFY_PEER, nullptr);
@@ -149,7 +142,7 @@ TOLLGATE_DECL result<tls_authorities> tls_authorities::load(const std::string& f
                                      : SSL_CTX_load_verify_file(authorities.native(), file.c_str()) == 1;
     if (!loaded)
         return invalid("The certificate authorities for Redis (" + (file.empty() ? "the system's" : file) +
-                       ") cannot be used: " + detail::take_tls_error() + ".");
+                       ") cannot be used: " + tollgate::detail::take_openssl_error() + ".");
     return authorities;
 }
 
@@ -215,7 +208,7 @@ TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, c
                                                     steady::time_point end) {
     ERR_clear_error();
     tls_.reset(SSL_new(authorities.native()));
-    if (tls_ == nullptr) return failure("no TLS: " + detail::take_tls_error());
+    if (tls_ == nullptr) return failure("no TLS: " + tollgate::detail::take_openssl_error());
     // Memory BIOs, because OpenSSL's socket BIOs raise SIGPIPE.
     BIO* const in = BIO_new(BIO_s_mem());
     BIO* const out = BIO_new(BIO_s_mem());
@@ -226,7 +219,8 @@ TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, c
     }
     SSL_set_bio(tls_.get(), in, out);
     const bool is_address = ip_address::parse(server.host).has_value();
-    if (!tollgate::detail::expect_tls_peer(tls_.get(), server.host, is_address)) return failure("no TLS: " + detail::take_tls_error());
+    if (!tollgate::detail::expect_tls_peer(tls_.get(), server.host, is_address))
+        return failure("no TLS: " + tollgate::detail::take_openssl_error());
     for (;;) {
         const int done = SSL_connect(tls_.get());
         const int tls_error = done == 1 ? SSL_ERROR_NONE : SSL_get_error(tls_.get(), done);
@@ -234,7 +228,7 @@ TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, c
         if (tls_error == SSL_ERROR_NONE) return {};
         if (tls_error != SSL_ERROR_WANT_READ) {
             const long verified = SSL_get_verify_result(tls_.get());
-            const std::string reason = detail::take_tls_error();
+            const std::string reason = tollgate::detail::take_openssl_error();
             return failure("TLS: " + (verified == X509_V_OK ? reason : X509_verify_cert_error_string(verified)));
         }
         char bytes[4096];
@@ -303,7 +297,7 @@ TOLLGATE_DECL result<void> connection::send(std::string_view bytes, steady::time
     if (tls_ == nullptr) return send_raw(bytes, end);
     ERR_clear_error();
     if (SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size())) <= 0)
-        return failure("TLS: " + detail::take_tls_error());
+        return failure("TLS: " + tollgate::detail::take_openssl_error());
     return flush_tls(end);
 }
 
@@ -342,7 +336,7 @@ TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
             if (count > 0) {
                 size = static_cast<std::size_t>(count);
             } else if (SSL_get_error(tls_.get(), count) != SSL_ERROR_WANT_READ) {
-                return failure("TLS: " + detail::take_tls_error());
+                return failure("TLS: " + tollgate::detail::take_openssl_error());
             }
         }
         if (size == 0) {

@@ -1,14 +1,10 @@
 #pragma once
 
+#include <tollgate/limits/detail/locked_sets.hpp>
 #include <tollgate/limits/detail/redis/leases.hpp>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <bit>
-#include <cstdlib>
 #include <mutex>
-#include <new>
 
 namespace tollgate::inline v0::redis {
 
@@ -17,7 +13,6 @@ struct leases::table {
     static constexpr std::int64_t stale_milliseconds = 8000;   // what is left of a lease is returned after this time
     static constexpr std::int64_t refusal_milliseconds = 100;  // how long a refusal is repeated without a round trip
     static constexpr std::uint32_t early_size_min = 64;        // leases of this size and above are renewed early
-    static constexpr std::size_t ways = 8;
 
     struct slot {
         std::int64_t began_at;    // start of the window, server time
@@ -32,14 +27,9 @@ struct leases::table {
         bool is_pending;  // a request is under way; the slot must not be reused
     };
     struct alignas(64) set {
+        static constexpr std::size_t ways = 8;
         std::uint64_t keys[ways];
         slot slots[ways];
-    };
-    struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
-        std::mutex mutex;
-    };
-    struct free_memory {
-        void operator()(void* block) const noexcept { std::free(block); }
     };
     struct queued_lease {
         limit_key key;
@@ -49,29 +39,16 @@ struct leases::table {
     table(const lease_settings& settings, const siphash_key& seed_)
         : units_max{std::clamp<std::uint32_t>(settings.units_max, 1, 1'000'000)},
           seed{seed_},
-          set_count{std::bit_ceil((std::clamp<std::size_t>(settings.keys_max, 1, std::size_t{1} << 28) - 1) / ways + 1)},
-          lock_count{(std::min)(set_count, std::size_t{256})},
-          memory{std::calloc(set_count + 1, sizeof(set))},
-          locks{std::make_unique<padded_lock[]>(lock_count)},
-          reclaim_queue{std::make_unique<std::optional<queued_lease>[]>(queue_max)} {
-        if (memory == nullptr) throw std::bad_alloc{};
-        void* aligned = memory.get();
-        std::size_t space = memory_bytes();
-        sets = static_cast<set*>(std::align(alignof(set), set_count * sizeof(set), aligned, space));
-    }
-
-    [[nodiscard]] std::size_t memory_bytes() const noexcept { return (set_count + 1) * sizeof(set); }
+          sets{settings.keys_max, std::size_t{1} << 28},
+          reclaim_queue{std::make_unique<std::optional<queued_lease>[]>(queue_max)} {}
 
     [[nodiscard]] std::size_t set_of(const limit_key& key) const noexcept {
         const std::uint64_t kind = key.kind() == limit_kind::user ? 0 : 0x9e37'79b9'7f4a'7c15U;
-        return siphash(seed, key.value() ^ kind) & (set_count - 1);
-    }
-    [[nodiscard]] std::mutex& lock_of(std::size_t index) const noexcept {
-        return locks[index & (lock_count - 1)].mutex;
+        return sets.index_of(siphash(seed, key.value() ^ kind));
     }
 
     static slot* find(set& in, const limit_key& key) noexcept {
-        for (std::size_t place = 0; place < ways; ++place)
+        for (std::size_t place = 0; place < set::ways; ++place)
             if (in.keys[place] == key.value() && in.slots[place].ends_at != 0 && in.slots[place].kind == key.kind())
                 return &in.slots[place];
         return nullptr;
@@ -143,12 +120,7 @@ struct leases::table {
 
     const std::uint32_t units_max;
     const siphash_key seed;
-    const std::size_t set_count;  // powers of two, both
-    const std::size_t lock_count;
-    // calloc: the pages of a large block take no memory until they are written.
-    const std::unique_ptr<void, free_memory> memory;
-    set* sets;  // in memory, aligned
-    const std::unique_ptr<padded_lock[]> locks;
+    const tollgate::detail::locked_sets<set, std::mutex> sets;
 
     // Leases of several units, oldest first, that may have to be returned. 4,096 is what a node creates in 8 s at 500 a
     // second; further leases are kept until their windows end.
@@ -168,7 +140,7 @@ TOLLGATE_DECL std::optional<limit_decision> leases::try_take(const limit_key& ke
                                                           const tollgate::detail::bounded_quota& allowed,
                                                           std::int64_t steady_now) noexcept {
     const std::size_t index = table_->set_of(key);
-    const std::scoped_lock held{table_->lock_of(index)};
+    const std::scoped_lock held{table_->sets.lock_of(index)};
     auto* const known = table::find(table_->sets[index], key);
     return known == nullptr ? std::nullopt : table::take_from(*known, allowed, steady_now);
 }
@@ -176,7 +148,7 @@ TOLLGATE_DECL std::optional<limit_decision> leases::try_take(const limit_key& ke
 TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
                                                   std::int64_t steady_now, pending_request& next) noexcept {
     const std::size_t index = table_->set_of(key);
-    const std::scoped_lock held{table_->lock_of(index)};
+    const std::scoped_lock held{table_->sets.lock_of(index)};
     auto& set = table_->sets[index];
     auto* known = table::find(set, key);
     if (known != nullptr)
@@ -210,7 +182,7 @@ TOLLGATE_DECL std::optional<limit_decision> leases::peek(const limit_key& key,
                                                   const tollgate::detail::bounded_quota& allowed,
                                                   std::int64_t steady_now) const noexcept {
     const std::size_t index = table_->set_of(key);
-    const std::scoped_lock held{table_->lock_of(index)};
+    const std::scoped_lock held{table_->sets.lock_of(index)};
     const auto* known = table::find(table_->sets[index], key);
     if (known == nullptr) return std::nullopt;
     const bool has_unit = known->units > 0 && table::is_valid_for(*known, allowed, steady_now);
@@ -226,7 +198,7 @@ TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const
     limit_decision decision{};
     bool is_reclaimable = false;
     {
-        const std::scoped_lock held{table_->lock_of(index)};
+        const std::scoped_lock held{table_->sets.lock_of(index)};
         auto* known = table::find(table_->sets[index], key);
         if (known == nullptr) return decision;  // unreachable: a slot with a pending request is kept
         known->is_pending = false;
@@ -241,8 +213,7 @@ TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const
         const std::uint32_t remaining_before = known->remaining;
         known->began_at = reply->began_at_milliseconds;
         // Counted from before the request was sent, the window ends here no later than at the server.
-        known->ends_at = sent_at + reply->began_at_milliseconds + std::int64_t{allowed.window_seconds} * 1000 -
-                         reply->now_milliseconds;
+        known->ends_at = sent_at + allowed.end_of(reply->began_at_milliseconds) - reply->now_milliseconds;
         known->leased_at = sent_at;
         known->requests = allowed.requests;
         known->window_seconds = allowed.window_seconds;
@@ -272,7 +243,7 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t steady_
         --table_->queue_size;
     }
     const std::size_t index = table_->set_of(oldest->key);
-    const std::scoped_lock held{table_->lock_of(index)};
+    const std::scoped_lock held{table_->sets.lock_of(index)};
     auto* known = table::find(table_->sets[index], oldest->key);
     // If the lease was used up and replaced, its successor has its own entry in the queue.
     if (known == nullptr || known->is_pending || known->units == 0 || steady_now >= known->ends_at ||
@@ -287,6 +258,6 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t steady_
     return back;
 }
 
-TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->memory_bytes(); }
+TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->sets.memory_bytes(); }
 
 }  // namespace tollgate::redis
