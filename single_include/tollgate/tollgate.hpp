@@ -5620,7 +5620,7 @@ struct public_targets {
     /// whose users are all on the private network.
     bool private_allowed = false;
 
-    /// Implements `target_rule`.
+    /// Implements `target_rule`. Error (invalid) with a message about `target_url`. Any thread; never blocks.
     [[nodiscard]] TOLLGATE_DECL result<void> check(const http::url& target) const;
     [[nodiscard]] TOLLGATE_DECL bool allows(const ip_address& address) const noexcept;
 };
@@ -5667,8 +5667,8 @@ static_assert(router<segment_router>);
 
 namespace tollgate::inline v0 {
 
-inline constexpr std::size_t webhook_key_bytes_min = 24;  // the Standard Webhooks specification: 24 to 64
-/// The longest key that the Standard Webhooks specification allows, in bytes.
+/// The bytes of a key, by the Standard Webhooks specification.
+inline constexpr std::size_t webhook_key_bytes_min = 24;
 inline constexpr std::size_t webhook_key_bytes_max = 64;
 
 /// The signed content of a webhook: `id.timestamp.body`. Views.
@@ -5693,6 +5693,7 @@ struct signed_webhook {
 ///
 /// The timestamp in the body is the event's, the one in the header the attempt's.
 struct standard_webhook {
+    /// Implements `payload_format`. Error (internal) for a secret that `webhook_key` refuses. Any thread; never blocks.
     TOLLGATE_DECL result<void> write(const due_delivery& sent, instant now, http::field_block& fields,
                                       std::string& body) const;
 };
@@ -6043,7 +6044,7 @@ struct personal_token_request {
     user_id user;
     std::string description;  ///< at most `limits::token_description_bytes_max` bytes
     scope_set scopes;
-    std::optional<instant> expires_at = {};  ///< empty: valid until revoked
+    std::optional<instant> expires_at = {};  ///< empty: valid until revoked; a time in the past is not refused
 };
 
 /// A new personal token. Its secret is shown only once; the store keeps its digest.
@@ -6248,7 +6249,7 @@ struct api_settings {
     /// origin. Pages are never open to other origins.
     std::vector<std::string> cors_origins = {"*"};
 
-    std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
 
     /// The page that Error objects and OpenAPI link to. Where it ends in a slash, the topic of the error follows it: `errors/`.
     /// For `api_documentation`: `{auth_url}/docs/`. Empty: `{base_url}/openapi.json`.
@@ -6510,7 +6511,7 @@ namespace tollgate::inline v0 {
 
 /// The settings of `health`.
 struct health_settings {
-    milliseconds interval = seconds{2};  ///< between two runs of a check: how late a failure may be known
+    milliseconds interval = seconds{2};  ///< between two runs of a check, above zero: how late a failure may be known
     milliseconds timeout = seconds{1};   ///< a check that takes longer is failing, until it returns without an error
     /// Called by the thread of a check when its result changes: the name, and the error if there is one. It must be quick. A check
     /// that hangs is not reported here.
@@ -10927,7 +10928,7 @@ struct oauth_settings {
     bool rotates_all_refresh_tokens = false;
 
     seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
-    seconds device_poll_interval{5};    ///< between the polls of a device; from 2 on
+    seconds device_poll_interval{5};    ///< between the polls of a device; below 2, polls count as for 2
     /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
     /// codes that may wait for one application (`limits::device_codes_per_application_max`).
     quota device_requests{60, std::chrono::minutes{10}};
@@ -11991,7 +11992,7 @@ private:
         const auto code = poll.sent.find("device_code");
         if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
         const auto key = key_of_secret(std::string{*code}.append(poll.client.client_id.view()));
-        return !use_limiter.take(key, {1, settings.device_poll_interval - seconds{1}}, now).admitted;
+        return !use_limiter.take(key, {1, (std::max)(settings.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
     }
 
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
@@ -14245,7 +14246,7 @@ struct page_settings {
     quota test_events{60, std::chrono::hours{1}};  ///< that one user sends to webhooks
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
     std::size_t applications_per_user_max = limits::applications_per_user_max;
-    std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
 };
 
 /// The account pages: an overview, personal tokens, applications, authorizations and webhooks; if `Users` is an
@@ -14963,7 +14964,7 @@ struct account_service_settings {
     /// other origin. Pages are never open to other origins.
     std::vector<std::string> cors_origins = {"*"};
 
-    std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
 
     /// The page that Error objects and OpenAPI link to. If it ends in a slash, the topic of the error is appended:
     /// `errors/`. Empty: the built-in documentation, `{auth_url}/docs/`.
@@ -23399,9 +23400,9 @@ public:
 
     /// When attempts for this key are allowed again, in milliseconds since 1970; empty if they are now.
     [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, const bounded_quota& allowed,
-                                                         std::int64_t now) const noexcept {
+                                                         std::int64_t now) noexcept {
         const std::int64_t length = std::int64_t{allowed.window_seconds} * 1000;
-        const auto* const window = const_cast<failure_table*>(this)->find_open(key, allowed, now);
+        const auto* const window = find_open(key, allowed, now);
         if (allowed.requests == 0) return now + length;
         if (window == nullptr || window->requests < allowed.requests) return std::nullopt;
         return window->began_by(now) + length;
@@ -25912,6 +25913,14 @@ inline constexpr std::string_view fixed_icon_field_lines =
 /// A version number of a file's content; no security depends on its length.
 [[nodiscard]] inline std::string version_of(std::string_view content) { return hex_encode(sha256(content).raw().substr(0, 8)); }
 
+inline void add_transport_security(http::response& response, const page_site& site) {
+    if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
+}
+
+[[nodiscard]] inline std::string in_units(std::int64_t count, std::string_view one, std::string_view many) {
+    return count <= 1 ? std::string{one} : fill_in(many, std::to_string(count));
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
@@ -25919,7 +25928,7 @@ TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string s
     page_site site;
     site.root = url.path;
     site.origin = url.origin();
-    site.authority = site.origin.substr(site.origin.find("://") + 3);
+    site.authority = url.authority();
     site.secure = url.scheme == http::url_scheme::https;
     site.style_url = site.root + "/en/style-" + detail::version_of(style_sheet) + ".css";
     site.icon_url = site.root + "/en/icon-" + detail::version_of(icon) + ".svg";
@@ -25972,7 +25981,7 @@ TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& si
     policy.append("base-uri 'none'; frame-ancestors 'none'");
     response.add("Content-Security-Policy", *http::field_value::from(policy));
     if (reach == page_reach::this_site) response.add_prepared_lines("Cross-Origin-Opener-Policy: same-origin\r\n");
-    if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
+    detail::add_transport_security(response, site);
 }
 
 TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page_site& site, std::string_view url) {
@@ -25984,14 +25993,12 @@ TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page
     response.add_prepared_lines(
         "Cache-Control: no-store\r\n"
         "Referrer-Policy: no-referrer\r\n");
-    if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
+    detail::add_transport_security(response, site);
     return {};
 }
 
 TOLLGATE_DECL std::string duration_text(seconds duration, const duration_texts& texts) {
-    const auto in_units = [](auto count, std::string_view one, std::string_view many) {
-        return count <= 1 ? std::string{one} : fill_in(many, std::to_string(count));
-    };
+    using detail::in_units;
     if (duration <= seconds{90}) return in_units(duration.count(), texts.one_second, texts.seconds);
     if (duration <= seconds{90 * 60})
         return in_units(std::chrono::ceil<std::chrono::minutes>(duration).count(), texts.one_minute, texts.minutes);
@@ -26030,9 +26037,6 @@ namespace detail {
 /// Rounded down. A day is 24 hours, so that none of it depends on a time zone.
 template <class Duration>
 [[nodiscard]] std::string age_text(Duration age, const date_texts& texts) {
-    const auto in_units = [](auto count, std::string_view one, std::string_view many) {
-        return count == 1 ? std::string{one} : fill_in(many, std::to_string(count));
-    };
     if (age < std::chrono::minutes{1}) return std::string{texts.just_now};
     if (age < std::chrono::hours{1})
         return in_units(std::chrono::floor<std::chrono::minutes>(age).count(), texts.minute_ago, texts.minutes_ago);
@@ -45436,6 +45440,114 @@ TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_
 
 #if defined(TOLLGATE_WITH_REDIS)
 
+// <tollgate/limits/redis_limiter.hpp>
+
+namespace tollgate::inline v0 {
+
+/// What happens to requests while Redis is unavailable.
+enum class without_redis : std::uint8_t {
+    count_here,  ///< each node counts by itself, in a `window_limiter`: N nodes admit up to N times the quota
+    admit,       ///< all are admitted and nothing is counted
+    refuse,      ///< all are refused with 429 and a reset in one second, a limiter's only way to refuse
+};
+
+/// Settings of a `redis_limiter`.
+struct redis_limiter_settings {
+    /// Prefix of every key. Limiters with the same prefix share windows.
+    std::string prefix = "tollgate:";
+    /// Units of a key that a node may count in advance and then use without a round trip. With 1, the default, each
+    /// request is counted by itself and no unit of a window stays unused. At most 1,000,000.
+    std::uint32_t lease = 1;
+    /// Keys with leases at a time; other keys take each unit by itself.
+    std::size_t leased_keys_max = std::size_t{1} << 16;
+    without_redis when_down = without_redis::count_here;
+    /// The capacity of `count_here`.
+    key_capacity counted_here{};
+    /// Time limit for connecting, including TLS and AUTH: above zero, at most an hour.
+    milliseconds connect_wait_max{200};
+    /// Time limit for the reply: above zero, at most an hour.
+    milliseconds response_wait_max{100};
+    /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
+    std::string authorities_file{};
+    /// Called once when Redis becomes unavailable and once when it is available again; also when it is unavailable from
+    /// the start. Runs on the thread that noticed. Must return quickly and must not call the limiter.
+    std::function<void(bool up, std::string_view reason)> on_state{};
+};
+
+/// Counts in Redis, so that any number of nodes share one exact window, like that of `window_limiter`: it starts with a
+/// key's first request at any node.
+///
+/// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
+/// the quota. Requests that arrive while a round trip is in progress share the next one, and its command, unless the
+/// server refuses several keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units
+/// are counted before they are used, so never more than the quota is admitted; fewer may be: a node that stops, or gets
+/// no more requests, keeps up to `lease - 1` units of a key. A node leases at most an eighth of what remains, so the
+/// last units of a window are available to every node, and it returns unused units with its other requests.
+///
+/// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
+/// every node. Windows expire by themselves.
+///
+/// **A changed quota** applies at once. A window that has ended under its last quota stays ended, because its key is
+/// gone. (`window_limiter` may still have it, and reopens it under a longer quota.)
+///
+/// **Without Redis** nothing fails and nothing waits: the first request that fails marks Redis unavailable, further
+/// requests are decided by `when_down`, and one at a time probes: after 100 ms at first, at most every 2 s later. If a
+/// key holds a value of another type (WRONGTYPE), `when_down` decides for that key alone.
+///
+/// Redis 5 or later, with `maxmemory-policy noeviction`: an evicted key is a window that starts again.
+///
+/// **Threads**: any number. Never throws. Move or destroy it only while no call is running.
+class redis_limiter {
+public:
+    /// Calls may wait for Redis.
+    static constexpr bool blocking = true;
+
+    /// Parses `redis://[user[:password]@]host[:port][/database]`, or `rediss://` for TLS; an IPv6 address is in
+    /// brackets, and user and password are percent-encoded. Does not connect. Error (invalid) for another URL, or an
+    /// `authorities_file` that cannot be read, or a time limit out of bounds; the message never quotes the URL, which may
+    /// contain a password.
+    [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
+                                                                  const redis_limiter_settings& settings = {});
+
+    /// Checks a URL as `open` does.
+    [[nodiscard]] static TOLLGATE_DECL result<void> validate(std::string_view url);
+
+    /// Movable while no other thread uses it.
+    TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;
+    TOLLGATE_DECL redis_limiter& operator=(redis_limiter&&) noexcept;
+    TOLLGATE_DECL ~redis_limiter();
+
+    /// Implements `rate_limiter`.
+    [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+
+    /// `take` and `peek` without a round trip: from a lease or a recent refusal; empty if there is neither.
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+
+    /// Sends one read to Redis, so that `on_state` reports a server that is down at the start. Returns whether it
+    /// replied. Waits for `connect_wait_max` and `response_wait_max` at most.
+    TOLLGATE_DECL bool try_now() noexcept;
+    /// Whether the last contact with Redis succeeded. True at the start.
+    [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
+    /// What its connections were used for.
+    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
+
+private:
+    struct state;
+    explicit redis_limiter(std::unique_ptr<state> initial) noexcept;
+
+    std::unique_ptr<state> state_;
+};
+
+static_assert(rate_limiter<redis_limiter>);
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
+
+#include <hiredis/hiredis.h>
+
 // <tollgate/limits/detail/redis/server_address.hpp>
 
 namespace tollgate::inline v0::redis {
@@ -45750,113 +45862,156 @@ private:
 
 }  // namespace tollgate::redis
 
-// <tollgate/limits/redis_limiter.hpp>
+// <tollgate/limits/redis_limiter.ipp>
 
 namespace tollgate::inline v0 {
 
-/// What happens to requests while Redis is unavailable.
-enum class without_redis : std::uint8_t {
-    count_here,  ///< each node counts by itself, in a `window_limiter`: N nodes admit up to N times the quota
-    admit,       ///< all are admitted and nothing is counted
-    refuse,      ///< all are refused with 429 and a reset in one second, a limiter's only way to refuse
+struct redis_limiter::state {
+    state(redis::server_address server, std::unique_ptr<redis::tls_authorities> authorities,
+          const redis_limiter_settings& settings)
+        : when_down{settings.when_down},
+          here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
+          client{std::move(server),
+                 std::move(authorities),
+                 redis::window_script{settings.prefix},
+                 {.connect_wait_max = settings.connect_wait_max,
+                  .response_wait_max = settings.response_wait_max,
+                  .on_state = settings.on_state}} {
+        if (settings.lease > 1)
+            leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},
+                           detail::random_key<siphash_key>());
+    }
+
+    static std::int64_t steady_now() noexcept {
+        return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
+    }
+
+    static limit_decision to_decision(const redis::window_request& about, const redis::window_reply& reply, bool admitted) noexcept {
+        return {admitted, about.allowed.requests, reply.remaining,
+                from_unix_milliseconds(about.allowed.end_of(reply.began_at_milliseconds))};
+    }
+
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
+    limit_decision take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
+    limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+    limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
+
+    const without_redis when_down;
+    window_limiter here;
+    redis::client client;
+    std::optional<redis::leases> leased;
 };
 
-/// Settings of a `redis_limiter`.
-struct redis_limiter_settings {
-    /// Prefix of every key. Limiters with the same prefix share windows.
-    std::string prefix = "tollgate:";
-    /// Units of a key that a node may count in advance and then use without a round trip. With 1, the default, each
-    /// request is counted by itself and no unit of a window stays unused. At most 1,000,000.
-    std::uint32_t lease = 1;
-    /// Keys with leases at a time; other keys take each unit by itself.
-    std::size_t leased_keys_max = std::size_t{1} << 16;
-    without_redis when_down = without_redis::count_here;
-    /// The capacity of `count_here`.
-    key_capacity counted_here{};
-    /// Time limit for connecting, including TLS and AUTH: above zero, at most an hour.
-    milliseconds connect_wait_max{200};
-    /// Time limit for the reply: above zero, at most an hour.
-    milliseconds response_wait_max{100};
-    /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
-    std::string authorities_file{};
-    /// Called once when Redis becomes unavailable and once when it is available again; also when it is unavailable from
-    /// the start. Runs on the thread that noticed. Must return quickly and must not call the limiter.
-    std::function<void(bool up, std::string_view reason)> on_state{};
-};
+inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    const detail::bounded_quota bound{allowed};
+    if (leased) {
+        const std::int64_t at = steady_now();
+        if (const auto decision = leased->try_take(key, bound, at)) return *decision;
+        return take_leased(key, allowed, now, at);
+    }
+    const redis::window_request one{key, bound, 1};
+    const auto [outcome, reply] = client.send(nullptr, one);
+    if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
+    return to_decision(one, reply, reply.granted > 0);
+}
 
-/// Counts in Redis, so that any number of nodes share one exact window, like that of `window_limiter`: it starts with a
-/// key's first request at any node.
-///
-/// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
-/// the quota. Requests that arrive while a round trip is in progress share the next one, and its command, unless the
-/// server refuses several keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units
-/// are counted before they are used, so never more than the quota is admitted; fewer may be: a node that stops, or gets
-/// no more requests, keeps up to `lease - 1` units of a key. A node leases at most an eighth of what remains, so the
-/// last units of a window are available to every node, and it returns unused units with its other requests.
-///
-/// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
-/// every node. Windows expire by themselves.
-///
-/// **A changed quota** applies at once. A window that has ended under its last quota stays ended, because its key is
-/// gone. (`window_limiter` may still have it, and reopens it under a longer quota.)
-///
-/// **Without Redis** nothing fails and nothing waits: the first request that fails marks Redis unavailable, further
-/// requests are decided by `when_down`, and one at a time probes: after 100 ms at first, at most every 2 s later. If a
-/// key holds a value of another type (WRONGTYPE), `when_down` decides for that key alone.
-///
-/// Redis 5 or later, with `maxmemory-policy noeviction`: an evicted key is a window that starts again.
-///
-/// **Threads**: any number. Never throws. Move or destroy it only while no call is running.
-class redis_limiter {
-public:
-    /// Calls may wait for Redis.
-    static constexpr bool blocking = true;
+inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
+                                                 std::int64_t at) noexcept {
+    const detail::bounded_quota bound{allowed};
+    redis::leases::pending_request next{{key, bound}};
+    if (const auto decision = leased->take(key, bound, at, next)) return *decision;
+    const auto back = client.is_up() ? leased->reclaim(at) : std::nullopt;
+    const auto [outcome, reply] = client.send(back ? &*back : nullptr, next.request);
+    const bool has_reply = outcome == redis::outcome::replied;
+    if (next.is_for_lease) {
+        const limit_decision decision = leased->complete(next, has_reply ? &reply : nullptr, at);
+        if (has_reply || decision.admitted) return decision;
+    }
+    return has_reply ? to_decision(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
+}
 
-    /// Parses `redis://[user[:password]@]host[:port][/database]`, or `rediss://` for TLS; an IPv6 address is in
-    /// brackets, and user and password are percent-encoded. Does not connect. Error (invalid) for another URL, or an
-    /// `authorities_file` that cannot be read, or a time limit out of bounds; the message never quotes the URL, which may
-    /// contain a password.
-    [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
-                                                                  const redis_limiter_settings& settings = {});
+inline limit_decision redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    const detail::bounded_quota bound{allowed};
+    if (leased)
+        if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
+    const redis::window_request query{key, bound};
+    const auto [outcome, reply] = client.send(nullptr, query);
+    if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
+    return to_decision(query, reply, reply.remaining > 0);
+}
 
-    /// Checks a URL as `open` does.
-    [[nodiscard]] static TOLLGATE_DECL result<void> validate(std::string_view url);
+inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
+                                                 bool counts) noexcept {
+    switch (when_down) {
+        case without_redis::count_here: break;
+        // A quota of zero requests admits none.
+        case without_redis::admit: {
+            const detail::bounded_quota bound{allowed};
+            return bound.to_decision(bound.requests > 0, 0, to_unix_milliseconds(now));
+        }
+        case without_redis::refuse: return {false, allowed.requests, 0, now + seconds{1}};
+    }
+    return counts ? here.take(key, allowed, now) : here.peek(key, allowed, now);
+}
 
-    /// Movable while no other thread uses it.
-    TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;
-    TOLLGATE_DECL redis_limiter& operator=(redis_limiter&&) noexcept;
-    TOLLGATE_DECL ~redis_limiter();
+TOLLGATE_DECL redis_limiter::redis_limiter(std::unique_ptr<state> initial) noexcept : state_{std::move(initial)} {}
+TOLLGATE_DECL redis_limiter::redis_limiter(redis_limiter&&) noexcept = default;
+TOLLGATE_DECL redis_limiter& redis_limiter::operator=(redis_limiter&&) noexcept = default;
+TOLLGATE_DECL redis_limiter::~redis_limiter() = default;
 
-    /// Implements `rate_limiter`.
-    [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    [[nodiscard]] TOLLGATE_DECL limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, const redis_limiter_settings& settings) {
+    auto server = redis::parse_url(url);
+    if (!server) return std::move(server).error();
+    for (const milliseconds limit : {settings.connect_wait_max, settings.response_wait_max})
+        if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
+            return invalid("A time limit of a Redis limiter must be above zero and at most an hour.");
+    std::unique_ptr<redis::tls_authorities> authorities;
+    if (server->tls) {
+        auto loaded = redis::tls_authorities::load(settings.authorities_file);
+        if (!loaded) return std::move(loaded).error();
+        authorities = std::make_unique<redis::tls_authorities>(*std::move(loaded));
+    }
+    try {
+        return redis_limiter{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
+    } catch (const std::exception& thrown) {
+        return internal_error(std::string{"Redis limiter: "} + thrown.what());
+    }
+}
 
-    /// `take` and `peek` without a round trip: from a lease or a recent refusal; empty if there is neither.
-    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
+TOLLGATE_DECL result<void> redis_limiter::validate(std::string_view url) {
+    auto server = redis::parse_url(url);
+    if (!server) return std::move(server).error();
+    return {};
+}
 
-    /// Sends one read to Redis, so that `on_state` reports a server that is down at the start. Returns whether it
-    /// replied. Waits for `connect_wait_max` and `response_wait_max` at most.
-    TOLLGATE_DECL bool try_now() noexcept;
-    /// Whether the last contact with Redis succeeded. True at the start.
-    [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
-    /// What its connections were used for.
-    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
+TOLLGATE_DECL limit_decision redis_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return state_->take(key, allowed, now);
+}
 
-private:
-    struct state;
-    explicit redis_limiter(std::unique_ptr<state> initial) noexcept;
+TOLLGATE_DECL limit_decision redis_limiter::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
+    return state_->peek(key, allowed, now);
+}
 
-    std::unique_ptr<state> state_;
-};
+TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
+    if (!state_->leased) return std::nullopt;
+    return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::steady_now());
+}
 
-static_assert(rate_limiter<redis_limiter>);
+TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
+    if (!state_->leased) return std::nullopt;
+    return state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now());
+}
+
+TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
+    const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
+    return state_->client.send(nullptr, query).outcome != redis::outcome::unavailable;
+}
+
+TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->client.statistics(); }
+
+TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->client.is_up(); }
 
 }  // namespace tollgate
-
-#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
-
-#include <hiredis/hiredis.h>
 
 // <tollgate/limits/detail/redis/server_address.ipp>
 
@@ -46858,157 +47013,6 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t steady_
 TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->sets.memory_bytes(); }
 
 }  // namespace tollgate::redis
-
-// <tollgate/limits/redis_limiter.ipp>
-
-namespace tollgate::inline v0 {
-
-struct redis_limiter::state {
-    state(redis::server_address server, std::unique_ptr<redis::tls_authorities> authorities,
-          const redis_limiter_settings& settings)
-        : when_down{settings.when_down},
-          here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
-          client{std::move(server),
-                 std::move(authorities),
-                 redis::window_script{settings.prefix},
-                 {.connect_wait_max = settings.connect_wait_max,
-                  .response_wait_max = settings.response_wait_max,
-                  .on_state = settings.on_state}} {
-        if (settings.lease > 1)
-            leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},
-                           detail::random_key<siphash_key>());
-    }
-
-    static std::int64_t steady_now() noexcept {
-        return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
-    }
-
-    static limit_decision to_decision(const redis::window_request& about, const redis::window_reply& reply, bool admitted) noexcept {
-        return {admitted, about.allowed.requests, reply.remaining,
-                from_unix_milliseconds(about.allowed.end_of(reply.began_at_milliseconds))};
-    }
-
-    limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    limit_decision take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
-    limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
-    limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
-
-    const without_redis when_down;
-    window_limiter here;
-    redis::client client;
-    std::optional<redis::leases> leased;
-};
-
-inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
-    const detail::bounded_quota bound{allowed};
-    if (leased) {
-        const std::int64_t at = steady_now();
-        if (const auto decision = leased->try_take(key, bound, at)) return *decision;
-        return take_leased(key, allowed, now, at);
-    }
-    const redis::window_request one{key, bound, 1};
-    const auto [outcome, reply] = client.send(nullptr, one);
-    if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
-    return to_decision(one, reply, reply.granted > 0);
-}
-
-inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
-                                                 std::int64_t at) noexcept {
-    const detail::bounded_quota bound{allowed};
-    redis::leases::pending_request next{{key, bound}};
-    if (const auto decision = leased->take(key, bound, at, next)) return *decision;
-    const auto back = client.is_up() ? leased->reclaim(at) : std::nullopt;
-    const auto [outcome, reply] = client.send(back ? &*back : nullptr, next.request);
-    const bool has_reply = outcome == redis::outcome::replied;
-    if (next.is_for_lease) {
-        const limit_decision decision = leased->complete(next, has_reply ? &reply : nullptr, at);
-        if (has_reply || decision.admitted) return decision;
-    }
-    return has_reply ? to_decision(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
-}
-
-inline limit_decision redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
-    const detail::bounded_quota bound{allowed};
-    if (leased)
-        if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
-    const redis::window_request query{key, bound};
-    const auto [outcome, reply] = client.send(nullptr, query);
-    if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
-    return to_decision(query, reply, reply.remaining > 0);
-}
-
-inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
-                                                 bool counts) noexcept {
-    switch (when_down) {
-        case without_redis::count_here: break;
-        // A quota of zero requests admits none.
-        case without_redis::admit: {
-            const detail::bounded_quota bound{allowed};
-            return bound.to_decision(bound.requests > 0, 0, to_unix_milliseconds(now));
-        }
-        case without_redis::refuse: return {false, allowed.requests, 0, now + seconds{1}};
-    }
-    return counts ? here.take(key, allowed, now) : here.peek(key, allowed, now);
-}
-
-TOLLGATE_DECL redis_limiter::redis_limiter(std::unique_ptr<state> initial) noexcept : state_{std::move(initial)} {}
-TOLLGATE_DECL redis_limiter::redis_limiter(redis_limiter&&) noexcept = default;
-TOLLGATE_DECL redis_limiter& redis_limiter::operator=(redis_limiter&&) noexcept = default;
-TOLLGATE_DECL redis_limiter::~redis_limiter() = default;
-
-TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, const redis_limiter_settings& settings) {
-    auto server = redis::parse_url(url);
-    if (!server) return std::move(server).error();
-    for (const milliseconds limit : {settings.connect_wait_max, settings.response_wait_max})
-        if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
-            return invalid("A time limit of a Redis limiter must be above zero and at most an hour.");
-    std::unique_ptr<redis::tls_authorities> authorities;
-    if (server->tls) {
-        auto loaded = redis::tls_authorities::load(settings.authorities_file);
-        if (!loaded) return std::move(loaded).error();
-        authorities = std::make_unique<redis::tls_authorities>(*std::move(loaded));
-    }
-    try {
-        return redis_limiter{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
-    } catch (const std::exception& thrown) {
-        return internal_error(std::string{"Redis limiter: "} + thrown.what());
-    }
-}
-
-TOLLGATE_DECL result<void> redis_limiter::validate(std::string_view url) {
-    auto server = redis::parse_url(url);
-    if (!server) return std::move(server).error();
-    return {};
-}
-
-TOLLGATE_DECL limit_decision redis_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
-    return state_->take(key, allowed, now);
-}
-
-TOLLGATE_DECL limit_decision redis_limiter::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
-    return state_->peek(key, allowed, now);
-}
-
-TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
-    if (!state_->leased) return std::nullopt;
-    return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::steady_now());
-}
-
-TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
-    if (!state_->leased) return std::nullopt;
-    return state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now());
-}
-
-TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
-    const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
-    return state_->client.send(nullptr, query).outcome != redis::outcome::unavailable;
-}
-
-TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->client.statistics(); }
-
-TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->client.is_up(); }
-
-}  // namespace tollgate
 
 #endif  // bodies
 

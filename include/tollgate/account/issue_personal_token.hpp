@@ -20,7 +20,7 @@ struct personal_token_request {
     user_id user;
     std::string description;  ///< at most `limits::token_description_bytes_max` bytes
     scope_set scopes;
-    std::optional<instant> expires_at = {};  ///< empty: valid until revoked
+    std::optional<instant> expires_at = {};  ///< empty: valid until revoked; a time in the past is not refused
 };
 
 /// A new personal token. Its secret is shown only once; the store keeps its digest.

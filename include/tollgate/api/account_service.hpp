@@ -47,7 +47,7 @@ struct account_service_settings {
     /// other origin. Pages are never open to other origins.
     std::vector<std::string> cors_origins = {"*"};
 
-    std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
 
     /// The page that Error objects and OpenAPI link to. If it ends in a slash, the topic of the error is appended:
     /// `errors/`. Empty: the built-in documentation, `{auth_url}/docs/`.

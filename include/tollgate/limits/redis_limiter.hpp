@@ -4,11 +4,6 @@
 #include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
-#include <tollgate/limits/detail/redis/client.hpp>
-#include <tollgate/limits/detail/redis/connection.hpp>
-#include <tollgate/limits/detail/redis/leases.hpp>
-#include <tollgate/limits/detail/redis/server_address.hpp>
-#include <tollgate/limits/detail/redis/window_script.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 
 #include <cstddef>

@@ -2,6 +2,11 @@
 
 #include <tollgate/base/detail/hash.hpp>
 #include <tollgate/base/detail/random_key.hpp>
+#include <tollgate/limits/detail/redis/client.hpp>
+#include <tollgate/limits/detail/redis/connection.hpp>
+#include <tollgate/limits/detail/redis/leases.hpp>
+#include <tollgate/limits/detail/redis/server_address.hpp>
+#include <tollgate/limits/detail/redis/window_script.hpp>
 #include <tollgate/limits/detail/window_set.hpp>
 #include <tollgate/limits/redis_limiter.hpp>
 

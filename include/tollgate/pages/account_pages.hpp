@@ -49,7 +49,7 @@ struct page_settings {
     quota test_events{60, std::chrono::hours{1}};  ///< that one user sends to webhooks
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
     std::size_t applications_per_user_max = limits::applications_per_user_max;
-    std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
 };
 
 /// The account pages: an overview, personal tokens, applications, authorizations and webhooks; if `Users` is an

@@ -16,7 +16,7 @@ namespace tollgate::inline v0 {
 
 /// The settings of `health`.
 struct health_settings {
-    milliseconds interval = seconds{2};  ///< between two runs of a check: how late a failure may be known
+    milliseconds interval = seconds{2};  ///< between two runs of a check, above zero: how late a failure may be known
     milliseconds timeout = seconds{1};   ///< a check that takes longer is failing, until it returns without an error
     /// Called by the thread of a check when its result changes: the name, and the error if there is one. It must be quick. A check
     /// that hangs is not reported here.

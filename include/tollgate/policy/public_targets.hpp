@@ -27,7 +27,7 @@ struct public_targets {
     /// whose users are all on the private network.
     bool private_allowed = false;
 
-    /// Implements `target_rule`.
+    /// Implements `target_rule`. Error (invalid) with a message about `target_url`. Any thread; never blocks.
     [[nodiscard]] TOLLGATE_DECL result<void> check(const http::url& target) const;
     [[nodiscard]] TOLLGATE_DECL bool allows(const ip_address& address) const noexcept;
 };

@@ -11,8 +11,8 @@
 
 namespace tollgate::inline v0 {
 
-inline constexpr std::size_t webhook_key_bytes_min = 24;  // the Standard Webhooks specification: 24 to 64
-/// The longest key that the Standard Webhooks specification allows, in bytes.
+/// The bytes of a key, by the Standard Webhooks specification.
+inline constexpr std::size_t webhook_key_bytes_min = 24;
 inline constexpr std::size_t webhook_key_bytes_max = 64;
 
 /// The signed content of a webhook: `id.timestamp.body`. Views.
@@ -37,6 +37,7 @@ struct signed_webhook {
 ///
 /// The timestamp in the body is the event's, the one in the header the attempt's.
 struct standard_webhook {
+    /// Implements `payload_format`. Error (internal) for a secret that `webhook_key` refuses. Any thread; never blocks.
     TOLLGATE_DECL result<void> write(const due_delivery& sent, instant now, http::field_block& fields,
                                       std::string& body) const;
 };

@@ -1,5 +1,7 @@
 #include <tollgate/limits/redis_limiter.hpp>
 
+#include <tollgate/limits/detail/redis/client.hpp>
+#include <tollgate/limits/detail/redis/connection.hpp>
 #include <tollgate/policy/default_policies.hpp>
 
 #include <support/eventually.hpp>

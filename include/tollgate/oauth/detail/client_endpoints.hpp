@@ -15,6 +15,7 @@
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -252,7 +253,7 @@ private:
         const auto code = poll.sent.find("device_code");
         if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
         const auto key = key_of_secret(std::string{*code}.append(poll.client.client_id.view()));
-        return !use_limiter.take(key, {1, settings.device_poll_interval - seconds{1}}, now).admitted;
+        return !use_limiter.take(key, {1, (std::max)(settings.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
     }
 
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after

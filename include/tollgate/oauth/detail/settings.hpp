@@ -32,7 +32,7 @@ struct oauth_settings {
     bool rotates_all_refresh_tokens = false;
 
     seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
-    seconds device_poll_interval{5};    ///< between the polls of a device; from 2 on
+    seconds device_poll_interval{5};    ///< between the polls of a device; below 2, polls count as for 2
     /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
     /// codes that may wait for one application (`limits::device_codes_per_application_max`).
     quota device_requests{60, std::chrono::minutes{10}};

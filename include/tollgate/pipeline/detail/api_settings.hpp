@@ -39,7 +39,7 @@ struct api_settings {
     /// origin. Pages are never open to other origins.
     std::vector<std::string> cors_origins = {"*"};
 
-    std::size_t hooks_per_event_max = limits::hooks_per_event_max;
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
 
     /// The page that Error objects and OpenAPI link to. Where it ends in a slash, the topic of the error follows it: `errors/`.
     /// For `api_documentation`: `{auth_url}/docs/`. Empty: `{base_url}/openapi.json`.

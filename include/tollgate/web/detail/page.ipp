@@ -66,6 +66,14 @@ inline constexpr std::string_view fixed_icon_field_lines =
 /// A version number of a file's content; no security depends on its length.
 [[nodiscard]] inline std::string version_of(std::string_view content) { return hex_encode(sha256(content).raw().substr(0, 8)); }
 
+inline void add_transport_security(http::response& response, const page_site& site) {
+    if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
+}
+
+[[nodiscard]] inline std::string in_units(std::int64_t count, std::string_view one, std::string_view many) {
+    return count <= 1 ? std::string{one} : fill_in(many, std::to_string(count));
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
@@ -73,7 +81,7 @@ TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string s
     page_site site;
     site.root = url.path;
     site.origin = url.origin();
-    site.authority = site.origin.substr(site.origin.find("://") + 3);
+    site.authority = url.authority();
     site.secure = url.scheme == http::url_scheme::https;
     site.style_url = site.root + "/en/style-" + detail::version_of(style_sheet) + ".css";
     site.icon_url = site.root + "/en/icon-" + detail::version_of(icon) + ".svg";
@@ -126,7 +134,7 @@ TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& si
     policy.append("base-uri 'none'; frame-ancestors 'none'");
     response.add("Content-Security-Policy", *http::field_value::from(policy));
     if (reach == page_reach::this_site) response.add_prepared_lines("Cross-Origin-Opener-Policy: same-origin\r\n");
-    if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
+    detail::add_transport_security(response, site);
 }
 
 TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page_site& site, std::string_view url) {
@@ -138,14 +146,12 @@ TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page
     response.add_prepared_lines(
         "Cache-Control: no-store\r\n"
         "Referrer-Policy: no-referrer\r\n");
-    if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
+    detail::add_transport_security(response, site);
     return {};
 }
 
 TOLLGATE_DECL std::string duration_text(seconds duration, const duration_texts& texts) {
-    const auto in_units = [](auto count, std::string_view one, std::string_view many) {
-        return count <= 1 ? std::string{one} : fill_in(many, std::to_string(count));
-    };
+    using detail::in_units;
     if (duration <= seconds{90}) return in_units(duration.count(), texts.one_second, texts.seconds);
     if (duration <= seconds{90 * 60})
         return in_units(std::chrono::ceil<std::chrono::minutes>(duration).count(), texts.one_minute, texts.minutes);
@@ -184,9 +190,6 @@ namespace detail {
 /// Rounded down. A day is 24 hours, so that none of it depends on a time zone.
 template <class Duration>
 [[nodiscard]] std::string age_text(Duration age, const date_texts& texts) {
-    const auto in_units = [](auto count, std::string_view one, std::string_view many) {
-        return count == 1 ? std::string{one} : fill_in(many, std::to_string(count));
-    };
     if (age < std::chrono::minutes{1}) return std::string{texts.just_now};
     if (age < std::chrono::hours{1})
         return in_units(std::chrono::floor<std::chrono::minutes>(age).count(), texts.minute_ago, texts.minutes_ago);

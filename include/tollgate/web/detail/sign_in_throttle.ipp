@@ -25,9 +25,9 @@ public:
 
     /// When attempts for this key are allowed again, in milliseconds since 1970; empty if they are now.
     [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, const bounded_quota& allowed,
-                                                         std::int64_t now) const noexcept {
+                                                         std::int64_t now) noexcept {
         const std::int64_t length = std::int64_t{allowed.window_seconds} * 1000;
-        const auto* const window = const_cast<failure_table*>(this)->find_open(key, allowed, now);
+        const auto* const window = find_open(key, allowed, now);
         if (allowed.requests == 0) return now + length;
         if (window == nullptr || window->requests < allowed.requests) return std::nullopt;
         return window->began_by(now) + length;
