@@ -34,8 +34,8 @@ def main():
     # Blocked, and read by a thread: Python runs no handler for a signal that arrives just before a blocking read.
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     # In its own process group: Ctrl-C, and a signal sent to this script, reach the server once.
-    server = subprocess.Popen([sys.argv[1], "serve", "--demo", *sys.argv[2:]], stdout=subprocess.PIPE, text=True,
-                              process_group=0)
+    server = subprocess.Popen([sys.argv[1], "serve", "--demo", *sys.argv[2:]], stdout=subprocess.PIPE, text=True, process_group=0,
+                              preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS))
     threading.Thread(target=forward_signals, args=(server,), daemon=True).start()
     for line in server.stdout:
         print(line, end="", flush=True)

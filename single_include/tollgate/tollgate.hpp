@@ -3294,6 +3294,8 @@ struct due_hook_page {
     /// When `due_hooks` may list a hook that is not in this page, if nothing is written before: not later than `now` if
     /// more hooks are due now, empty if nothing waits.
     std::optional<instant> next_at{};
+    /// Of work that the outbox does beside the listing, which succeeded; for the observer.
+    std::optional<error> problem{};
 };
 
 /// How much is due to be sent.
@@ -18554,7 +18556,8 @@ public:
     TOLLGATE_DECL ~tls_context();
 
     [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_; }
-    /// The transport of a connection for OpenSSL; see `tls_stream`. Throws `std::bad_alloc`.
+    /// The transport of a connection for OpenSSL; see `tls_stream`. The first call throws `std::bad_alloc` if there is no memory;
+    /// `make` makes it.
     [[nodiscard]] static TOLLGATE_DECL const bio_method_st* transport();
 
 private:
@@ -21938,6 +21941,7 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
             }
             ++one.count;
         }
+        if (one.count > segments_max) continue;
         rows.push_back(one);
         if (one.literals == one.count) literal_paths_.push_back(one);
     }
@@ -32112,6 +32116,7 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
             if (!read) return std::move(read).error();
             own_tickets = *std::move(read);
         }
+        static_cast<void>(transport());  // here, where memory may be missing
         auto context = std::make_shared<tls_context>(std::move(own_tickets));
         const std::string_view ciphers = settings.tls12_ciphers.empty() ? default_tls12_ciphers : settings.tls12_ciphers;
         if (SSL_CTX_set_cipher_list(context->context_, std::string{ciphers}.c_str()) != 1)
@@ -36104,6 +36109,7 @@ TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& failure, schedu
 
 TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into) {
     if (!from) return claim_failed(from.error(), now, into);
+    if (from->problem) into.problems.push_back(*from->problem);
     if (hosts_.size() > known_hosts_max) forget_idle_hosts();
     ++last_claim_;
     requested_.clear();
@@ -38151,21 +38157,24 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
 
 namespace sqlite::detail {
 
-/// Makes `changed_rows_max` held deliveries of a hook due, those after `last`, which becomes the last of them. False, without a change, if
-/// there are fewer.
+/// Makes `changed_rows_max` held deliveries of a disabled hook due, those after `last`, which becomes the last of them. False, without a
+/// change, if there are fewer. Deliveries that still wait count as held: not all may be yet.
 inline result<bool> release_held(database& on, hook_id of, std::optional<delivery_id>& last, instant now) {
     const auto held = sql::read_all<delivery_id>(
-        on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook "
-                   "WHERE hook = ?1 AND id > coalesce(?2, 0) AND state = 'held' ORDER BY id LIMIT ?3",
+        on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 "
+                   "AND id > coalesce(?2, 0) AND (state = 'held' OR due_at IS NOT NULL) ORDER BY id LIMIT ?3",
                    of, last, changed_rows_max),
         [](delivery_id id) { return id; });
     if (!held) return held.error();
     if (held->size() < changed_rows_max) return false;
     if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?1, ended_at = NULL, lease_open = 0, "
-                           "attempts_made = 0, resend_asked = 0 WHERE hook = ?2 AND id BETWEEN ?3 AND ?4 AND state = 'held'",
+                           "attempts_made = 0, resend_asked = 0 WHERE hook = ?2 AND id BETWEEN ?3 AND ?4 "
+                           "AND (state = 'held' OR due_at IS NOT NULL)",
                            now, of, held->front(), held->back());
         !done)
         return std::move(done).error();
+    // If the process dies before the hook is enabled, `lease` holds them again.
+    if (auto done = queue_no_later_than(on, of, now + std::chrono::minutes{1}); !done) return std::move(done).error();
     last = held->back();
     return true;
 }
@@ -38205,8 +38214,9 @@ TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account,
             // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
             if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
                                    "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
-                                   "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
-                                   id, now);
+                                   "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2 "
+                                   "OR (due_at IS NOT NULL AND id > coalesce(?3, 0)))",
+                                   id, now, last);
                 !done)
                 return std::move(done).error();
             if (auto done = sqlite::queue_no_later_than(on, id, now); !done) return std::move(done).error();
@@ -38780,7 +38790,8 @@ private:
     /// At most `changed_rows_max`: while there are more, the hook stays due.
     result<void> hold_due(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 WHERE id IN "
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, leased_until = NULL, ended_at = ?2, lease_open = 0 "
+            "WHERE id IN "
             "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
             "AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2 LIMIT ?3)",
             hook, time_.now, changed_rows_max);
@@ -41794,6 +41805,8 @@ struct postgres_store::impl {
     std::shared_ptr<cache_invalidation_feed> changes;
     postgres_row_cache<token_username, token_credential> personal_tokens;
     postgres_row_cache<digest, token_credential> access_tokens;
+    /// When `due_hooks` tries again to continue changes of hooks, after a failure.
+    std::atomic<std::chrono::steady_clock::time_point> continue_at{};
     std::mutex ended_mutex;
     sql::trim_counter ended_deliveries;  // guarded by the mutex
     postgres::listener listener;  // ends before the database does
@@ -43016,7 +43029,7 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
         if ((*results)[deleting].affected() == 0) return false;
         // Its deliveries are no longer listed or leased. If this fails, or there are more of them, `due_hooks` and sweeps remove the rest.
         if (results->back().count() == 0)
-            static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::changed_rows_max));
+            static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::removed_rows_max));
         return true;
     });
 }
@@ -43207,14 +43220,14 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
 
 namespace tollgate::inline v0::postgres::detail {
 
-/// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the held ones of an
-/// enabled hook due. One hook and at most `changed_rows_max` deliveries per call (removed: `removed_rows_max`).
+/// Continues what a verb on a hook has left: holds the deliveries of one disabled hook, or makes the held ones of one enabled hook due, at
+/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others.
 inline result<void> continue_hook_changes(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(
         "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
         "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
-        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
+        "ORDER BY random() LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
     request.add(
         "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
         "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
@@ -43235,14 +43248,8 @@ inline result<void> continue_hook_changes(postgres_database& on, instant now) {
         "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
         "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
         "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
-    request.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
     auto response = on.run(request);
     if (!response) return std::move(response).error();
-    const auto any_deleted = response->back().only<bool>();
-    if (!any_deleted) return any_deleted.error();
-    if (!std::get<0>(*any_deleted)) return {};
-    auto removed = remove_deliveries_of_deleted(on, std::nullopt, removed_rows_max);
-    if (!removed) return std::move(removed).error();
     return {};
 }
 
@@ -43328,7 +43335,8 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
             "WHERE due_at > $1), "
             "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
-            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
+            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id <> 0), "
+            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)",
             now, postgres::notices_max);
         auto response = impl_->database.run(request, postgres::repeat::allowed);
         if (!response) return std::move(response).error();
@@ -43338,11 +43346,22 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             });
         if (!hooks) return std::move(hooks).error();
         due_hook_page page{.hooks = *std::move(hooks)};
-        const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
+        const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool, bool>();
         if (!row) return row.error();
-        const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
-        // The hooks of others do not wait for it. What fails is tried again with the next listing.
-        const bool has_worked = has_backlog && postgres::detail::continue_hook_changes(impl_->database, now);
+        const auto& [ready_at, notice_at, has_more_notices, has_changed, has_deleted] = *row;
+        bool has_worked = false;
+        if ((has_changed || has_deleted) && tollgate::detail::boot_now() >= impl_->continue_at.load()) {
+            auto done = has_changed ? postgres::detail::continue_hook_changes(impl_->database, now) : result<void>{};
+            if (has_deleted) {
+                auto removed = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, postgres::removed_rows_max);
+                if (!removed) done = std::move(removed).error();
+            }
+            has_worked = done.has_value();
+            if (!done) {  // the hooks of others do not wait for it
+                page.problem = std::move(done).error();
+                impl_->continue_at = tollgate::detail::boot_now() + seconds{10};
+            }
+        }
         if (has_worked || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
         else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
         else page.next_at = ready_at ? ready_at : notice_at;
@@ -45363,7 +45382,7 @@ inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::op
     listing.add(
         "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
         "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
-        "AND hooks.id = coalesce($1, hooks.id) ORDER BY hooks.id LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
+        "AND hooks.id = coalesce($1, hooks.id) ORDER BY random() LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
         which);
     listing.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
@@ -46211,6 +46230,7 @@ TOLLGATE_DECL void tls_authorities::free_context::operator()(ssl_ctx_st* context
 }
 
 TOLLGATE_DECL result<tls_authorities> tls_authorities::load(const std::string& file) {
+    ERR_clear_error();
     tls_authorities authorities{SSL_CTX_new(TLS_client_method())};
     if (authorities.native() == nullptr) return internal_error("Redis: no TLS context: " + tollgate::detail::take_openssl_error());
     SSL_CTX_set_min_proto_version(authorities.native(), TLS1_2_VERSION);

@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/account.hpp>
@@ -102,6 +103,8 @@ struct due_hook_page {
     /// When `due_hooks` may list a hook that is not in this page, if nothing is written before: not later than `now` if
     /// more hooks are due now, empty if nothing waits.
     std::optional<instant> next_at{};
+    /// Of work that the outbox does beside the listing, which succeeded; for the observer.
+    std::optional<error> problem{};
 };
 
 /// How much is due to be sent.

@@ -491,6 +491,42 @@ TEST_CASE("a backlog on disk is held and released in steps, and listed as if the
     CHECK(claim(store, one).size() == 1);
 }
 
+TEST_CASE("deliveries of a disabled hook that were not due yet are due when it is enabled") {
+    temporary_directory directory;
+    const auto path = directory.file("tollgate.db");
+    sqlite_store store{path};
+    auto file = *sqlite::database::open(path);
+    const auto account = sample_account();
+    const auto hook = listen(store, account);
+    add_deliveries(file, hook, 2500, std::nullopt);
+    auto one = sample_terms(noon);
+    one.deliveries_max = 1;
+    const auto leased = claim(store, one);
+    REQUIRE(leased.size() == 1);
+    REQUIRE(file.run("UPDATE tollgate_deliveries SET due_at = due_at + 3600000, attempts_made = 3 WHERE due_at IS NOT NULL"));
+    expect_completed(store, completed(leased[0], delivery_outcome::gone), completion::hook_disabled);
+    CHECK(claim(store, one).empty());
+    const auto fresh = [&] {
+        return count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL AND attempts_made = 0");
+    };
+    CHECK(fresh() == 0);
+
+    // If it is not enabled after the first steps, what they have released is held again.
+    REQUIRE(file.run("CREATE TRIGGER stops BEFORE UPDATE OF disabled_at ON tollgate_hooks BEGIN SELECT RAISE (ABORT, 'stopped'); END"));
+    CHECK_FALSE(store.enable_hook(account, hook, noon));
+    CHECK(fresh() == 2000);
+    CHECK(due_hook_ids(store, noon + seconds{59}).empty());
+    auto later = sample_terms(noon + seconds{60});
+    for (int i = 0; i < 3; ++i) CHECK(claim(store, later).empty());
+    CHECK(fresh() == 0);
+    CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") >= 2000);
+
+    REQUIRE(file.run("DROP TRIGGER stops"));
+    CHECK(value_of(store.enable_hook(account, hook, later.now)));
+    CHECK(fresh() == 2499);
+    CHECK_FALSE(claim(store, later).empty());
+}
+
 TEST_CASE("the newest of a hook's ended deliveries are retained, up to the bound") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");

@@ -38,7 +38,7 @@ public:
     std::map<hook_id, std::vector<milliseconds>> started;  // since the beginning
     std::map<std::string, std::size_t> at_once, at_once_max;
     std::size_t in_flight_max = 0, slow_in_flight_max = 0, leases = 0, listings = 0, problems = 0;
-    int failing_completions = 0, failing_listings = 0;
+    int failing_completions = 0, failing_listings = 0, problems_beside_listings = 0;
     bool cannot_connect = false;
     std::set<hook_id> unreadable;  // hooks whose secret cannot be read
     std::set<hook_id> unsendable;  // hooks whose events the payload format refuses
@@ -113,6 +113,7 @@ private:
             ++listings;
             if (failing_listings > 0 && failing_listings-- > 0) inputs_.listed = unavailable("the disk is full");
             else inputs_.listed = store.due_hooks(wall(), *actions.list_due_hooks);
+            if (problems_beside_listings > 0 && problems_beside_listings-- > 0) inputs_.listed->value().problem = unavailable("a lock");
         }
         if (!actions.lease.empty()) {
             ++leases;
@@ -488,6 +489,16 @@ TEST_CASE("a stopping scheduler leases no more deliveries and completes those th
     sim.run_until(seconds{5});
     CHECK(sim.started[hook].size() == sim.settings.per_slow_host_max);
     CHECK(sim.in_flight() == 0);
+}
+
+TEST_CASE("a problem beside a listing is reported, and what is listed is sent") {
+    simulation sim;
+    const auto hook = sim.hook(1, "https://a.test/");
+    sim.problems_beside_listings = 1;
+    sim.publish(1);
+    sim.run_until(seconds{1});
+    CHECK(sim.problems == 1);
+    CHECK(sim.started[hook].size() == 1);
 }
 
 TEST_CASE("the last step of a stop completes ended deliveries, unless the store's last call failed") {

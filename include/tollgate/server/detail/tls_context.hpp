@@ -32,7 +32,8 @@ public:
     TOLLGATE_DECL ~tls_context();
 
     [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_; }
-    /// The transport of a connection for OpenSSL; see `tls_stream`. Throws `std::bad_alloc`.
+    /// The transport of a connection for OpenSSL; see `tls_stream`. The first call throws `std::bad_alloc` if there is no memory;
+    /// `make` makes it.
     [[nodiscard]] static TOLLGATE_DECL const bio_method_st* transport();
 
 private:

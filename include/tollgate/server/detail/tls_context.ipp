@@ -227,6 +227,7 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
             if (!read) return std::move(read).error();
             own_tickets = *std::move(read);
         }
+        static_cast<void>(transport());  // here, where memory may be missing
         auto context = std::make_shared<tls_context>(std::move(own_tickets));
         const std::string_view ciphers = settings.tls12_ciphers.empty() ? default_tls12_ciphers : settings.tls12_ciphers;
         if (SSL_CTX_set_cipher_list(context->context_, std::string{ciphers}.c_str()) != 1)

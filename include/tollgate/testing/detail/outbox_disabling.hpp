@@ -176,6 +176,19 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
             expect(each.state != delivery_state::delivered, "a late success does not end a held delivery");
     });
 
+    add("hook: one with an ended lease at its old target can be disabled", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen_at(store, account, "https://old.example/hook");
+        report(store, account);
+        claim_one(store, noon);  // by a worker that dies
+        expect(value_of(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100)), "changed");
+        report(store, account);
+        expect_completed(store, completed(claim_one(store, noon), gone), completion::hook_disabled);
+        expect_none_due(store, noon + seconds{86'400});
+        expect(value_of(store.enable_hook(account, hook, noon + seconds{86'400})), "there is such a hook");
+        claim_one(store, noon + seconds{86'400});
+    });
+
     add("hook: enabling it does not change when retries are due", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);

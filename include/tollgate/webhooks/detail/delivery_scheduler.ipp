@@ -209,6 +209,7 @@ TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& failure, schedu
 
 TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into) {
     if (!from) return claim_failed(from.error(), now, into);
+    if (from->problem) into.problems.push_back(*from->problem);
     if (hosts_.size() > known_hosts_max) forget_idle_hosts();
     ++last_claim_;
     requested_.clear();

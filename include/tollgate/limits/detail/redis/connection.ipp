@@ -133,6 +133,7 @@ TOLLGATE_DECL void tls_authorities::free_context::operator()(ssl_ctx_st* context
 }
 
 TOLLGATE_DECL result<tls_authorities> tls_authorities::load(const std::string& file) {
+    ERR_clear_error();
     tls_authorities authorities{SSL_CTX_new(TLS_client_method())};
     if (authorities.native() == nullptr) return internal_error("Redis: no TLS context: " + tollgate::detail::take_openssl_error());
     SSL_CTX_set_min_proto_version(authorities.native(), TLS1_2_VERSION);

@@ -173,7 +173,7 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
         if ((*results)[deleting].affected() == 0) return false;
         // Its deliveries are no longer listed or leased. If this fails, or there are more of them, `due_hooks` and sweeps remove the rest.
         if (results->back().count() == 0)
-            static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::changed_rows_max));
+            static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::removed_rows_max));
         return true;
     });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
@@ -14,14 +15,14 @@
 
 namespace tollgate::inline v0::postgres::detail {
 
-/// Continues what a verb on a hook has left: removes a deleted hook's deliveries, holds a disabled one's, or makes the held ones of an
-/// enabled hook due. One hook and at most `changed_rows_max` deliveries per call (removed: `removed_rows_max`).
+/// Continues what a verb on a hook has left: holds the deliveries of one disabled hook, or makes the held ones of one enabled hook due, at
+/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others.
 inline result<void> continue_hook_changes(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(
         "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
         "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
-        "ORDER BY hooks.id LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
+        "ORDER BY random() LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
     request.add(
         "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
         "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
@@ -42,14 +43,8 @@ inline result<void> continue_hook_changes(postgres_database& on, instant now) {
         "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
         "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
         "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
-    request.add("SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)");
     auto response = on.run(request);
     if (!response) return std::move(response).error();
-    const auto any_deleted = response->back().only<bool>();
-    if (!any_deleted) return any_deleted.error();
-    if (!std::get<0>(*any_deleted)) return {};
-    auto removed = remove_deliveries_of_deleted(on, std::nullopt, removed_rows_max);
-    if (!removed) return std::move(removed).error();
     return {};
 }
 
@@ -135,7 +130,8 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
             "WHERE due_at > $1), "
             "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
-            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog)",
+            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id <> 0), "
+            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)",
             now, postgres::notices_max);
         auto response = impl_->database.run(request, postgres::repeat::allowed);
         if (!response) return std::move(response).error();
@@ -145,11 +141,22 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             });
         if (!hooks) return std::move(hooks).error();
         due_hook_page page{.hooks = *std::move(hooks)};
-        const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool>();
+        const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool, bool>();
         if (!row) return row.error();
-        const auto& [ready_at, notice_at, has_more_notices, has_backlog] = *row;
-        // The hooks of others do not wait for it. What fails is tried again with the next listing.
-        const bool has_worked = has_backlog && postgres::detail::continue_hook_changes(impl_->database, now);
+        const auto& [ready_at, notice_at, has_more_notices, has_changed, has_deleted] = *row;
+        bool has_worked = false;
+        if ((has_changed || has_deleted) && tollgate::detail::boot_now() >= impl_->continue_at.load()) {
+            auto done = has_changed ? postgres::detail::continue_hook_changes(impl_->database, now) : result<void>{};
+            if (has_deleted) {
+                auto removed = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, postgres::removed_rows_max);
+                if (!removed) done = std::move(removed).error();
+            }
+            has_worked = done.has_value();
+            if (!done) {  // the hooks of others do not wait for it
+                page.problem = std::move(done).error();
+                impl_->continue_at = tollgate::detail::boot_now() + seconds{10};
+            }
+        }
         if (has_worked || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
         else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
         else page.next_at = ready_at ? ready_at : notice_at;

@@ -77,7 +77,7 @@ inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::op
     listing.add(
         "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
         "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
-        "AND hooks.id = coalesce($1, hooks.id) ORDER BY hooks.id LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
+        "AND hooks.id = coalesce($1, hooks.id) ORDER BY random() LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
         which);
     listing.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "

@@ -9,6 +9,8 @@
 #include <tollgate/store/postgres.hpp>
 #include <tollgate/store/postgres_database.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -70,6 +72,8 @@ struct postgres_store::impl {
     std::shared_ptr<cache_invalidation_feed> changes;
     postgres_row_cache<token_username, token_credential> personal_tokens;
     postgres_row_cache<digest, token_credential> access_tokens;
+    /// When `due_hooks` tries again to continue changes of hooks, after a failure.
+    std::atomic<std::chrono::steady_clock::time_point> continue_at{};
     std::mutex ended_mutex;
     sql::trim_counter ended_deliveries;  // guarded by the mutex
     postgres::listener listener;  // ends before the database does

@@ -6,6 +6,7 @@
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -114,21 +115,24 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
 
 namespace sqlite::detail {
 
-/// Makes `changed_rows_max` held deliveries of a hook due, those after `last`, which becomes the last of them. False, without a change, if
-/// there are fewer.
+/// Makes `changed_rows_max` held deliveries of a disabled hook due, those after `last`, which becomes the last of them. False, without a
+/// change, if there are fewer. Deliveries that still wait count as held: not all may be yet.
 inline result<bool> release_held(database& on, hook_id of, std::optional<delivery_id>& last, instant now) {
     const auto held = sql::read_all<delivery_id>(
-        on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook "
-                   "WHERE hook = ?1 AND id > coalesce(?2, 0) AND state = 'held' ORDER BY id LIMIT ?3",
+        on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 "
+                   "AND id > coalesce(?2, 0) AND (state = 'held' OR due_at IS NOT NULL) ORDER BY id LIMIT ?3",
                    of, last, changed_rows_max),
         [](delivery_id id) { return id; });
     if (!held) return held.error();
     if (held->size() < changed_rows_max) return false;
     if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?1, ended_at = NULL, lease_open = 0, "
-                           "attempts_made = 0, resend_asked = 0 WHERE hook = ?2 AND id BETWEEN ?3 AND ?4 AND state = 'held'",
+                           "attempts_made = 0, resend_asked = 0 WHERE hook = ?2 AND id BETWEEN ?3 AND ?4 "
+                           "AND (state = 'held' OR due_at IS NOT NULL)",
                            now, of, held->front(), held->back());
         !done)
         return std::move(done).error();
+    // If the process dies before the hook is enabled, `lease` holds them again.
+    if (auto done = queue_no_later_than(on, of, now + std::chrono::minutes{1}); !done) return std::move(done).error();
     last = held->back();
     return true;
 }
@@ -168,8 +172,9 @@ TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account,
             // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
             if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
                                    "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
-                                   "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2)",
-                                   id, now);
+                                   "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2 "
+                                   "OR (due_at IS NOT NULL AND id > coalesce(?3, 0)))",
+                                   id, now, last);
                 !done)
                 return std::move(done).error();
             if (auto done = sqlite::queue_no_later_than(on, id, now); !done) return std::move(done).error();

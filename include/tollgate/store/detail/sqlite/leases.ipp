@@ -86,7 +86,8 @@ private:
     /// At most `changed_rows_max`: while there are more, the hook stays due.
     result<void> hold_due(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?2, lease_open = 0 WHERE id IN "
+            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, leased_until = NULL, ended_at = ?2, lease_open = 0 "
+            "WHERE id IN "
             "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
             "AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2 LIMIT ?3)",
             hook, time_.now, changed_rows_max);
