@@ -63,6 +63,7 @@ struct error {
     }
 }
 
+/// The error (internal) of a random source that fails.
 [[nodiscard, gnu::noinline]] inline error random_source_error() { return internal_error("the random source failed"); }
 
 /// An error of the client's request; the message is part of the response.
