@@ -8456,7 +8456,8 @@ struct sign_in_bounds {
     quota site{200, std::chrono::minutes{15}};             ///< an IPv6 /56, for all logins
     quota network{500, std::chrono::minutes{15}};          ///< an IPv6 /48, for all logins
     quota login_on_browser{10, std::chrono::minutes{15}};  ///< a browser that has signed in with this login before
-    quota login_on_browsers{100, std::chrono::hours{1}};   ///< all such browsers: whoever once knew the password can have any number
+    /// All such browsers together: somebody who knew the password before it was changed may have any number of them.
+    quota login_on_browsers{100, std::chrono::hours{1}};
 };
 
 /// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each default.
@@ -16253,9 +16254,9 @@ private:
 
 }  // namespace tollgate::memory
 
-// <tollgate/store/detail/memory/undo.hpp>
+// <tollgate/store/detail/undo.hpp>
 
-namespace tollgate::inline v0::memory {
+namespace tollgate::inline v0 {
 
 /// Reverts a step at the end of the scope unless `keep` was called: when a verb runs out of memory, its earlier steps
 /// must not remain visible.
@@ -16276,7 +16277,7 @@ private:
     bool kept_ = false;
 };
 
-}  // namespace tollgate::memory
+}  // namespace tollgate
 
 // <tollgate/store/detail/memory/personal_tokens.hpp>
 
@@ -16593,7 +16594,7 @@ public:
         return in_hooks([&]() -> result<bool> {
             const std::string host = delivery_host(changed.target_url);
             outbox_.prepare_target(changed.target_url);
-            memory::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
+            undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
             auto done = hooks_.update(account, id, changed, hooks_per_event_max);
             prepared.keep();
             outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);
@@ -38058,6 +38059,17 @@ TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<c
 
 namespace tollgate::inline v0 {
 
+namespace sqlite::detail {
+
+/// Empty if the account has no such hook.
+inline result<std::optional<bool>> is_disabled(database& on, const account_ref& account, hook_id hook) {
+    return sql::read_value<bool>(
+        on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", hook,
+                   account.service, account.account));
+}
+
+}  // namespace sqlite::detail
+
 TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook,
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> before,
@@ -38136,9 +38148,7 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
 TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                                 std::size_t rows_max, instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto is_disabled = sql::read_value<bool>(
-            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", hook,
-                       account.service, account.account));
+        auto is_disabled = sqlite::detail::is_disabled(on, account, hook);
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
@@ -38183,11 +38193,7 @@ inline result<bool> release_held(database& on, hook_id of, std::optional<deliver
 }  // namespace sqlite::detail
 
 TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    auto is_disabled = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(
-            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
-                       account.service, account.account));
-    });
+    auto is_disabled = impl_->database.read([&](sqlite::database& on) { return sqlite::detail::is_disabled(on, account, id); });
     if (!is_disabled) return std::move(is_disabled).error();
     // In several transactions, so that others can write between them. Until the last one, the hook is disabled and nothing is sent.
     std::optional<delivery_id> last;
@@ -38198,20 +38204,15 @@ TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account,
         any_more = *released;
     }
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto row = on.prepare(
-                         "SELECT disabled_at IS NOT NULL FROM tollgate_hooks "
-                         "WHERE id = ? AND service = ? AND account = ?",
-                         id, account.service, account.account)
-                       .next<bool>();
-        if (!row) return std::move(row).error();
-        if (!*row) return false;
-        const bool was_disabled = std::get<0>(**row);
+        const auto was_disabled = sqlite::detail::is_disabled(on, account, id);
+        if (!was_disabled) return was_disabled.error();
+        if (!*was_disabled) return false;
         if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
                                "WHERE id = ?",
                                id);
             !done)
             return std::move(done).error();
-        if (was_disabled) {
+        if (**was_disabled) {
             // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
             if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
                                    "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
@@ -39867,28 +39868,6 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 
 namespace tollgate::inline v0 {
 
-namespace sqlite::detail {
-
-/// Undoes what was done since the savepoint, also after an exception, unless it is cancelled.
-class undo_to_savepoint {
-public:
-    explicit undo_to_savepoint(sqlite3* on) noexcept : on_{on} {}
-    undo_to_savepoint(const undo_to_savepoint&) = delete;
-    undo_to_savepoint& operator=(const undo_to_savepoint&) = delete;
-    ~undo_to_savepoint() {
-        // Without a transaction, SQLite has already rolled it back as a whole.
-        if (on_ != nullptr && sqlite3_get_autocommit(on_) == 0)
-            sqlite3_exec(on_, "ROLLBACK TO tollgate_event; RELEASE tollgate_event", nullptr, nullptr, nullptr);
-    }
-
-    void cancel() noexcept { on_ = nullptr; }
-
-private:
-    sqlite3* on_;
-};
-
-}  // namespace sqlite::detail
-
 TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& reported, const message_seed& seed,
                                                                         instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
@@ -39897,11 +39876,15 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
         if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
             return std::move(good).error();
         if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
-        sqlite::detail::undo_to_savepoint undo{connection_};
+        undo_unless_kept appending{[this]() noexcept {
+            // Without a transaction, SQLite has already rolled it back as a whole.
+            if (sqlite3_get_autocommit(connection_) == 0)
+                sqlite3_exec(connection_, "ROLLBACK TO tollgate_event; RELEASE tollgate_event", nullptr, nullptr, nullptr);
+        }};
         auto appended = sqlite::append_event(on, reported, seed, now);
         if (!appended) return appended;
         if (auto done = on.run("RELEASE tollgate_event"); !done) return std::move(done).error();
-        undo.cancel();
+        appending.keep();
         return appended;
     });
 }

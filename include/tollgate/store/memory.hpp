@@ -11,7 +11,7 @@
 #include <tollgate/store/detail/memory/hooks.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/memory/sessions.hpp>
-#include <tollgate/store/detail/memory/undo.hpp>
+#include <tollgate/store/detail/undo.hpp>
 #include <tollgate/store/memory_tokens.hpp>
 
 #include <cstddef>
@@ -206,7 +206,7 @@ public:
         return in_hooks([&]() -> result<bool> {
             const std::string host = delivery_host(changed.target_url);
             outbox_.prepare_target(changed.target_url);
-            memory::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
+            undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
             auto done = hooks_.update(account, id, changed, hooks_per_event_max);
             prepared.keep();
             outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);

@@ -446,14 +446,31 @@ TEST_CASE("a deleted hook with a large backlog on disk is removed at once, and i
     CHECK(count_in(file, "SELECT count(*) FROM tollgate_attempts") == 1);
 }
 
-TEST_CASE("a backlog on disk is held and released in steps, and listed as if the step were complete") {
+namespace {
+
+/// A store of which one hook has 2,500 due deliveries.
+struct store_with_backlog {
     temporary_directory directory;
-    const auto path = directory.file("tollgate.db");
-    sqlite_store store{path};
-    auto file = *sqlite::database::open(path);
-    const auto account = sample_account();
-    const auto hook = listen(store, account);
-    add_deliveries(file, hook, 2500, std::nullopt);
+    sqlite_store store{directory.file("tollgate.db")};
+    sqlite::database file = *sqlite::database::open(directory.file("tollgate.db"));
+    const account_ref account = sample_account();
+    const hook_id hook = listen(store, account);
+    claim_terms one = sample_terms(noon);  // for one delivery
+
+    store_with_backlog() {
+        add_deliveries(file, hook, 2500, std::nullopt);
+        one.deliveries_max = 1;
+    }
+    due_delivery lease_one() {
+        auto leased = claim(store, one);
+        REQUIRE(leased.size() == 1);
+        return std::move(leased[0]);
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(store_with_backlog, "a backlog on disk is held and released in steps, and listed as if the step were complete") {
     const auto count = [&] { return count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'"); };
     const auto all_are = [&](delivery_state state) {
         const auto listed = deliveries(store, account, hook);
@@ -463,11 +480,8 @@ TEST_CASE("a backlog on disk is held and released in steps, and listed as if the
                    each.next_attempt_at.has_value() == (each.state == delivery_state::waiting);
         });
     };
-    auto one = sample_terms(noon);
-    one.deliveries_max = 1;
-    const auto leased = claim(store, one);
-    REQUIRE(leased.size() == 1);
-    expect_completed(store, completed(leased[0], delivery_outcome::gone), completion::hook_disabled);
+    const auto leased = lease_one();
+    expect_completed(store, completed(leased, delivery_outcome::gone), completion::hook_disabled);
     CHECK(count() == 1000);
     CHECK(all_are(delivery_state::held));
     for (const std::int64_t held : {2000, 2499, 2499}) {
@@ -491,20 +505,10 @@ TEST_CASE("a backlog on disk is held and released in steps, and listed as if the
     CHECK(claim(store, one).size() == 1);
 }
 
-TEST_CASE("deliveries of a disabled hook that were not due yet are due when it is enabled") {
-    temporary_directory directory;
-    const auto path = directory.file("tollgate.db");
-    sqlite_store store{path};
-    auto file = *sqlite::database::open(path);
-    const auto account = sample_account();
-    const auto hook = listen(store, account);
-    add_deliveries(file, hook, 2500, std::nullopt);
-    auto one = sample_terms(noon);
-    one.deliveries_max = 1;
-    const auto leased = claim(store, one);
-    REQUIRE(leased.size() == 1);
+TEST_CASE_METHOD(store_with_backlog, "deliveries of a disabled hook that were not due yet are due when it is enabled") {
+    const auto leased = lease_one();
     REQUIRE(file.run("UPDATE tollgate_deliveries SET due_at = due_at + 3600000, attempts_made = 3 WHERE due_at IS NOT NULL"));
-    expect_completed(store, completed(leased[0], delivery_outcome::gone), completion::hook_disabled);
+    expect_completed(store, completed(leased, delivery_outcome::gone), completion::hook_disabled);
     CHECK(claim(store, one).empty());
     const auto fresh = [&] {
         return count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL AND attempts_made = 0");

@@ -26,7 +26,8 @@ struct sign_in_bounds {
     quota site{200, std::chrono::minutes{15}};             ///< an IPv6 /56, for all logins
     quota network{500, std::chrono::minutes{15}};          ///< an IPv6 /48, for all logins
     quota login_on_browser{10, std::chrono::minutes{15}};  ///< a browser that has signed in with this login before
-    quota login_on_browsers{100, std::chrono::hours{1}};   ///< all such browsers: whoever once knew the password can have any number
+    /// All such browsers together: somebody who knew the password before it was changed may have any number of them.
+    quota login_on_browsers{100, std::chrono::hours{1}};
 };
 
 /// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each default.

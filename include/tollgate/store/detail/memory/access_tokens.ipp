@@ -3,7 +3,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/access_tokens.hpp>
-#include <tollgate/store/detail/memory/undo.hpp>
+#include <tollgate/store/detail/undo.hpp>
 
 namespace tollgate::inline v0::memory {
 

@@ -2,7 +2,7 @@
 
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>
-#include <tollgate/store/detail/memory/undo.hpp>
+#include <tollgate/store/detail/undo.hpp>
 #include <tollgate/store/detail/errors.hpp>
 
 #include <iterator>

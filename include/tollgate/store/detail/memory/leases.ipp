@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/store/detail/memory/outbox.hpp>
-#include <tollgate/store/detail/memory/undo.hpp>
+#include <tollgate/store/detail/undo.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -3,7 +3,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
-#include <tollgate/store/detail/memory/undo.hpp>
+#include <tollgate/store/detail/undo.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/sessions.hpp>
-#include <tollgate/store/detail/memory/undo.hpp>
+#include <tollgate/store/detail/undo.hpp>
 
 #include <algorithm>
 #include <string>

@@ -15,6 +15,17 @@
 
 namespace tollgate::inline v0 {
 
+namespace sqlite::detail {
+
+/// Empty if the account has no such hook.
+inline result<std::optional<bool>> is_disabled(database& on, const account_ref& account, hook_id hook) {
+    return sql::read_value<bool>(
+        on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", hook,
+                   account.service, account.account));
+}
+
+}  // namespace sqlite::detail
+
 TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook,
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> before,
@@ -93,9 +104,7 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
 TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                                 std::size_t rows_max, instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto is_disabled = sql::read_value<bool>(
-            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", hook,
-                       account.service, account.account));
+        auto is_disabled = sqlite::detail::is_disabled(on, account, hook);
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
@@ -140,11 +149,7 @@ inline result<bool> release_held(database& on, hook_id of, std::optional<deliver
 }  // namespace sqlite::detail
 
 TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    auto is_disabled = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(
-            on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
-                       account.service, account.account));
-    });
+    auto is_disabled = impl_->database.read([&](sqlite::database& on) { return sqlite::detail::is_disabled(on, account, id); });
     if (!is_disabled) return std::move(is_disabled).error();
     // In several transactions, so that others can write between them. Until the last one, the hook is disabled and nothing is sent.
     std::optional<delivery_id> last;
@@ -155,20 +160,15 @@ TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account,
         any_more = *released;
     }
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto row = on.prepare(
-                         "SELECT disabled_at IS NOT NULL FROM tollgate_hooks "
-                         "WHERE id = ? AND service = ? AND account = ?",
-                         id, account.service, account.account)
-                       .next<bool>();
-        if (!row) return std::move(row).error();
-        if (!*row) return false;
-        const bool was_disabled = std::get<0>(**row);
+        const auto was_disabled = sqlite::detail::is_disabled(on, account, id);
+        if (!was_disabled) return was_disabled.error();
+        if (!*was_disabled) return false;
         if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
                                "WHERE id = ?",
                                id);
             !done)
             return std::move(done).error();
-        if (was_disabled) {
+        if (**was_disabled) {
             // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
             if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
                                    "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "

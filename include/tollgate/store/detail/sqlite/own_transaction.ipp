@@ -6,34 +6,13 @@
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/schema.hpp>
 #include <tollgate/store/detail/sqlite/own_transaction.hpp>
+#include <tollgate/store/detail/undo.hpp>
 
 #include <sqlite3.h>
 
 #include <utility>
 
 namespace tollgate::inline v0 {
-
-namespace sqlite::detail {
-
-/// Undoes what was done since the savepoint, also after an exception, unless it is cancelled.
-class undo_to_savepoint {
-public:
-    explicit undo_to_savepoint(sqlite3* on) noexcept : on_{on} {}
-    undo_to_savepoint(const undo_to_savepoint&) = delete;
-    undo_to_savepoint& operator=(const undo_to_savepoint&) = delete;
-    ~undo_to_savepoint() {
-        // Without a transaction, SQLite has already rolled it back as a whole.
-        if (on_ != nullptr && sqlite3_get_autocommit(on_) == 0)
-            sqlite3_exec(on_, "ROLLBACK TO tollgate_event; RELEASE tollgate_event", nullptr, nullptr, nullptr);
-    }
-
-    void cancel() noexcept { on_ = nullptr; }
-
-private:
-    sqlite3* on_;
-};
-
-}  // namespace sqlite::detail
 
 TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& reported, const message_seed& seed,
                                                                         instant now) noexcept {
@@ -43,11 +22,15 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
         if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
             return std::move(good).error();
         if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
-        sqlite::detail::undo_to_savepoint undo{connection_};
+        undo_unless_kept appending{[this]() noexcept {
+            // Without a transaction, SQLite has already rolled it back as a whole.
+            if (sqlite3_get_autocommit(connection_) == 0)
+                sqlite3_exec(connection_, "ROLLBACK TO tollgate_event; RELEASE tollgate_event", nullptr, nullptr, nullptr);
+        }};
         auto appended = sqlite::append_event(on, reported, seed, now);
         if (!appended) return appended;
         if (auto done = on.run("RELEASE tollgate_event"); !done) return std::move(done).error();
-        undo.cancel();
+        appending.keep();
         return appended;
     });
 }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tollgate::inline v0::memory {
+namespace tollgate::inline v0 {
 
 /// Reverts a step at the end of the scope unless `keep` was called: when a verb runs out of memory, its earlier steps
 /// must not remain visible.
@@ -23,4 +23,4 @@ private:
     bool kept_ = false;
 };
 
-}  // namespace tollgate::memory
+}  // namespace tollgate
