@@ -41,8 +41,8 @@ function(tollgate_add_test name)
         "PYTHONDONTWRITEBYTECODE=1")
     set(test_name "${TOLLGATE_TEST_PREFIX}${name}")
     add_test(NAME "${test_name}" COMMAND ${test_COMMAND} COMMAND_EXPAND_LISTS)
-    # Those that need several cores are started first: at the end they would run one by one.
-    set_tests_properties("${test_name}" PROPERTIES COST ${test_PROCESSORS}
+    # Those that may take longest are started first: at the end they would run one by one.
+    set_tests_properties("${test_name}" PROPERTIES COST ${test_TIMEOUT}
         TIMEOUT ${test_TIMEOUT} PROCESSORS ${test_PROCESSORS} LABELS "${test_LABELS}" ENVIRONMENT "${environment}")
 endfunction()
 

@@ -8,7 +8,7 @@
 
     amalgamate.py                     write them
     amalgamate.py --check             write nothing, exit 1 if one is stale
-    amalgamate.py --forwarders DIR    for each header in the single one, write DIR/tollgate/... that includes it
+    amalgamate.py --forwarders DIR    for each header whose declarations are in the single one, write DIR/tollgate/... that includes it
 
 The rules that make it one pass over the files, each checked below:
 
@@ -164,10 +164,8 @@ class Amalgam:
             self.optional.append((macro, headers, bodies, self._place_bodies(headers, bodies)))
 
     def headers(self):
-        parts = [self.core, self.core_bodies]
-        for _, headers, bodies, _ in self.optional:
-            parts += [headers, bodies]
-        return [name for part in parts for name in part.files if name.endswith(".hpp")]
+        """The headers whose declarations are there under separate compilation, too."""
+        return [name for part in [self.core, *(headers for _, headers, _, _ in self.optional)] for name in part.files]
 
     def _source(self, name):
         if name not in self.sources:
