@@ -16795,13 +16795,13 @@ struct server_settings {
     std::size_t worker_queue_max = 1024;  ///< requests of one kind waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
     /// How long after it first needs a worker a request may still be waiting for one, then 503: most clients retry before that anyway.
     milliseconds queue_wait_max = seconds{2};
-    /// connections accepted by the kernel in advance; it applies its own bound, too
+    /// Connections accepted by the kernel in advance; it applies its own bound, too.
     int backlog = 4096;
 
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    /// Beyond it the longest idle connection of the I/O thread that gets the new one is closed; if none is idle there, the new one gets
+    /// When it is reached, the I/O thread that accepts a connection closes its longest-idle one; if it has none, the new connection gets
     /// 503. Together they use about 1 GB of memory when each client has sent almost all of a body of 64 KiB. Reduced if the limit on
     /// open files requires it.
     std::size_t connections_max = 10'000;
@@ -16856,7 +16856,7 @@ public:
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
     /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
-    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings = {});
+    TOLLGATE_DECL explicit server(http::handler_ref handler, server_settings settings = {});
 
     /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.
@@ -18498,9 +18498,11 @@ public:
         if (!from_file_ && (count_ == 0 || now - made_at_ >= lifetime)) {
             std::array<std::byte, secret_bytes> secret;
             if (!random.fill(secret)) return std::nullopt;
+            // Throws without memory: nothing is changed before.
+            const ticket_key fresh = ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()});
             count_ = count_ == 0 || now - made_at_ >= 2 * lifetime ? 1 : 2;
             keys_[1] = count_ == 2 ? keys_[0] : ticket_key{};
-            keys_[0] = ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()});
+            keys_[0] = fresh;
             made_at_ = now;
         }
         return keys_[0];
@@ -18903,10 +18905,11 @@ public:
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
     /// Whether there is no partial message and no output: the session may return to its pool.
     [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_end_ == 0; }
-    /// The number of responses; distinguishes the deadline of one message from the next.
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
+    /// Another number for each message, also for a body that is skipped after its response: each has its own deadline.
+    [[nodiscard]] std::uint64_t message() const noexcept { return 2 * responses_ + (body_bytes_to_skip_ != 0 ? 1 : 0); }
 
-    /// Releases the memory of a large message before the session returns to its pool.
+    /// Releases the handler's state and the memory of a large message before the session returns to its pool.
     TOLLGATE_DECL void shrink() noexcept;
 
 private:
@@ -19352,11 +19355,11 @@ public:
 
     /// Ends the current wait early; the connection handles `reason` when the wait is over.
     TOLLGATE_DECL void interrupt(interruption reason) noexcept;
-    /// Whether it has no request in progress.
+    /// Whether it counts as one of `connections_max` and has no request in progress.
     [[nodiscard]] bool idle() const noexcept {
         const bool no_request = state_ == connection_state::idle || state_ == connection_state::fresh ||
                                 state_ == connection_state::handshaking;
-        return no_request && waiting_ && interruption_ == interruption::none;
+        return admitted_ == admission::accepted && no_request && waiting_ && interruption_ == interruption::none;
     }
 
     TOLLGATE_DECL void on_deadline() noexcept override;
@@ -19415,7 +19418,7 @@ private:
     socket_handle socket_;
     std::uint32_t discarded_bytes_ = 0;
     std::uint32_t linger_extensions_ = 0;
-    std::uint64_t responses_at_arming_ = 0;  // distinguishes the deadline of one message from the next
+    std::uint64_t message_at_arming_ = 0;  // distinguishes the deadline of one message from the next
     connection_state state_ = connection_state::connected;
     deadline deadline_ = deadline::none;
     interruption interruption_ = interruption::none;
@@ -22432,9 +22435,24 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
     std::string_view node;
     std::size_t nodes = 0;
     std::size_t at = 0;
+    std::size_t element_begin = 0;
     bool is_empty = true;
     const auto add_hop = [&] {
         if (!is_empty) hops.add(nodes == 1 ? node : std::string_view{});
+    };
+    const auto begin_element = [&](std::size_t begin) {
+        at = element_begin = begin;
+        nodes = 0;
+        is_empty = true;
+    };
+    // Adds an unknown hop, and continues after the next comma, even one in quotes: the client may have sent what is malformed, and
+    // must not hide what the proxy has appended. False if there is none.
+    const auto skip_element = [&] {
+        hops.add({});
+        const auto comma = line.find(',', element_begin);
+        if (comma == std::string_view::npos) return false;
+        begin_element(comma + 1);
+        return true;
     };
     const auto skip_blanks = [&] {
         while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
@@ -22448,8 +22466,10 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
         if (at < line.size() && line[at] == '=') {
             const auto value_begin = ++at;
             const auto quoted_end = skip_quoted(line, at);
-            // unterminated: nothing after it can be parsed
-            if (quoted_end == std::string_view::npos) return hops.add({});
+            if (quoted_end == std::string_view::npos) {
+                if (skip_element()) continue;
+                return;
+            }
             if (quoted_end != at) {
                 value = line.substr(value_begin + 1, quoted_end - value_begin - 2);
                 at = quoted_end;
@@ -22467,12 +22487,12 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
         if (at == line.size()) return add_hop();
         if (line[at] == ',') {
             add_hop();
-            nodes = 0;
-            is_empty = true;
-        } else if (line[at] != ';') {
-            return hops.add({});  // not an element of RFC 7239
+            begin_element(at + 1);
+        } else if (line[at] == ';') {
+            ++at;
+        } else if (!skip_element()) {  // not an element of RFC 7239
+            return;
         }
-        ++at;
     }
 }
 
@@ -32450,6 +32470,7 @@ TOLLGATE_DECL void http1_session::sent(std::size_t bytes) noexcept {
 }
 
 TOLLGATE_DECL void http1_session::shrink() noexcept {
+    handler_state_.clear();
     if (input_.size() > input_bytes_kept_max) input_ = page_buffer{};
     if (output_.size() > output_bytes_kept_max) output_ = page_buffer{};
 }
@@ -32584,7 +32605,9 @@ TOLLGATE_DECL void connection::interrupt(interruption reason) noexcept {
 }
 
 TOLLGATE_DECL void connection::on_deadline() noexcept {
-    if (state_ != connection_state::working) interrupt(interruption::timed_out);
+    // While a worker has the connection, no deadline counts; what follows gets one of its own.
+    if (state_ == connection_state::working) deadline_ = deadline::none;
+    else interrupt(interruption::timed_out);
 }
 
 TOLLGATE_DECL void connection::handle(event current) noexcept {
@@ -32714,7 +32737,8 @@ TOLLGATE_DECL connection_event connection::serve() {
         const http1_session::state now = workspace_->session.serve(loop_.responding(), http::thread_kind::io);
         if (now == http1_session::state::needs_worker) {
             workspace_->date = loop_.date();
-            return event::worker_needed;
+            // Responses to earlier requests do not wait for this one. What cannot be sent now is sent with the next ones.
+            return transmit() == io_state::closed ? event::broken : event::worker_needed;
         }
         const io_state sent = transmit();
         if (now != http1_session::state::output_full || sent != io_state::done) return outcome(now, sent);
@@ -32771,6 +32795,7 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
         if (after_output_ == http1_session::state::needs_worker) {
             queued_at_ = std::chrono::steady_clock::now();
             if (workspace_->session.responses() != responses) {  // a pipelined request, which waits from now on
+                if (sent_ = transmit(); sent_ == io_state::closed) return std::nullopt;
                 begin_anew(queued_at_);
                 taken_up_ = false;
             }
@@ -32881,11 +32906,11 @@ TOLLGATE_DECL void connection::arm_deadline() noexcept {
         case connection_state::closed:
         case connection_state::count_: return;
     }
-    const std::uint64_t responses = workspace_ && next != deadline::write ? workspace_->session.responses() : 0;
-    if (deadline_ == next && responses_at_arming_ == responses) return;
+    const std::uint64_t message = workspace_ && next != deadline::write ? workspace_->session.message() : 0;
+    if (deadline_ == next && message_at_arming_ == message) return;
     if (next == deadline::idle) loop_.move_to_front(*this);
     deadline_ = next;
-    responses_at_arming_ = responses;
+    message_at_arming_ = message;
     loop_.arm(*this, next);
 }
 
@@ -34397,8 +34422,9 @@ public:
     }
 
     /// Collects now if no thread is in the loop; otherwise a posted task does. A thread in one loop must not wait for
-    /// another loop, whose thread may be waiting for the first one.
+    /// another loop, whose thread may be waiting for the first one. Within a call of the handler, the loop is in use.
     void try_collect() noexcept {
+        if (serving_scope::is_set_for(this->context())) return;
         const std::unique_lock free{mutex_, std::try_to_lock};
         if (!free) return;
         const auto inside = lock();

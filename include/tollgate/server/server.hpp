@@ -43,7 +43,7 @@ public:
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
     /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
-    TOLLGATE_DECL server(http::handler_ref handler, server_settings settings = {});
+    TOLLGATE_DECL explicit server(http::handler_ref handler, server_settings settings = {});
 
     /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.

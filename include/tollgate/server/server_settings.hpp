@@ -62,13 +62,13 @@ struct server_settings {
     std::size_t worker_queue_max = 1024;  ///< requests of one kind waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
     /// How long after it first needs a worker a request may still be waiting for one, then 503: most clients retry before that anyway.
     milliseconds queue_wait_max = seconds{2};
-    /// connections accepted by the kernel in advance; it applies its own bound, too
+    /// Connections accepted by the kernel in advance; it applies its own bound, too.
     int backlog = 4096;
 
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    /// Beyond it the longest idle connection of the I/O thread that gets the new one is closed; if none is idle there, the new one gets
+    /// When it is reached, the I/O thread that accepts a connection closes its longest-idle one; if it has none, the new connection gets
     /// 503. Together they use about 1 GB of memory when each client has sent almost all of a body of 64 KiB. Reduced if the limit on
     /// open files requires it.
     std::size_t connections_max = 10'000;

@@ -57,6 +57,12 @@ TEST_CASE("the rightmost address that is not a trusted proxy is the client's", "
         {{{"Forwarded", "proto=https ; for=\"[2001:db8::1]:4711\""}}, "2001:db8::1"},
         {{{"Forwarded", "for=1.1.1.1, for=198.51.100.1, for=10.2.3.4"}}, "198.51.100.1"},
         {{{"Forwarded", "for=198.51.100.1,"}}, "198.51.100.1"},
+        // What a client sends does not hide what a proxy appends to it.
+        {{{"Forwarded", "for=a:1, for=198.51.100.1"}}, "198.51.100.1"},
+        {{{"Forwarded", "x y, for=198.51.100.1"}}, "198.51.100.1"},
+        {{{"Forwarded", "for=\"a, for=198.51.100.1"}}, "198.51.100.1"},
+        {{{"Forwarded", "for=\"a, for=\"[2001:db8::1]\""}}, "2001:db8::1"},
+        {{{"Forwarded", "for=\"a\\, for=198.51.100.1, for=10.2.3.4"}}, "198.51.100.1"},
         {{{"Forwarded", ", for=198.51.100.1, ,,for=10.2.3.4 , "}}, "198.51.100.1"},
         {{{"Forwarded", "for=198.51.100.1"}, {"Forwarded", ""}}, "198.51.100.1"},
         {{{"Forwarded", "for=1.1.1.1"}, {"Forwarded", "for=198.51.100.1;host=\"a,b;c=\\\"d\""}}, "198.51.100.1"},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -274,6 +275,28 @@ TEST_CASE("a session starts without state of its last connection", "[http1_sessi
         CHECK(one.output == response_to_get);
         CHECK(one.session.responses() == 1);
     }
+}
+
+TEST_CASE("the handler's state ends when the session returns to its pool", "[http1_session]") {
+    struct state_of_request {
+        std::shared_ptr<int> held;
+    };
+    struct waiting_handler {
+        std::shared_ptr<int> shared = std::make_shared<int>();
+        http::handle_step advance(const http::request&, http::response&, http::handler_state& state, http::thread_kind) noexcept {
+            state.get<state_of_request>().held = shared;
+            return http::handle_step::needs_body;
+        }
+        void handle(const http::request&, http::response&) noexcept {}
+        void handle(const http::refusal&, http::response&) noexcept {}
+    } handler;
+    session_fixture fixture;
+    const server_detail::response_context context{handler, date, fixture.stopping};
+    fixture.receive("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhi");
+    CHECK(fixture.session.serve(context, http::thread_kind::io) == http1_session::state::in_body);
+    CHECK(handler.shared.use_count() == 2);
+    fixture.session.shrink();
+    CHECK(handler.shared.use_count() == 1);
 }
 
 TEST_CASE("a session has capacity for the longest message and one more read, and releases it afterwards", "[http1_session]") {

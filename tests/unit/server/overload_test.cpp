@@ -69,6 +69,27 @@ struct two_part_handler {
     }
 };
 
+/// Responds to `/now` at once, and refuses `/refused` by its head. Others wait on a worker until the gate opens, and then for their body.
+struct mixed_handler {
+    static constexpr bool blocking = true;
+    gate waiting;
+
+    tollgate::http::handle_step advance(const tollgate::http::request& request, tollgate::http::response& response,
+                                        tollgate::http::handler_state&, tollgate::http::thread_kind thread) noexcept {
+        if (request.target.path != "/now" && request.target.path != "/refused") {
+            if (thread == tollgate::http::thread_kind::io && request.body.empty()) return tollgate::http::handle_step::needs_worker;
+            if (request.body.empty()) waiting.wait();
+            if (request.body_state == tollgate::http::body_state::pending) return tollgate::http::handle_step::needs_body;
+        }
+        response.body() = request.target.path;
+        return tollgate::http::handle_step::done;
+    }
+    void handle(const tollgate::http::request&, tollgate::http::response&) noexcept {}
+    void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept {
+        response.set_status(refused.status);
+    }
+};
+
 /// The server refuses this client's request because it is busy, and closes the connection.
 void check_busy(socket_client& client) {
     const auto response = client.read_response();
@@ -99,6 +120,31 @@ TEST_CASE("a request that waits too long for a worker gets 503 while the worker 
     setup.waiting.open();
     CHECK(slow->read_response().body == "/slow");
     CHECK(setup.calls == 1);
+}
+
+TEST_CASE("a response does not wait for the worker of the next request", "[server][workers]") {
+    mixed_handler handler;
+    server running{handler, {.port = 0, .threads = 1, .worker_threads = 1}};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.write("GET /now HTTP/1.1\r\nHost: x\r\n\r\n" + get_slow);
+    CHECK(client.read_response().body == "/now");
+    handler.waiting.open();
+    CHECK(client.read_response().body == "/slow");
+}
+
+TEST_CASE("a body that follows a skipped one has a deadline of its own", "[server][workers]") {
+    mixed_handler handler;
+    server running{handler, {.port = 0, .threads = 1, .worker_threads = 1, .body_timeout = 100ms}};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.write("POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nskip-");
+    CHECK(client.read_response().body == "/refused");
+    client.write("this!POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nb");
+    handler.waiting.wait_for_calls(1);
+    std::this_thread::sleep_for(500ms);  // the deadline of the skipped body passes while the worker has the connection
+    handler.waiting.open();
+    CHECK(client.read_response().status == 408);
 }
 
 TEST_CASE("a request may wait for a worker without a bound", "[server][workers]") {

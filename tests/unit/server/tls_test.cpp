@@ -385,6 +385,23 @@ TEST_CASE("over TLS, connections over a bound get 503", "[server][tls]") {
     CHECK(handler.requests == 2);
 }
 
+TEST_CASE("a connection that is to be refused makes no room for another one", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server_settings settings = with_tls();
+    settings.connections_max = 1;
+    server running{handler, settings};
+    REQUIRE(running.start());
+    tls_client first{running.port()};
+    first.write(get + get.substr(0, 8));  // not idle: the next request has begun
+    CHECK(first.read_response().status == 200);
+
+    const tollgate_test::socket_client begins_no_handshake{running.port()};
+    tls_client third{running.port()};
+    REQUIRE(third.connected());
+    third.write(get);
+    CHECK(third.read_response().status == 503);
+}
+
 TEST_CASE("a TLS handshake has a deadline", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server_settings settings = with_tls();

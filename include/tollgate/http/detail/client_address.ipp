@@ -62,9 +62,24 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
     std::string_view node;
     std::size_t nodes = 0;
     std::size_t at = 0;
+    std::size_t element_begin = 0;
     bool is_empty = true;
     const auto add_hop = [&] {
         if (!is_empty) hops.add(nodes == 1 ? node : std::string_view{});
+    };
+    const auto begin_element = [&](std::size_t begin) {
+        at = element_begin = begin;
+        nodes = 0;
+        is_empty = true;
+    };
+    // Adds an unknown hop, and continues after the next comma, even one in quotes: the client may have sent what is malformed, and
+    // must not hide what the proxy has appended. False if there is none.
+    const auto skip_element = [&] {
+        hops.add({});
+        const auto comma = line.find(',', element_begin);
+        if (comma == std::string_view::npos) return false;
+        begin_element(comma + 1);
+        return true;
     };
     const auto skip_blanks = [&] {
         while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
@@ -78,8 +93,10 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
         if (at < line.size() && line[at] == '=') {
             const auto value_begin = ++at;
             const auto quoted_end = skip_quoted(line, at);
-            // unterminated: nothing after it can be parsed
-            if (quoted_end == std::string_view::npos) return hops.add({});
+            if (quoted_end == std::string_view::npos) {
+                if (skip_element()) continue;
+                return;
+            }
             if (quoted_end != at) {
                 value = line.substr(value_begin + 1, quoted_end - value_begin - 2);
                 at = quoted_end;
@@ -97,12 +114,12 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
         if (at == line.size()) return add_hop();
         if (line[at] == ',') {
             add_hop();
-            nodes = 0;
-            is_empty = true;
-        } else if (line[at] != ';') {
-            return hops.add({});  // not an element of RFC 7239
+            begin_element(at + 1);
+        } else if (line[at] == ';') {
+            ++at;
+        } else if (!skip_element()) {  // not an element of RFC 7239
+            return;
         }
-        ++at;
     }
 }
 

@@ -41,11 +41,11 @@ public:
 
     /// Ends the current wait early; the connection handles `reason` when the wait is over.
     TOLLGATE_DECL void interrupt(interruption reason) noexcept;
-    /// Whether it has no request in progress.
+    /// Whether it counts as one of `connections_max` and has no request in progress.
     [[nodiscard]] bool idle() const noexcept {
         const bool no_request = state_ == connection_state::idle || state_ == connection_state::fresh ||
                                 state_ == connection_state::handshaking;
-        return no_request && waiting_ && interruption_ == interruption::none;
+        return admitted_ == admission::accepted && no_request && waiting_ && interruption_ == interruption::none;
     }
 
     TOLLGATE_DECL void on_deadline() noexcept override;
@@ -104,7 +104,7 @@ private:
     socket_handle socket_;
     std::uint32_t discarded_bytes_ = 0;
     std::uint32_t linger_extensions_ = 0;
-    std::uint64_t responses_at_arming_ = 0;  // distinguishes the deadline of one message from the next
+    std::uint64_t message_at_arming_ = 0;  // distinguishes the deadline of one message from the next
     connection_state state_ = connection_state::connected;
     deadline deadline_ = deadline::none;
     interruption interruption_ = interruption::none;

@@ -50,7 +50,9 @@ TOLLGATE_DECL void connection::interrupt(interruption reason) noexcept {
 }
 
 TOLLGATE_DECL void connection::on_deadline() noexcept {
-    if (state_ != connection_state::working) interrupt(interruption::timed_out);
+    // While a worker has the connection, no deadline counts; what follows gets one of its own.
+    if (state_ == connection_state::working) deadline_ = deadline::none;
+    else interrupt(interruption::timed_out);
 }
 
 TOLLGATE_DECL void connection::handle(event current) noexcept {
@@ -180,7 +182,8 @@ TOLLGATE_DECL connection_event connection::serve() {
         const http1_session::state now = workspace_->session.serve(loop_.responding(), http::thread_kind::io);
         if (now == http1_session::state::needs_worker) {
             workspace_->date = loop_.date();
-            return event::worker_needed;
+            // Responses to earlier requests do not wait for this one. What cannot be sent now is sent with the next ones.
+            return transmit() == io_state::closed ? event::broken : event::worker_needed;
         }
         const io_state sent = transmit();
         if (now != http1_session::state::output_full || sent != io_state::done) return outcome(now, sent);
@@ -237,6 +240,7 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
         if (after_output_ == http1_session::state::needs_worker) {
             queued_at_ = std::chrono::steady_clock::now();
             if (workspace_->session.responses() != responses) {  // a pipelined request, which waits from now on
+                if (sent_ = transmit(); sent_ == io_state::closed) return std::nullopt;
                 begin_anew(queued_at_);
                 taken_up_ = false;
             }
@@ -347,11 +351,11 @@ TOLLGATE_DECL void connection::arm_deadline() noexcept {
         case connection_state::closed:
         case connection_state::count_: return;
     }
-    const std::uint64_t responses = workspace_ && next != deadline::write ? workspace_->session.responses() : 0;
-    if (deadline_ == next && responses_at_arming_ == responses) return;
+    const std::uint64_t message = workspace_ && next != deadline::write ? workspace_->session.message() : 0;
+    if (deadline_ == next && message_at_arming_ == message) return;
     if (next == deadline::idle) loop_.move_to_front(*this);
     deadline_ = next;
-    responses_at_arming_ = responses;
+    message_at_arming_ = message;
     loop_.arm(*this, next);
 }
 

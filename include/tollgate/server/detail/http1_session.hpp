@@ -72,10 +72,11 @@ public:
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
     /// Whether there is no partial message and no output: the session may return to its pool.
     [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_end_ == 0; }
-    /// The number of responses; distinguishes the deadline of one message from the next.
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
+    /// Another number for each message, also for a body that is skipped after its response: each has its own deadline.
+    [[nodiscard]] std::uint64_t message() const noexcept { return 2 * responses_ + (body_bytes_to_skip_ != 0 ? 1 : 0); }
 
-    /// Releases the memory of a large message before the session returns to its pool.
+    /// Releases the handler's state and the memory of a large message before the session returns to its pool.
     TOLLGATE_DECL void shrink() noexcept;
 
 private:

@@ -163,6 +163,7 @@ TOLLGATE_DECL void http1_session::sent(std::size_t bytes) noexcept {
 }
 
 TOLLGATE_DECL void http1_session::shrink() noexcept {
+    handler_state_.clear();
     if (input_.size() > input_bytes_kept_max) input_ = page_buffer{};
     if (output_.size() > output_bytes_kept_max) output_ = page_buffer{};
 }

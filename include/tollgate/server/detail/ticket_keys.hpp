@@ -79,9 +79,11 @@ public:
         if (!from_file_ && (count_ == 0 || now - made_at_ >= lifetime)) {
             std::array<std::byte, secret_bytes> secret;
             if (!random.fill(secret)) return std::nullopt;
+            // Throws without memory: nothing is changed before.
+            const ticket_key fresh = ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()});
             count_ = count_ == 0 || now - made_at_ >= 2 * lifetime ? 1 : 2;
             keys_[1] = count_ == 2 ? keys_[0] : ticket_key{};
-            keys_[0] = ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()});
+            keys_[0] = fresh;
             made_at_ = now;
         }
         return keys_[0];
