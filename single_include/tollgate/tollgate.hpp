@@ -40090,8 +40090,9 @@ TOLLGATE_DECL result<bool> has_listeners(database& on, const event& reported) {
 }
 
 TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at) {
-    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND (ready_at IS NULL OR ready_at > ?2)", which,
-                  ready_at);
+    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND service <> '' "
+                  "AND (ready_at IS NULL OR ready_at > ?2)",
+                  which, ready_at);
 }
 
 TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed,
@@ -40523,11 +40524,12 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a postgres_store.
 struct postgres_settings {
-    /// Connections per store, opened on demand. Each is a process at the server, which gets no faster beyond about
+    /// Connections per store, above zero, opened on demand. Each is a process at the server, which gets no faster beyond about
     /// twice its cores, and by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How long a verb waits for one of them before it fails (unavailable).
     milliseconds connection_wait_max{1000};
+    // The time limits below are above zero and at most an hour.
     /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for a response. The server cancels a statement after three quarters of it (statement_timeout); a
@@ -40633,8 +40635,8 @@ public:
     /// The time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
     /// The changes to users' rows that this store has received, for an adapter that caches rows of its own tables
-    /// (`postgres_row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without cached credentials
-    /// nothing can be trusted. May outlive its store.
+    /// (`postgres_row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without
+    /// `cached_credentials_max`, row caches never return a row. May outlive its store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
     /// See `credential_source`.
@@ -41101,7 +41103,7 @@ namespace tollgate::inline v0::postgres {
 enum class failure_kind : std::uint8_t {
     refused,    ///< the server rolled the transaction back: no effect
     try_again,  ///< no effect, only because of concurrent transactions, or because a prepared statement is stale
-    lost,       ///< the connection is unusable, and it is unknown whether the transaction took effect
+    lost,       ///< the connection is unusable; unless the server said why, it is unknown whether the transaction took effect
 };
 
 /// Which prepared statements a failure says must be prepared again.
@@ -41353,7 +41355,7 @@ namespace tollgate::inline v0 {
 
 /// How connections are opened and bounded.
 struct postgres_database_settings {
-    /// Connections per process. Each is a process at the server, which gets no faster beyond about twice its cores, and
+    /// Connections per process, above zero. Each is a process at the server, which gets no faster beyond about twice its cores, and
     /// by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How many of these are reserved for lookups with `postgres_lookup`, so that calls that wait for something else do not
@@ -41394,7 +41396,7 @@ class transaction;
 class postgres_database {
 public:
     /// `connection_string` is libpq's; of several hosts, the one that accepts writes is used. Errors: invalid for text
-    /// that is not a connection string, unavailable if no server accepts a connection.
+    /// that is not a connection string and for a setting outside its bounds, unavailable if no server accepts a connection.
     static TOLLGATE_DECL result<postgres_database> open(const std::string& connection_string,
                                                          const postgres_database_settings& settings = {});
     /// Checks a connection string without connecting. The error does not quote it: it may contain a password.
@@ -41446,8 +41448,9 @@ public:
 
     /// Starts a transaction of several round trips.
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
-    /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. What the server rolled back
-    /// because of a concurrent transaction is repeated at most twice.
+    /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. Commits when `work` returns a
+    /// value and has not committed itself; rolls back when it returns an error or throws. What the server rolled back because of a
+    /// concurrent transaction is repeated at most twice.
     template <class Work>
     [[nodiscard]] std::invoke_result_t<Work&, postgres::transaction&> transact(Work work);
 
@@ -41482,9 +41485,9 @@ private:
 
 namespace postgres {
 
-/// A transaction of several batches, for when one depends on the results of another. The first batch starts with BEGIN,
-/// and one contains COMMIT; otherwise the transaction is rolled back at the end of the scope. The server ends a
-/// transaction that is idle for longer than `response_wait_max`.
+/// A transaction of several batches, for when one depends on the results of another. The first batch starts with BEGIN, and
+/// `commit` ends it; otherwise the transaction is rolled back at the end of the scope. The server ends a transaction that is idle
+/// for longer than `response_wait_max`.
 class transaction {
 public:
     /// Movable, not copyable.
@@ -41494,8 +41497,10 @@ public:
 
     /// As the database's `run`, but nothing is repeated.
     [[nodiscard]] TOLLGATE_DECL result<results> run(const batch& next);
-    /// Call after the commit, so that nothing is rolled back.
-    void committed() noexcept { is_open_ = false; }
+    /// Runs the last batch and commits, in one round trip. Error (internal) if an earlier batch failed: nothing is committed.
+    [[nodiscard]] TOLLGATE_DECL result<results> commit(batch last);
+    /// Whether batches were run and not committed.
+    [[nodiscard]] bool is_open() const noexcept { return is_open_; }
     /// Whether the server rolled it back because of a concurrent transaction, so that the whole transaction may be
     /// repeated.
     [[nodiscard]] bool may_be_tried_again() const noexcept { return may_be_tried_again_; }
@@ -41507,6 +41512,7 @@ private:
 
     std::unique_ptr<leased> on_;  // null if the connection was lost
     bool is_open_ = false;
+    bool has_failed_ = false;
     bool may_be_tried_again_ = false;
 };
 
@@ -41518,6 +41524,8 @@ std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(
         auto on = begin();
         if (!on) return std::move(on).error();
         auto done = work(*on);
+        if (done && on->is_open())
+            if (auto committed = on->commit(make_batch()); !committed) done = std::move(committed).error();
         if (done || !on->may_be_tried_again() || tries == tries_max) return done;
     }
 }
@@ -41824,9 +41832,8 @@ struct postgres_store::impl {
 
 namespace postgres {
 
-/// Transactions that count the same rows wait until this batch is committed; its later statements see what they
-/// inserted. Keys are hashed; a collision only makes two transactions wait for each other.
-inline void lock_for_counting(batch& in, std::string_view key) {
+/// Transactions with the same key wait until this batch is committed; its later statements see what earlier ones inserted. Keys are hashed; a collision only makes two transactions wait for each other.
+inline void lock_until_commit(batch& in, std::string_view key) {
     in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", key);
 }
 
@@ -41946,7 +41953,7 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
     const new_application& application, std::size_t applications_per_user_max) noexcept {
     return detail::without_exceptions([&]() -> result<application_id> {
         auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "applications " + std::to_string(application.owner.value()));
+        postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
         batch.add(
             "INSERT INTO tollgate_applications "
             "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
@@ -42345,10 +42352,7 @@ inline result<void> write_rows(batch request, transaction& on, const completion_
     add_changed_deliveries(request, in);
     add_changed_hooks(request, in, now);
     add_due_times(request, in);
-    request.add("COMMIT");
-    auto done = on.run(request);
-    if (!done) return std::move(done).error();
-    on.committed();
+    if (auto done = on.commit(std::move(request)); !done) return std::move(done).error();
     return {};
 }
 
@@ -42516,37 +42520,49 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
 
 TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto request = impl_->database.make_batch();
-        request.add(
-            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
-            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            id, account.service, account.account);
-        request.add(
-            "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3), "
-            "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
-            "NULL "
-            "FROM before WHERE hooks.id = before.id), "
-            // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
-            "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-            "WHERE state = 3 LIMIT $5), "
-            "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-            "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
-            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
-            "lease_is_open = false, attempts_made = 0, resend_asked = false "
-            "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
-            "SELECT id FROM before",
-            id, account.service, account.account, now, postgres::changed_rows_max);
-        request.add(
-            "UPDATE tollgate_hooks AS hooks SET has_backlog = "
-            "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-            "WHERE id = $1 AND service = $2 AND account_id = $3",
-            id, account.service, account.account);
-        request.add_after_transaction(postgres::notify_other_nodes);
-        auto response = impl_->database.run(request);
-        if (!response) return std::move(response).error();
-        return response->back().affected() > 0;
+        // Holds first what has not been held since the hook was disabled, so that all of its deliveries are released in the same
+        // way. It is enabled when there is no more of that.
+        for (;;) {
+            auto request = impl_->database.make_batch();
+            request.add(
+                "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+                "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+                id, account.service, account.account);
+            const auto holding = request.add(
+                "UPDATE tollgate_deliveries SET state = 3, at = $4, lease_is_open = false WHERE id = ANY (ARRAY("
+                "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+                "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 AND disabled_at IS NOT NULL "
+                "AND state = 0 AND NOT is_leased LIMIT $5))",
+                id, account.service, account.account, now, postgres::changed_rows_max);
+            request.add(
+                "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
+                "WHERE id = $1 AND service = $2 AND account_id = $3 AND NOT (disabled_at IS NOT NULL AND EXISTS ("
+                "SELECT FROM tollgate_deliveries WHERE hook_id = tollgate_hooks.id AND state = 0 AND NOT is_leased))), "
+                "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
+                "NULL "
+                "FROM before WHERE hooks.id = before.id), "
+                // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
+                "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+                "WHERE state = 3 LIMIT $5), "
+                "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+                "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
+                "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
+                "lease_is_open = false, attempts_made = 0, resend_asked = false "
+                "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
+                "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
+                "SELECT id FROM before",
+                id, account.service, account.account, now, postgres::changed_rows_max);
+            request.add(
+                "UPDATE tollgate_hooks AS hooks SET has_backlog = "
+                "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+                "WHERE id = $1 AND service = $2 AND account_id = $3",
+                id, account.service, account.account);
+            request.add_after_transaction(postgres::notify_other_nodes);
+            auto response = impl_->database.run(request);
+            if (!response) return std::move(response).error();
+            if (static_cast<std::size_t>((*response)[holding].affected()) < postgres::changed_rows_max)
+                return response->back().affected() > 0;
+        }
     });
 }
 
@@ -42633,6 +42649,10 @@ TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(us
 TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& code) noexcept {
     return detail::without_exceptions([&]() -> result<code_result> {
         auto batch = impl_->database.make_batch();
+        // Two users may answer the same device at once.
+        const auto& bytes = code.code_digest.bytes();
+        const std::string_view key{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+        postgres::lock_until_commit(batch, "codes " + hex_encode(key));
         batch.add(
             "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
             "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
@@ -42880,7 +42900,7 @@ namespace postgres::detail {
 
 /// Until the end of the transaction, no other one changes how many hooks the account has for the event.
 inline void lock_hooks_for_counting(batch& in, const account_ref& account, std::string_view event) {
-    lock_for_counting(in, "hooks " + std::string{account.service.view()} + " " + std::to_string(account.account.value()) + " " +
+    lock_until_commit(in, "hooks " + std::string{account.service.view()} + " " + std::to_string(account.account.value()) + " " +
                               std::string{event});
 }
 
@@ -43314,8 +43334,9 @@ TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std:
         // notice.
         auto rows = impl_->database.query(
             "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 "
-            "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE due_at <= $1 AND account_id <> 0) "
+            "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $2) AS first "
+            "WHERE due_at <= $1) "
             "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
             "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
             "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
@@ -43336,15 +43357,18 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
             "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
             "ORDER BY ready_at, id LIMIT $2) UNION ALL "
-            "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $3) AS first "
+            "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices "
+            "JOIN tollgate_hooks AS of_notice ON of_notice.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $3) AS first "
             "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
             "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
             now, rows_max, postgres::notices_max);
         request.add(
             "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
-            "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
+            "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $2) AS first "
             "WHERE due_at > $1), "
-            "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
+            "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id OFFSET $2 LIMIT 1) AS more), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id <> 0), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)",
             now, postgres::notices_max);
@@ -43408,7 +43432,7 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
                                                                      std::size_t tokens_per_user_max) noexcept {
     return detail::without_exceptions([&]() -> result<token_id> {
         auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "personal_tokens " + std::to_string(token.user.value()));
+        postgres::lock_until_commit(batch, "personal_tokens " + std::to_string(token.user.value()));
         batch.add(
             "INSERT INTO tollgate_personal_tokens "
             "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
@@ -44145,13 +44169,16 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
+/// The server is a standby now, or is read-only: new connections go to one that accepts writes.
+inline constexpr const char* read_only = "25006";
+
 /// The first two characters of a SQLSTATE (PostgreSQL's appendix A) are its class.
 inline error problem_of(std::string_view state, std::string cause) {
     const auto of_class = state.substr(0, 2);
     // Connection, resources, operator intervention (timeout, shutdown), system error; transaction rollback.
     for (const std::string_view passing : {"08", "53", "57", "58", "40"})
         if (of_class == passing) return unavailable(std::move(cause));
-    for (const std::string_view passing : {"55P03", "25006", "25P03", "55006"})
+    for (const std::string_view passing : {"55P03", "25P03", "55006", read_only})
         if (state == passing) return unavailable(std::move(cause));
     // the referenced row is missing
     if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};
@@ -44196,6 +44223,7 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
+    if (state == detail::read_only) return {detail::problem_of(state, std::move(cause)), failure_kind::lost};
     const auto stale = detail::stale_statements_of(result, state);
     const bool may_be_tried_again = state == "40001" || state == "40P01" || stale != stale_statements::none;
     return {.error = detail::problem_of(state, std::move(cause)),
@@ -44385,7 +44413,7 @@ TOLLGATE_DECL result<void> connection::set_up() {
         "CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END, "
         "set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), "
         "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)",
-        std::to_string(settings_.response_wait_max.count() * 3 / 4), std::to_string(settings_.response_wait_max.count()),
+        std::to_string((settings_.response_wait_max.count() * 3 + 3) / 4), std::to_string(settings_.response_wait_max.count()),
         std::to_string(settings_.lock_wait_max.count()));
     const auto before = tollgate::detail::boot_now();
     auto response = run(request);
@@ -44971,6 +44999,11 @@ TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::strin
                                                                  const postgres_database_settings& settings) {
     auto servers = postgres::servers_of(connection_string);
     if (!servers) return std::move(servers).error();
+    if (settings.connections_max == 0) return invalid("connections_max of PostgreSQL must be above zero.");
+    // The server takes a limit of 0 for none.
+    for (const milliseconds limit : {settings.each.connect_wait_max, settings.each.response_wait_max, settings.each.lock_wait_max})
+        if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
+            return invalid("A time limit of PostgreSQL must be above zero and at most an hour.");
     postgres_database database{std::make_unique<state>(*std::move(servers), settings)};
     // A wrong address or password is reported now, not by the first request.
     if (auto first = database.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
@@ -45098,6 +45131,7 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     is_open_ = true;
     auto done = on_->held->run(next);
     if (!done.failed) return std::move(done.results);
+    has_failed_ = true;
     may_be_tried_again_ = done.failed->kind == failure_kind::try_again;
     if (done.failed->kind == failure_kind::lost) {
         detail::end(on_->held, *done.failed);
@@ -45105,6 +45139,15 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
         done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }
     return std::move(done.failed->error);
+}
+
+TOLLGATE_DECL result<results> transaction::commit(batch last) {
+    // The server would answer COMMIT with a rollback, and report no error.
+    if (has_failed_) return internal_error("PostgreSQL: an earlier batch of this transaction failed");
+    last.add("COMMIT");
+    auto done = run(last);
+    if (done) is_open_ = false;
+    return done;
 }
 
 }  // namespace postgres
@@ -45350,9 +45393,7 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
                 events);
         }
         if (hook == deleted_hook::goes) add_removal_of_deleted_hook(removing, std::nullopt);
-        removing.add("COMMIT");
-        if (auto removed = session.run(removing); !removed) return std::move(removed).error();
-        session.committed();
+        if (auto removed = session.commit(std::move(removing)); !removed) return std::move(removed).error();
         return deliveries.size();
     });
 }
@@ -45394,6 +45435,10 @@ inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::op
         "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
         "AND hooks.id = coalesce($1, hooks.id) ORDER BY random() LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
         which);
+    listing.add(
+        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT id FROM tollgate_due_notices "
+        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1))",
+        changed_rows_max);
     listing.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id "

@@ -28,11 +28,12 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a postgres_store.
 struct postgres_settings {
-    /// Connections per store, opened on demand. Each is a process at the server, which gets no faster beyond about
+    /// Connections per store, above zero, opened on demand. Each is a process at the server, which gets no faster beyond about
     /// twice its cores, and by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How long a verb waits for one of them before it fails (unavailable).
     milliseconds connection_wait_max{1000};
+    // The time limits below are above zero and at most an hour.
     /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for a response. The server cancels a statement after three quarters of it (statement_timeout); a
@@ -138,8 +139,8 @@ public:
     /// The time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
     /// The changes to users' rows that this store has received, for an adapter that caches rows of its own tables
-    /// (`postgres_row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without cached credentials
-    /// nothing can be trusted. May outlive its store.
+    /// (`postgres_row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without
+    /// `cached_credentials_max`, row caches never return a row. May outlive its store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
     /// See `credential_source`.

@@ -27,7 +27,7 @@ namespace tollgate::inline v0 {
 
 /// How connections are opened and bounded.
 struct postgres_database_settings {
-    /// Connections per process. Each is a process at the server, which gets no faster beyond about twice its cores, and
+    /// Connections per process, above zero. Each is a process at the server, which gets no faster beyond about twice its cores, and
     /// by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How many of these are reserved for lookups with `postgres_lookup`, so that calls that wait for something else do not
@@ -68,7 +68,7 @@ class transaction;
 class postgres_database {
 public:
     /// `connection_string` is libpq's; of several hosts, the one that accepts writes is used. Errors: invalid for text
-    /// that is not a connection string, unavailable if no server accepts a connection.
+    /// that is not a connection string and for a setting outside its bounds, unavailable if no server accepts a connection.
     static TOLLGATE_DECL result<postgres_database> open(const std::string& connection_string,
                                                          const postgres_database_settings& settings = {});
     /// Checks a connection string without connecting. The error does not quote it: it may contain a password.
@@ -120,8 +120,9 @@ public:
 
     /// Starts a transaction of several round trips.
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
-    /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. What the server rolled back
-    /// because of a concurrent transaction is repeated at most twice.
+    /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. Commits when `work` returns a
+    /// value and has not committed itself; rolls back when it returns an error or throws. What the server rolled back because of a
+    /// concurrent transaction is repeated at most twice.
     template <class Work>
     [[nodiscard]] std::invoke_result_t<Work&, postgres::transaction&> transact(Work work);
 
@@ -156,9 +157,9 @@ private:
 
 namespace postgres {
 
-/// A transaction of several batches, for when one depends on the results of another. The first batch starts with BEGIN,
-/// and one contains COMMIT; otherwise the transaction is rolled back at the end of the scope. The server ends a
-/// transaction that is idle for longer than `response_wait_max`.
+/// A transaction of several batches, for when one depends on the results of another. The first batch starts with BEGIN, and
+/// `commit` ends it; otherwise the transaction is rolled back at the end of the scope. The server ends a transaction that is idle
+/// for longer than `response_wait_max`.
 class transaction {
 public:
     /// Movable, not copyable.
@@ -168,8 +169,10 @@ public:
 
     /// As the database's `run`, but nothing is repeated.
     [[nodiscard]] TOLLGATE_DECL result<results> run(const batch& next);
-    /// Call after the commit, so that nothing is rolled back.
-    void committed() noexcept { is_open_ = false; }
+    /// Runs the last batch and commits, in one round trip. Error (internal) if an earlier batch failed: nothing is committed.
+    [[nodiscard]] TOLLGATE_DECL result<results> commit(batch last);
+    /// Whether batches were run and not committed.
+    [[nodiscard]] bool is_open() const noexcept { return is_open_; }
     /// Whether the server rolled it back because of a concurrent transaction, so that the whole transaction may be
     /// repeated.
     [[nodiscard]] bool may_be_tried_again() const noexcept { return may_be_tried_again_; }
@@ -181,6 +184,7 @@ private:
 
     std::unique_ptr<leased> on_;  // null if the connection was lost
     bool is_open_ = false;
+    bool has_failed_ = false;
     bool may_be_tried_again_ = false;
 };
 
@@ -192,6 +196,8 @@ std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(
         auto on = begin();
         if (!on) return std::move(on).error();
         auto done = work(*on);
+        if (done && on->is_open())
+            if (auto committed = on->commit(make_batch()); !committed) done = std::move(committed).error();
         if (done || !on->may_be_tried_again() || tries == tries_max) return done;
     }
 }

@@ -131,6 +131,11 @@ TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::strin
                                                                  const postgres_database_settings& settings) {
     auto servers = postgres::servers_of(connection_string);
     if (!servers) return std::move(servers).error();
+    if (settings.connections_max == 0) return invalid("connections_max of PostgreSQL must be above zero.");
+    // The server takes a limit of 0 for none.
+    for (const milliseconds limit : {settings.each.connect_wait_max, settings.each.response_wait_max, settings.each.lock_wait_max})
+        if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
+            return invalid("A time limit of PostgreSQL must be above zero and at most an hour.");
     postgres_database database{std::make_unique<state>(*std::move(servers), settings)};
     // A wrong address or password is reported now, not by the first request.
     if (auto first = database.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
@@ -258,6 +263,7 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     is_open_ = true;
     auto done = on_->held->run(next);
     if (!done.failed) return std::move(done.results);
+    has_failed_ = true;
     may_be_tried_again_ = done.failed->kind == failure_kind::try_again;
     if (done.failed->kind == failure_kind::lost) {
         detail::end(on_->held, *done.failed);
@@ -265,6 +271,15 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
         done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }
     return std::move(done.failed->error);
+}
+
+TOLLGATE_DECL result<results> transaction::commit(batch last) {
+    // The server would answer COMMIT with a rollback, and report no error.
+    if (has_failed_) return internal_error("PostgreSQL: an earlier batch of this transaction failed");
+    last.add("COMMIT");
+    auto done = run(last);
+    if (done) is_open_ = false;
+    return done;
 }
 
 }  // namespace postgres

@@ -395,6 +395,33 @@ TEST_CASE("when a connection breaks, reads are repeated and writes are not") {
     CHECK(proxy.accepted() == before + 1);
 }
 
+TEST_CASE("a connection to a server that has become read-only is replaced") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    auto pool = open_pool(proxy.connection_string(), {.connections_max = 1});
+    const auto become_read_only = [&] { return pool.query("SELECT set_config('default_transaction_read_only', 'on', false)").has_value(); };
+    const auto create = [&](repeat when_lost) {
+        auto creating = pool.make_batch();
+        creating.add("CREATE UNLOGGED TABLE replaced_here (id bigint)");
+        creating.add("DROP TABLE replaced_here");
+        return pool.run(creating, when_lost);
+    };
+    REQUIRE(become_read_only());
+    CHECK(one(pool));
+    CHECK(proxy.accepted() == 1);
+
+    const auto refused = create(repeat::never);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == error_kind::unavailable);
+    CHECK_THAT(refused.error().cause, Catch::Contains("read-only"));
+    CHECK(create(repeat::never));
+    CHECK(proxy.accepted() == 2);
+
+    REQUIRE(become_read_only());
+    CHECK(create(repeat::allowed));
+    CHECK(proxy.accepted() == 3);
+}
+
 TEST_CASE("a statement whose table changed is prepared again") {
     const auto schema = postgres_server::shared().new_schema();
     auto pool = open_pool(schema, {.connections_max = 1});
@@ -434,6 +461,25 @@ TEST_CASE("a stopped server is reported at once, and used again after its restar
     CHECK(eventually([&] { return !one(pool).has_value(); }));
     server.start();
     CHECK(eventually([&] { return one(pool).has_value(); }));
+}
+
+TEST_CASE("a setting outside its bounds is refused") {
+    const auto opens = [](const postgres_database_settings& settings) {
+        const auto opened = postgres_database::open(postgres_server::shared().connection_string(), settings);
+        CHECK((opened || opened.error().kind == error_kind::invalid));
+        return opened.has_value();
+    };
+    CHECK_FALSE(opens({.connections_max = 0}));
+    for (const auto limit : {&postgres::connection_settings::connect_wait_max, &postgres::connection_settings::response_wait_max,
+                             &postgres::connection_settings::lock_wait_max}) {
+        postgres_database_settings settings;
+        for (const milliseconds bad : {milliseconds{0}, milliseconds{-1}, milliseconds{std::chrono::hours{1}} + milliseconds{1}}) {
+            settings.each.*limit = bad;
+            CHECK_FALSE(opens(settings));
+        }
+        settings.each.*limit = std::chrono::hours{1};
+        CHECK(opens(settings));
+    }
 }
 
 TEST_CASE("a pool that cannot be opened reports why, without the password") {
@@ -550,12 +596,13 @@ TEST_CASE("an uncommitted transaction is rolled back") {
         batch.add("BEGIN");
         batch.add("INSERT INTO things VALUES (1)");
         REQUIRE(transaction->run(batch));
+        CHECK(transaction->is_open());
         batch = pool.make_batch();
         if (fails) batch.add("SELECT 1 / 0");
-        if (commits) batch.add("COMMIT");
         else batch.add("SELECT 1");
-        CHECK(transaction->run(batch).has_value() != fails);
-        if (commits && !fails) transaction->committed();
+        const auto done = commits ? transaction->commit(std::move(batch)) : transaction->run(batch);
+        CHECK(done.has_value() != fails);
+        CHECK(transaction->is_open() == (fails || !commits));
     };
     talk_once(false, false);
     CHECK(count() == 0);
@@ -563,6 +610,39 @@ TEST_CASE("an uncommitted transaction is rolled back") {
     CHECK(count() == 0);
     talk_once(true, false);
     CHECK(count() == 1);
+}
+
+TEST_CASE("transact commits when its function returns a value") {
+    auto pool = open_pool(postgres_server::shared().new_schema(), {.connections_max = 1});
+    REQUIRE(pool.execute("CREATE TABLE things (id bigint)"));
+    const auto count = [&] { return std::get<0>(*pool.query("SELECT count(*) FROM things")->only<std::int64_t>()); };
+    enum class ending { value, own_commit, error, exception, value_after_failure };
+    const auto insert = [&](ending how) {
+        return pool.transact([&](postgres::transaction& on) -> result<void> {
+            auto batch = pool.make_batch();
+            batch.add("BEGIN");
+            batch.add("INSERT INTO things VALUES (1)");
+            REQUIRE(on.run(batch));
+            if (how == ending::own_commit) REQUIRE(on.commit(pool.make_batch()));
+            if (how == ending::error) return not_found();
+            if (how == ending::exception) throw std::runtime_error{"thrown by the function"};
+            if (how == ending::value_after_failure) {
+                auto failing = pool.make_batch();
+                failing.add("SELECT 1 / 0");
+                REQUIRE_FALSE(on.run(failing));
+            }
+            return {};
+        });
+    };
+    CHECK(insert(ending::value));
+    CHECK(count() == 1);
+    CHECK(insert(ending::own_commit));
+    CHECK(count() == 2);
+    CHECK_FALSE(insert(ending::error));
+    CHECK_THROWS(insert(ending::exception));
+    CHECK(insert(ending::value_after_failure).error().kind == error_kind::internal);
+    CHECK(count() == 2);
+    CHECK(pool.transact([](postgres::transaction&) -> result<void> { return {}; }));  // without a batch
 }
 
 TEST_CASE("a failed transaction is rolled back also when the server's clock is to be read") {

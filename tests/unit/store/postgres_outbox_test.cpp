@@ -588,6 +588,50 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     CHECK(count_of(schema, "hooks") == "1");
 }
 
+TEST_CASE("deliveries that were not held yet are due when their hook is enabled") {
+    auto& server = postgres_server::shared();
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
+    const auto account = sample_account();
+    const auto hook = listen(store, account);
+    server.run(schema, "WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+                       "SELECT 'sitesmaker', 42, 'site.published', '{}', 0, decode(repeat('ab', 16), 'hex') "
+                       "FROM generate_series(1, 2500) RETURNING id) INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, "
+                       "created_at, at, attempts_made) SELECT made.id, hooks.id, host_id, 0, " +
+                           std::to_string(to_unix_milliseconds(noon + std::chrono::hours{1})) +
+                           ", 3 FROM made, tollgate_hooks AS hooks RETURNING id");
+    // Disabled by another node that held none of them yet.
+    server.run(schema, "UPDATE tollgate_hooks SET disabled_at = 0, disable_reason = 'gone', has_backlog = true");
+    CHECK_FALSE(value_of(store.enable_hook(sample_account("sitesmaker", 43), hook, noon)));
+    CHECK(count_of(schema, "deliveries WHERE state = 3") == "0");
+
+    CHECK(value_of(store.enable_hook(account, hook, noon)));
+    for (int steps = 0; steps < 3; ++steps) CHECK_FALSE(value_of(store.due_hooks(noon, 10)).problem);
+    CHECK(count_of(schema, "deliveries WHERE state = 0 AND attempts_made = 0 AND at = " +
+                               std::to_string(to_unix_milliseconds(noon))) == "2500");
+    CHECK(count_of(schema, "hooks WHERE has_backlog") == "0");
+}
+
+TEST_CASE("unread notices of a deleted hook hide no other hook") {
+    auto& server = postgres_server::shared();
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
+    const auto account = sample_account(), other = sample_account("sitesmaker", 43);
+    const auto hook = listen(store, account), beside = listen(store, other);
+    report(store, account);
+    server.run(schema, "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT " + std::to_string(hook.value()) +
+                           ", 0 FROM generate_series(1, 3500)");
+    report(store, other);
+    // So that the rest of the deleted hook stays for a while.
+    own_connection own{schema};
+    REQUIRE(own.run("BEGIN"));
+    REQUIRE(own.run("SELECT FROM tollgate_events WHERE id = (SELECT min(id) FROM tollgate_events) FOR UPDATE"));
+    CHECK(value_of(store.delete_hook(account, hook)));
+    CHECK(due_hook_ids(store, noon) == std::vector{beside});
+    CHECK(value_of(store.backlog(noon, 10)).due == 1);
+    REQUIRE(own.run("COMMIT"));
+}
+
 TEST_CASE("deliveries are removed in transactions of a hundred at most") {
     auto& server = postgres_server::shared();
     const auto schema = server.new_schema();

@@ -5,6 +5,7 @@
 #include <tollgate/testing/detail/test_case.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -231,6 +232,22 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect_redemption(store, sample_redemption(round, application), redeemed);
         }
         expect(value_of(store.grants_of(user_id{7})).size() == 1, "one user and one application have one grant");
+    });
+
+    add("code: of users who approve the same device at once, one has a grant", [](auto& store) {
+        const auto application = create_sample_application(store);
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            const auto user_of = [&](std::size_t i) { return user_id{static_cast<std::int64_t>(100 + round * thread_count + i)}; };
+            in_parallel([&](std::size_t i) {
+                auto code = sample_code(round, application);
+                code.user = user_of(i);
+                const auto actual = value_of(store.create_code(code));
+                expect(actual == code_result::created || actual == code_result::waiting, "a code is new, or waits");
+            });
+            std::size_t grants = 0;
+            for (std::size_t i = 0; i < thread_count; ++i) grants += value_of(store.grants_of(user_of(i))).size();
+            expect(grants == 1, "the user whose code was created has a grant, and no other one");
+        }
     });
 }
 

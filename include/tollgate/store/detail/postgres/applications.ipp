@@ -10,7 +10,7 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
     const new_application& application, std::size_t applications_per_user_max) noexcept {
     return detail::without_exceptions([&]() -> result<application_id> {
         auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "applications " + std::to_string(application.owner.value()));
+        postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
         batch.add(
             "INSERT INTO tollgate_applications "
             "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "

@@ -243,10 +243,7 @@ inline result<void> write_rows(batch request, transaction& on, const completion_
     add_changed_deliveries(request, in);
     add_changed_hooks(request, in, now);
     add_due_times(request, in);
-    request.add("COMMIT");
-    auto done = on.run(request);
-    if (!done) return std::move(done).error();
-    on.committed();
+    if (auto done = on.commit(std::move(request)); !done) return std::move(done).error();
     return {};
 }
 

@@ -122,37 +122,49 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
 
 TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
-        auto request = impl_->database.make_batch();
-        request.add(
-            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
-            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            id, account.service, account.account);
-        request.add(
-            "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3), "
-            "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
-            "NULL "
-            "FROM before WHERE hooks.id = before.id), "
-            // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
-            "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-            "WHERE state = 3 LIMIT $5), "
-            "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-            "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
-            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
-            "lease_is_open = false, attempts_made = 0, resend_asked = false "
-            "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
-            "SELECT id FROM before",
-            id, account.service, account.account, now, postgres::changed_rows_max);
-        request.add(
-            "UPDATE tollgate_hooks AS hooks SET has_backlog = "
-            "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-            "WHERE id = $1 AND service = $2 AND account_id = $3",
-            id, account.service, account.account);
-        request.add_after_transaction(postgres::notify_other_nodes);
-        auto response = impl_->database.run(request);
-        if (!response) return std::move(response).error();
-        return response->back().affected() > 0;
+        // Holds first what has not been held since the hook was disabled, so that all of its deliveries are released in the same
+        // way. It is enabled when there is no more of that.
+        for (;;) {
+            auto request = impl_->database.make_batch();
+            request.add(
+                "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+                "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+                id, account.service, account.account);
+            const auto holding = request.add(
+                "UPDATE tollgate_deliveries SET state = 3, at = $4, lease_is_open = false WHERE id = ANY (ARRAY("
+                "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+                "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 AND disabled_at IS NOT NULL "
+                "AND state = 0 AND NOT is_leased LIMIT $5))",
+                id, account.service, account.account, now, postgres::changed_rows_max);
+            request.add(
+                "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
+                "WHERE id = $1 AND service = $2 AND account_id = $3 AND NOT (disabled_at IS NOT NULL AND EXISTS ("
+                "SELECT FROM tollgate_deliveries WHERE hook_id = tollgate_hooks.id AND state = 0 AND NOT is_leased))), "
+                "enabled AS (UPDATE tollgate_hooks AS hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = "
+                "NULL "
+                "FROM before WHERE hooks.id = before.id), "
+                // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
+                "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+                "WHERE state = 3 LIMIT $5), "
+                "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
+                "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
+                "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
+                "lease_is_open = false, attempts_made = 0, resend_asked = false "
+                "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
+                "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
+                "SELECT id FROM before",
+                id, account.service, account.account, now, postgres::changed_rows_max);
+            request.add(
+                "UPDATE tollgate_hooks AS hooks SET has_backlog = "
+                "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+                "WHERE id = $1 AND service = $2 AND account_id = $3",
+                id, account.service, account.account);
+            request.add_after_transaction(postgres::notify_other_nodes);
+            auto response = impl_->database.run(request);
+            if (!response) return std::move(response).error();
+            if (static_cast<std::size_t>((*response)[holding].affected()) < postgres::changed_rows_max)
+                return response->back().affected() > 0;
+        }
     });
 }
 

@@ -11,13 +11,16 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
+/// The server is a standby now, or is read-only: new connections go to one that accepts writes.
+inline constexpr const char* read_only = "25006";
+
 /// The first two characters of a SQLSTATE (PostgreSQL's appendix A) are its class.
 inline error problem_of(std::string_view state, std::string cause) {
     const auto of_class = state.substr(0, 2);
     // Connection, resources, operator intervention (timeout, shutdown), system error; transaction rollback.
     for (const std::string_view passing : {"08", "53", "57", "58", "40"})
         if (of_class == passing) return unavailable(std::move(cause));
-    for (const std::string_view passing : {"55P03", "25006", "25P03", "55006"})
+    for (const std::string_view passing : {"55P03", "25P03", "55006", read_only})
         if (state == passing) return unavailable(std::move(cause));
     // the referenced row is missing
     if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};
@@ -62,6 +65,7 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
+    if (state == detail::read_only) return {detail::problem_of(state, std::move(cause)), failure_kind::lost};
     const auto stale = detail::stale_statements_of(result, state);
     const bool may_be_tried_again = state == "40001" || state == "40P01" || stale != stale_statements::none;
     return {.error = detail::problem_of(state, std::move(cause)),

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/postgres/store_impl.hpp>
 
 #include <string>
+#include <string_view>
 
 // A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement. For
 // one user and one application these verbs are thus serialised, and each statement after the lock sees what earlier
@@ -20,6 +22,10 @@ TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(us
 TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& code) noexcept {
     return detail::without_exceptions([&]() -> result<code_result> {
         auto batch = impl_->database.make_batch();
+        // Two users may answer the same device at once.
+        const auto& bytes = code.code_digest.bytes();
+        const std::string_view key{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+        postgres::lock_until_commit(batch, "codes " + hex_encode(key));
         batch.add(
             "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
             "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "

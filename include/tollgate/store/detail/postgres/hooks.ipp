@@ -14,7 +14,7 @@ namespace postgres::detail {
 
 /// Until the end of the transaction, no other one changes how many hooks the account has for the event.
 inline void lock_hooks_for_counting(batch& in, const account_ref& account, std::string_view event) {
-    lock_for_counting(in, "hooks " + std::string{account.service.view()} + " " + std::to_string(account.account.value()) + " " +
+    lock_until_commit(in, "hooks " + std::string{account.service.view()} + " " + std::to_string(account.account.value()) + " " +
                               std::string{event});
 }
 

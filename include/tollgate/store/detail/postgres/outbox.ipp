@@ -99,8 +99,9 @@ TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std:
         // notice.
         auto rows = impl_->database.query(
             "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 "
-            "UNION SELECT hooks.id FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS notices "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE due_at <= $1 AND account_id <> 0) "
+            "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $2) AS first "
+            "WHERE due_at <= $1) "
             "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
             "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
             "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
@@ -121,15 +122,18 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
             "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
             "ORDER BY ready_at, id LIMIT $2) UNION ALL "
-            "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices ORDER BY id LIMIT $3) AS first "
+            "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices "
+            "JOIN tollgate_hooks AS of_notice ON of_notice.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $3) AS first "
             "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
             "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
             now, rows_max, postgres::notices_max);
         request.add(
             "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
-            "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices ORDER BY id LIMIT $2) AS first "
+            "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $2) AS first "
             "WHERE due_at > $1), "
-            "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices ORDER BY id OFFSET $2 LIMIT 1) AS more), "
+            "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices AS notices "
+            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id OFFSET $2 LIMIT 1) AS more), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id <> 0), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)",
             now, postgres::notices_max);

@@ -29,7 +29,7 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
                                                                      std::size_t tokens_per_user_max) noexcept {
     return detail::without_exceptions([&]() -> result<token_id> {
         auto batch = impl_->database.make_batch();
-        postgres::lock_for_counting(batch, "personal_tokens " + std::to_string(token.user.value()));
+        postgres::lock_until_commit(batch, "personal_tokens " + std::to_string(token.user.value()));
         batch.add(
             "INSERT INTO tollgate_personal_tokens "
             "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "

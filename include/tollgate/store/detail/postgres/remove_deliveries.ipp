@@ -35,9 +35,7 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
                 events);
         }
         if (hook == deleted_hook::goes) add_removal_of_deleted_hook(removing, std::nullopt);
-        removing.add("COMMIT");
-        if (auto removed = session.run(removing); !removed) return std::move(removed).error();
-        session.committed();
+        if (auto removed = session.commit(std::move(removing)); !removed) return std::move(removed).error();
         return deliveries.size();
     });
 }
@@ -79,6 +77,10 @@ inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::op
         "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
         "AND hooks.id = coalesce($1, hooks.id) ORDER BY random() LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
         which);
+    listing.add(
+        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT id FROM tollgate_due_notices "
+        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1))",
+        changed_rows_max);
     listing.add(
         "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
         "JOIN tollgate_events AS events ON events.id = event_id "

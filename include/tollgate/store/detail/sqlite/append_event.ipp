@@ -20,8 +20,9 @@ TOLLGATE_DECL result<bool> has_listeners(database& on, const event& reported) {
 }
 
 TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at) {
-    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND (ready_at IS NULL OR ready_at > ?2)", which,
-                  ready_at);
+    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND service <> '' "
+                  "AND (ready_at IS NULL OR ready_at > ?2)",
+                  which, ready_at);
 }
 
 TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed,
