@@ -118,7 +118,7 @@ int main() {
     // [stack]
     account_service service{{.base_url = "https://api.example.com/v1", .services = {{"shop", {"order.paid"}}}}, users, store};
     robots_file robots;
-    http::site site{http::mounted(service), http::mounted("/robots.txt", robots)};
+    http::site site{http::mounted("/robots.txt", robots), http::mounted(service)};  // the last one answers 404
     with_site_fields stack{site};  // the handler for the server or another host
     // [/stack]
     static_assert(http::resumable_handler<decltype(stack)> && decltype(stack)::blocking);

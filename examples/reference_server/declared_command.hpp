@@ -49,7 +49,7 @@ public:
     }
     const bool& toggle(const std::string& name, const std::string& meaning) {
         auto& target = toggles_.emplace_back(false);
-        app_->add_flag(name, target, meaning);
+        app_->add_flag(name, target, meaning)->disable_flag_override();
         return target;
     }
 
@@ -97,7 +97,7 @@ private:
         const auto name = std::string{"--"}.append(which.name);
         const std::string meaning{which.meaning};
         if (which.type == flag_type::toggle) {
-            into.option = app_->add_flag(name, into.toggle, meaning);
+            into.option = app_->add_flag(name, into.toggle, meaning)->disable_flag_override();
             return;
         }
         // One text each time; how often it may be given is checked below, as for every flag.

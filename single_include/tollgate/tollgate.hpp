@@ -372,8 +372,6 @@ inline constexpr std::size_t chunk_line_bytes_max = 256;         // a size of 16
 inline constexpr std::size_t chunk_overhead_bytes_max = 16 * 1024;  // chunk lines and trailers of one body
 
 inline constexpr std::size_t json_depth_max = 64;                // the order of magnitude of Go, Rails and GitHub
-// top-level members; the library's largest object has 9
-inline constexpr std::size_t json_members_max = 256;
 inline constexpr std::size_t form_members_max = 256;             // the form of a personal token has a member for each scope
 
 inline constexpr std::size_t target_url_bytes_max = 2048;        // what browsers and proxies accept in common
@@ -399,7 +397,7 @@ inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a
 inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // kept of a response, to recognise an error page
 // on record: 8 of the retry schedule, and manual ones
 inline constexpr std::size_t attempts_per_delivery_max = 100;
-inline constexpr std::size_t resent_deliveries_max = 1000;          // that one form sends again: some seconds for a receiver
+inline constexpr std::size_t resent_deliveries_max = 1000;          // by one form: some seconds of work for a receiver
 inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes for a month
 inline constexpr std::size_t webhook_id_bytes_max = 256;           // accepted from a sender; generated ones have 26
 inline constexpr std::size_t previous_secrets_max = 4;             // also sign: enough retries to get a rotation right
@@ -700,24 +698,32 @@ private:
 };
 
 /// A CIDR block such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a block of one address.
-struct ip_network {
-    ip_address first;
-    unsigned prefix_bits = 128;  ///< 0 to 128, of the 16-byte form: an IPv4 /8 is 104; above counts as 128
-
+class ip_network {
+public:
     /// Empty for anything else, including host bits set below the prefix (`10.0.0.1/8`), which is usually a typing
     /// error.
     static TOLLGATE_DECL std::optional<ip_network> parse(std::string_view text) noexcept;
+    /// The addresses that share this many leading bits with `address`: at most 32 for IPv4, 128 for IPv6; more count as all of them.
+    [[nodiscard]] static constexpr ip_network of(const ip_address& address, unsigned prefix_bits) noexcept {
+        return address.is_v4() ? ip_network{address, 96 + (std::min)(prefix_bits, 32U)}
+                               : ip_network{address, (std::min)(prefix_bits, 128U)};
+    }
 
     /// Whether the address is in this network.
     [[nodiscard]] constexpr bool contains(const ip_address& address) const noexcept {
-        const unsigned bits = (std::min)(prefix_bits, 128U);
-        for (unsigned bit = 0; bit < bits; bit += 8) {
-            const unsigned left = bits - bit;
+        for (unsigned bit = 0; bit < prefix_bits_; bit += 8) {
+            const unsigned left = prefix_bits_ - bit;
             const unsigned mask = left >= 8 ? 0xffU : (0xffU << (8 - left)) & 0xffU;
-            if (((first.bytes()[bit / 8] ^ address.bytes()[bit / 8]) & mask) != 0) return false;
+            if (((first_.bytes()[bit / 8] ^ address.bytes()[bit / 8]) & mask) != 0) return false;
         }
         return true;
     }
+
+private:
+    constexpr ip_network(const ip_address& first, unsigned prefix_bits) noexcept : first_{first}, prefix_bits_{prefix_bits} {}
+
+    ip_address first_;
+    unsigned prefix_bits_;  // at most 128, of the 16-byte form: an IPv4 /8 is 104
 };
 
 namespace detail {
@@ -760,7 +766,7 @@ using instant = std::chrono::sys_time<std::chrono::milliseconds>;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Whole seconds since 1970, as stores keep them.
+/// Whole seconds since 1970, rounded down: the unit of `webhook-timestamp`.
 [[nodiscard]] constexpr std::int64_t to_unix_seconds(instant at) noexcept {
     return std::chrono::floor<seconds>(at).time_since_epoch().count();
 }
@@ -1699,7 +1705,8 @@ public:
     /// Sets the status line.
     void set_status(http::status s) noexcept { status_ = s; }
 
-    /// Appends a field with a text, a number, or a time in ISO 8601. Existing fields of that name stay.
+    /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass a
+    /// `to_http_date`. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
     void add(field_name name, std::unsigned_integral auto number) { add_number(name.view(), number); }
     void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
@@ -2509,9 +2516,8 @@ private:
 
 /// Parses one JSON object (RFC 8259) strictly, so that every reader understands the same. Error (malformed) for
 /// anything but JSON, trailing bytes, a top level that is not an object, a repeated name in one object at any depth,
-/// nesting deeper than `limits::json_depth_max`, more than `limits::json_members_max` members in one object, and
-/// invalid UTF-8. JSON whitespace around the object is allowed; a byte order mark and NUL are not. Nested values are
-/// checked and discarded.
+/// nesting deeper than `limits::json_depth_max`, and invalid UTF-8. JSON whitespace around the object is allowed; a byte
+/// order mark and NUL are not. Nested values are checked and discarded.
 [[nodiscard]] TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes);
 
 /// Checks that `bytes` are one JSON value of any kind, by the same rules.
@@ -2757,8 +2763,8 @@ private:
     std::vector<std::string> hosts_;
 };
 
-/// Several handlers on one listener. The first matching mount serves a request; the last one also serves requests that
-/// match none, and writes the responses to refusals.
+/// Several handlers on one listener. The first matching mount serves a request. The last one also serves requests that match
+/// none, and writes the responses to refusals: mount last the one that answers 404 for paths that it does not know.
 ///
 ///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
 template <handler... H>
@@ -2877,6 +2883,11 @@ struct quota {
     std::uint32_t requests = 0;
     seconds window{0};
 
+    /// A longer window counts as this one, so that its end does not overflow.
+    static constexpr seconds window_max = std::chrono::days{36'525};
+    /// The window within its bounds.
+    [[nodiscard]] constexpr seconds bounded_window() const noexcept { return std::clamp(window, seconds{0}, window_max); }
+
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
 };
 
@@ -2922,7 +2933,7 @@ struct limit_decision {
 
     /// Of a window that starts now, in which nothing is counted.
     [[nodiscard]] static constexpr limit_decision unused(const quota& allowed, instant now) noexcept {
-        return {true, allowed.requests, allowed.requests, now + allowed.window};
+        return {true, allowed.requests, allowed.requests, now + allowed.bounded_window()};
     }
 };
 
@@ -3295,7 +3306,7 @@ struct due_hook_page {
     /// When `due_hooks` may list a hook that is not in this page, if nothing is written before: not later than `now` if
     /// more hooks are due now, empty if nothing waits.
     std::optional<instant> next_at{};
-    /// Of work that the outbox does beside the listing, which succeeded; for the observer.
+    /// A failure of housekeeping during the listing; the listing itself succeeded. The dispatcher reports it to the observer.
     std::optional<error> problem{};
 };
 
@@ -3974,7 +3985,7 @@ namespace tollgate::inline v0 {
 ///         static constexpr std::string_view scheme = "Shared";
 ///         static constexpr std::string_view challenge = "Shared realm=\"api\"";
 ///         result<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
-///             if (credentials != "please") return std::optional<caller>{};
+///             if (!equal_in_constant_time(credentials, "please")) return std::optional<caller>{};
 ///             return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
 ///         }
 ///     };
@@ -4037,8 +4048,8 @@ concept hook_store = requires(S& s, const new_hook& created, const hook_change& 
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
     // Whether the account has such a hook. From now on `secret` signs. The replaced secret also signs until
     // `old_valid_until`, and so do those replaced earlier until their own expiry, of all of them the last
-    // `limits::previous_secrets_max`. Only an outbox returns secrets, with what is due: a store without one, which delivers
-    // nothing itself, hands `secret` to whatever signs, or may drop both.
+    // `limits::previous_secrets_max`. Only an outbox returns secrets, with what is due. A store without an outbox may pass the
+    // secret to the component that signs, or ignore it.
     { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<result<bool>>;
     // Whether the account has such a hook. From now on it has this event and target; deliveries that wait are sent to the new
     // target, which has not failed yet: its `failing_since` is empty. error_kind::invalid if the event changes and already has
@@ -4246,7 +4257,7 @@ struct request_record {
 };
 
 /// What the server refused by itself: malformed bytes, a timeout, overload, a host that it does not serve. The context has an id, a
-/// trace, the client and the time; if the head arrived (`refusal.request`), those that it names. Views: valid during the call.
+/// trace, the client and the time. If the head arrived (`refusal.request`), id and trace are the client's. Views: valid during the call.
 struct refusal_record {
     const request_context& context;
     const http::refusal& refusal;
@@ -4723,12 +4734,18 @@ struct checked_password {
 /// never throws.
 ///
 /// A source that also has `check_password(const sign_in_attempt&)` is called with that instead, so that it can share
-/// its capacity fairly between clients. If it has `result<bool> is_active(user_id)`, that is called for the user of each
-/// session, so that the sessions of disabled and deleted users end at once.
+/// its capacity fairly between clients. If it is an `active_user_source`, the sessions of disabled and deleted users end at once.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
     // The user, or empty if login or password is wrong. Must take as long for an unknown login as for a wrong password.
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
+};
+
+/// Tells which users are disabled or deleted. Optional for password and session sources.
+template <class T>
+concept active_user_source = requires(T& t, user_id user) {
+    // Whether the user may use their sessions and tokens.
+    { t.is_active(user) } -> std::same_as<result<bool>>;
 };
 
 /// A password source that says which password it compared. Optional: with it, a sign-in with the old password that
@@ -4743,11 +4760,13 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
 ///
 ///         result<std::optional<user_id>> check_password(std::string_view login, std::string_view typed) {
 ///             const std::scoped_lock held{mutex};
-///             return login == "ann" && typed == password ? std::optional{user_id{1}} : std::nullopt;
+///             const bool is_right = equal_in_constant_time(typed, password);  // for an unknown login, too
+///             return login == "ann" && is_right ? std::optional{user_id{1}} : std::nullopt;
 ///         }
 ///         result<std::optional<checked_password>> check_password(const sign_in_attempt& attempt) {
 ///             const std::scoped_lock held{mutex};
-///             if (attempt.login != "ann" || attempt.password != password) return std::optional<checked_password>{};
+///             const bool is_right = equal_in_constant_time(attempt.password, password);
+///             if (attempt.login != "ann" || !is_right) return std::optional<checked_password>{};
 ///             return std::optional{checked_password{user_id{1}, std::to_string(changes)}};
 ///         }
 ///         result<std::string> password_version(std::string_view login) {
@@ -4782,7 +4801,7 @@ concept password_store = password_source<P> && requires(P& p, const checked_pass
 };
 
 /// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
-/// has `result<bool> is_active(user_id)`, token introspection and the token endpoint call that: disabled users get no tokens.
+/// is an `active_user_source`, token introspection and the token endpoint call that: disabled users get no tokens.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
 /// Errors: an `error`; never throws.
@@ -5547,6 +5566,12 @@ public:
     constexpr auto with_observer(T replacement) && {
         constexpr bool fits = tollgate::observer<policy_type<T>>;
         static_assert(tollgate::observer<policy_type<T>>, "tollgate: this does not satisfy observer; read tollgate/contract/observer.hpp");
+        if constexpr (fits && requires { &policy_type<T>::on_attempt; })
+            static_assert(tollgate::delivery_observer<policy_type<T>>,
+                          "tollgate: this does not satisfy delivery_observer; read tollgate/contract/observer.hpp");
+        if constexpr (fits && requires { &policy_type<T>::on_activity; })
+            static_assert(tollgate::activity_observer<policy_type<T>>,
+                          "tollgate: this does not satisfy activity_observer; read tollgate/contract/observer.hpp");
         return std::move(*this).template replace<observer_slot, fits>(std::move(replacement));
     }
 
@@ -5560,7 +5585,7 @@ public:
 
     /// References to these policies, for another handler that shares them. They must outlive it.
     ///
-    ///     authorization_server oauth{settings, sessions, store, api.policies().by_reference()};
+    ///     authorization_server oauth{settings, store, sessions, api.policies().by_reference()};
     [[nodiscard]] constexpr auto by_reference() & {
         return policy_set<decltype(refer_to(static_cast<Slots&>(*this)))...>(refer_to(static_cast<Slots&>(*this))...);
     }
@@ -6514,7 +6539,8 @@ namespace tollgate::inline v0 {
 
 /// The settings of `health`.
 struct health_settings {
-    milliseconds interval = seconds{2};  ///< between two runs of a check, above zero: how late a failure may be known
+    // Both times are above zero and at most a day.
+    milliseconds interval = seconds{2};  ///< between two runs of a check: how late a failure may be known
     milliseconds timeout = seconds{1};   ///< a check that takes longer is failing, until it returns without an error
     /// Called by the thread of a check when its result changes: the name, and the error if there is one. It must be quick. A check
     /// that hangs is not reported here.
@@ -6556,8 +6582,8 @@ public:
     /// Adds a check. Everything that it refers to must outlive this object.
     TOLLGATE_DECL void add(std::string name, check function);
 
-    /// Runs the checks from now on. An error means that a thread could not be started, that this is not the first call, or that the
-    /// checks have been stopped.
+    /// Runs the checks from now on. An error means that a time of the settings is outside its bounds, that a thread could not be started,
+    /// that this is not the first call, or that the checks have been stopped.
     TOLLGATE_DECL result<void> start();
 
     /// Runs no further checks, and waits for those in progress. May be called repeatedly.
@@ -7538,12 +7564,12 @@ struct route {
     /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
     using function = result<void> (*)(const void* endpoint, api_call&, const route_match&, const service*);
 
-    /// `service_capture` of a path without `{service}`.
-    static constexpr std::size_t no_capture = limits::path_parameters_max;
-
     /// The same on a thread that must not wait. Empty, with nothing called or written, if the endpoint may have to wait.
     using function_without_waiting = std::optional<result<void>> (*)(const void* endpoint, api_call&, const route_match&,
                                                                      const service*);
+
+    /// `service_capture` of a path without `{service}`.
+    static constexpr std::size_t no_capture = limits::path_parameters_max;
 
     /// Calls the endpoint with what `match` captured.
     [[nodiscard]] result<void> call(api_call& call, const route_match& match, const service* of_service) const {
@@ -8609,9 +8635,9 @@ namespace tollgate::inline v0 {
 /// passwords do.
 template <session_store Store, password_source Passwords, random_source Random = system_random>
 class cookie_sessions {
-    static constexpr bool knows_active_users = requires(Passwords& passwords, user_id user) {
-        { passwords.is_active(user) } -> std::same_as<result<bool>>;
-    };
+    static constexpr bool knows_active_users = active_user_source<Passwords>;
+    static_assert(knows_active_users || !requires { &Passwords::is_active; },
+                  "tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp");
     static constexpr bool knows_versions = requires { &Passwords::password_version; };
 
 public:
@@ -10016,6 +10042,26 @@ inline constexpr seconds webhook_tolerance{300};
 
 }  // namespace tollgate
 
+// <tollgate/base/detail/bounded_time.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// A setting that is a length of time: at least `least` and at most 36,500 days, so that adding it to a time does not overflow.
+struct bounded_time {
+    const char* name;
+    seconds value;
+    seconds least{1};
+};
+
+/// Throws std::invalid_argument with the name of the first one that is outside its bounds.
+inline void check_bounds(std::initializer_list<bounded_time> settings) {
+    for (const auto& [name, value, least] : settings)
+        if (value < least || value > std::chrono::days{36'500})
+            throw std::invalid_argument{std::string{"tollgate: the setting "} + name + " is outside its bounds"};
+}
+
+}  // namespace tollgate::detail
+
 // <tollgate/http/detail/cookies.hpp>
 
 namespace tollgate::inline v0::http {
@@ -10922,6 +10968,7 @@ struct oauth_settings {
     /// The page that errors and the metadata link to, as `api_settings::documentation_url` says. Empty: the metadata itself.
     std::string documentation_url = {};
 
+    // Each time is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
     seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
     seconds access_token_lifetime{3600};
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
@@ -11919,18 +11966,24 @@ struct client_endpoints {
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
 
-        const auto device = new_secret(secret_kind::device_code, policy(policies.random));
-        const auto user = new_user_code(policy(policies.random));
-        if (!device || !user) return answer_error(random_source_error(), response);
-        const auto created = store.create_device_code({.device_digest = digest_of(*device),
-                                                       .user_digest = digest_of_user_code(*user),
-                                                       .application = read->client.id,
-                                                       .scopes = std::get<scope_set>(requested),
-                                                       .requested_from = context.client.to_text(),
-                                                       .created_at = context.now(),
-                                                       .expires_at = context.now() + settings.device_code_lifetime});
-        if (!created) return answer_error(created.error(), response);
-        write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
+        // A user's code is short enough to be drawn twice.
+        constexpr int draws_max = 3;
+        for (int draws = 1;; ++draws) {
+            const auto device = new_secret(secret_kind::device_code, policy(policies.random));
+            const auto user = new_user_code(policy(policies.random));
+            if (!device || !user) return answer_error(random_source_error(), response);
+            const auto created = store.create_device_code({.device_digest = digest_of(*device),
+                                                           .user_digest = digest_of_user_code(*user),
+                                                           .application = read->client.id,
+                                                           .scopes = std::get<scope_set>(requested),
+                                                           .requested_from = context.client.to_text(),
+                                                           .created_at = context.now(),
+                                                           .expires_at = context.now() + settings.device_code_lifetime});
+            if (!created && created.error().kind == error_kind::conflict && draws < draws_max) continue;
+            if (!created) return answer_error(created.error(), response);
+            write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
+            break;
+        }
         remove_expired(store, policy(policies.observer), context.now(), 1);
     }
 
@@ -12287,14 +12340,14 @@ namespace tollgate::inline v0 {
 /// 7662), device authorization and its page (RFC 8628), metadata (RFC 8414). A handler for `server` or any other HTTP
 /// server.
 ///
-///     authorization_server oauth{settings, sessions, store};
-///     authorization_server oauth{settings, sessions, store, default_policies().with_limiter(std::ref(limiter))};
+///     authorization_server oauth{settings, store, sessions};
+///     authorization_server oauth{settings, store, sessions, default_policies().with_limiter(std::ref(limiter))};
 ///     http::site site{http::mounted("/v1", api), http::mounted(oauth), http::mounted(pages)};
 ///
 /// The limiter counts wrong client secrets by the client's address; share the API's by `std::ref`. Sessions and store
 /// must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking: if the sessions, the store
 /// or the limiter block, and while a password is checked. The metadata needs none of them.
-template <class Sessions, class Store, class Policies = decltype(default_policies()), class Theme = plain_theme>
+template <class Store, class Sessions, class Policies = decltype(default_policies()), class Theme = plain_theme>
 class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
     static constexpr bool store_fits = oauth_store<Store>;
@@ -12304,8 +12357,9 @@ class authorization_server {
     static_assert(page_theme<policy_type<Theme>>, "tollgate: this does not satisfy page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
-    static constexpr bool knows_active_users =
-        requires(Sessions& sessions, user_id user) { { sessions.is_active(user) } -> std::same_as<result<bool>>; };
+    static constexpr bool knows_active_users = active_user_source<Sessions>;
+    static_assert(knows_active_users || !requires { &Sessions::is_active; },
+                  "tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp");
     static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
     static constexpr bool limiter_blocks = http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
@@ -12313,8 +12367,8 @@ public:
     /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
-    authorization_server(oauth_settings settings, Sessions& sessions, Store& store,
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for a time outside its bounds.
+    authorization_server(oauth_settings settings, Store& store, Sessions& sessions,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
           sessions_{sessions},
@@ -12323,6 +12377,13 @@ public:
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
+        detail::check_bounds({{"code_lifetime", settings_.code_lifetime},
+                              {"access_token_lifetime", settings_.access_token_lifetime},
+                              {"refresh_token_lifetime", settings_.refresh_token_lifetime},
+                              {"refresh_token_end", settings_.refresh_token_end},
+                              {"rotation_grace", settings_.rotation_grace, seconds{0}},
+                              {"device_code_lifetime", settings_.device_code_lifetime},
+                              {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
         remove_final_slashes(settings_.auth_url);
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
@@ -12474,8 +12535,8 @@ private:
     std::string metadata_;
 };
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::answer(const http::request& request,
                                                                     oauth::request_context& context,
                                                                     http::response& response) {
     if (has_user_agent(request)) {
@@ -12488,8 +12549,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::
     finish(request, context, response);
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_context& context,
                                                                       http::response& response) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, use_limiter_, device_limiter_, docs_url_,
@@ -12514,8 +12575,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
     }
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::answer_page(const http::request& request,
                                                                          oauth::request_context& context,
                                                                          http::response& response) {
     const auto pages = pages_.in(language_of(request));
@@ -12546,8 +12607,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const h
 }
 
 /// From a path that names no language, or the published one in which there are no texts.
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_language(
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::redirect_to_language(
     const http::request& request, const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const {
     if (request.method != http::method::get && request.method != http::method::head) {
         response.add("Allow", "GET, HEAD, OPTIONS");
@@ -12564,8 +12625,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_languag
 }
 
 /// The language that the application requests with `ui_locales`, or else that of the path or the browser.
-template <class Sessions, class Store, class Policies, class Theme>
-const web::page_language& authorization_server<Sessions, Store, Policies, Theme>::language_of(const http::request& request) const {
+template <class Store, class Sessions, class Policies, class Theme>
+const web::page_language& authorization_server<Store, Sessions, Policies, Theme>::language_of(const http::request& request) const {
     if (request.target.query.find("ui_locales=") != std::string_view::npos)
         if (const auto query = http::parse_form(request.target.query))
             if (const auto found = web::ui_language(query->value_of("ui_locales"), pages_.language_tags()))
@@ -12573,8 +12634,8 @@ const web::page_language& authorization_server<Sessions, Store, Policies, Theme>
     return pages_.language_of(request);
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_not_found(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::answer_not_found(const http::request& request,
                                                                               http::response& response) const {
     if (pages_.site().answer_asset(request, response)) return;
     if (paths_.is_page_path(request.target.path))
@@ -12582,8 +12643,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_not_found(co
     pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::request& request,
                                                                     const oauth::request_context& context,
                                                                     http::response& response) {
     auto& limiter = policy(policies_.limiter);
@@ -12598,8 +12659,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
     observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr);
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_internal_error(const error& failure,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::answer_internal_error(const error& failure,
                                                                                    const http::request& request,
                                                                                    oauth::request_context& context,
                                                                                    http::response& response) {
@@ -12611,15 +12672,15 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_internal_err
     finish(request, context, response);
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
     guard(request, response, pipeline::start_request(policies_),
           [&](oauth::request_context& context) { answer(request, context, response); });
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::refusal& refused,
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status,
@@ -14257,12 +14318,12 @@ struct page_settings {
 /// `activity_source`, recent activity; and, if `Sessions` has them, sign-in and sign-out, the sessions and a change of
 /// password. A handler for `server` or any other HTTP server.
 ///
-///     account_pages pages{settings, users, sessions, store};
+///     account_pages pages{settings, users, store, sessions};
 ///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
 ///
 /// Users, sessions and store must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking:
 /// if users, sessions or store block, and while a password is checked.
-template <class Users, class Sessions, class Store, class Policies = decltype(default_policies()),
+template <class Users, class Store, class Sessions, class Policies = decltype(default_policies()),
           class Theme = plain_theme>
 class account_pages {
     static constexpr bool users_fit = user_directory<Users>;
@@ -14289,7 +14350,7 @@ public:
         signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
 
     /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
-    account_pages(page_settings settings, Users& users, Sessions& sessions, Store& store,
+    account_pages(page_settings settings, Users& users, Store& store, Sessions& sessions,
                   Policies policies = default_policies(), Theme theme = {});
 
     account_pages(const account_pages&) = delete;
@@ -14412,9 +14473,9 @@ private:
     web::used_once used_;  ///< form tokens that created something, and secrets that were shown
 };
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_settings settings, Users& users,
-                                                                      Sessions& sessions, Store& store,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+account_pages<Users, Store, Sessions, Policies, Theme>::account_pages(page_settings settings, Users& users,
+                                                                      Store& store, Sessions& sessions,
                                                                       Policies policies, Theme theme)
     : settings_{std::move(settings)},
       users_{users},
@@ -14425,8 +14486,8 @@ account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_setti
       renderer_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                 signs_in ? web::page_reach::this_site : web::page_reach::other_sites, settings_.documentation_url} {}
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& request) const noexcept {
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+bool account_pages<Users, Store, Sessions, Policies, Theme>::may_block(const http::request& request) const noexcept {
     const auto found = find(request);
     if (!is_served(found.page) || found.page == page::start || found.language_missing) return false;
     constexpr bool always =
@@ -14434,8 +14495,8 @@ bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const htt
     return always || checks_password(found.page);
 }
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>::mounts() const {
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+std::vector<std::string> account_pages<Users, Store, Sessions, Policies, Theme>::mounts() const {
     const auto& site = renderer_.site();
     std::vector<std::string> all{site.root + "/"};
     for (const auto& each : site.assets) all.push_back(each.path);
@@ -14453,15 +14514,15 @@ std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>:
     return all;
 }
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+void account_pages<Users, Store, Sessions, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
     auto state = start(request);
     static_cast<void>(respond(request, response, state));
 }
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::respond(const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::respond(const http::request& request,
                                                                                   http::response& response,
                                                                                   pages::request_state& state) noexcept {
     auto step = http::handle_step::done;
@@ -14480,8 +14541,8 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::respon
     return step;
 }
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+void account_pages<Users, Store, Sessions, Policies, Theme>::handle(const http::refusal& refused,
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status, [&] {
@@ -14495,8 +14556,8 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
     }
 }
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+void account_pages<Users, Store, Sessions, Policies, Theme>::answer_error(const http::request& request,
                                                                           http::response& response,
                                                                           const pages::request_state& state,
                                                                           const error& failure) const {
@@ -14508,8 +14569,8 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const 
 }
 
 /// Everything that does not depend on the session.
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer(const http::request& request,
                                                                                  http::response& response,
                                                                                  pages::request_state& state) {
     constexpr auto done = http::handle_step::done;
@@ -14550,8 +14611,8 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::answer
 }
 
 /// A form is refused by its head, if it can be, before its body is awaited.
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<http::handle_step> account_pages<Users, Sessions, Store, Policies, Theme>::answer_page_request(
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>::answer_page_request(
     page which, const http::request& request, http::response& response, pages::request_state& state) {
     const bool posted = request.method == http::method::post;
     if (!state.admitted) {
@@ -14582,8 +14643,8 @@ result<http::handle_step> account_pages<Users, Sessions, Store, Policies, Theme>
 }
 
 /// Counts the request and finds its session. Answers it if there is none, or too many requests came before it.
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page which, const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page which, const http::request& request,
                                                                            http::response& response,
                                                                            pages::request_state& state) {
     const bool signs_in_here = signs_in && which == page::sign_in;
@@ -14609,8 +14670,8 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
 }
 
 /// A form whose body is complete.
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::answer_form(page which, const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+result<void> account_pages<Users, Store, Sessions, Policies, Theme>::answer_form(page which, const http::request& request,
                                                                                  http::response& response,
                                                                                  const pages::request_state& state) {
     auto read = web::read_form(request);
@@ -15084,9 +15145,9 @@ struct parts_with_sessions {
     parts_with_sessions(Api& api, Users& users, Store& store, Sessions& sessions, oauth_settings oauth_part,
                       page_settings page_part, Theme theme_part)
         : theme{std::move(theme_part)},
-          oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
+          oauth{std::move(oauth_part), store, sessions, api.policies().by_reference(), std::ref(policy(theme))},
           documentation{api, oauth.settings()},
-          pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
+          pages{std::move(page_part), users, store, sessions, api.policies().by_reference(), std::ref(policy(theme))},
           // The pages answer for all paths below a language, even those that do not exist.
           site{http::mounted(documentation.root(), documentation),
                http::mounted(oauth),
@@ -15133,8 +15194,8 @@ class account_service {
     using parts_type =
         std::conditional_t<std::is_same_v<Sessions, no_sessions>, service_detail::parts_without_sessions<api_type>,
                            service_detail::parts_with_sessions<
-                               api_type, authorization_server<Sessions, Store, shared_policies, shared_theme>,
-                               account_pages<Users, Sessions, Store, shared_policies, shared_theme>, Theme>>;
+                               api_type, authorization_server<Store, Sessions, shared_policies, shared_theme>,
+                               account_pages<Users, Store, Sessions, shared_policies, shared_theme>, Theme>>;
 
 public:
     /// Whether handling a request may block.
@@ -16913,6 +16974,27 @@ private:
 
 }  // namespace tollgate
 
+// <tollgate/base/detail/boot_clock.hpp>
+
+#if defined(__linux__)
+#include <time.h>
+#endif
+
+namespace tollgate::inline v0::detail {
+
+/// The time since the machine started, including time in suspension, when other machines continue and data received from them
+/// grows older. It cannot be set. On Linux, `steady_clock` stops during suspension.
+[[nodiscard]] inline std::chrono::steady_clock::time_point boot_now() noexcept {
+#if defined(__linux__)
+    timespec now{};
+    if (::clock_gettime(CLOCK_BOOTTIME, &now) == 0)
+        return std::chrono::steady_clock::time_point{std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec}};
+#endif
+    return std::chrono::steady_clock::now();
+}
+
+}  // namespace tollgate::detail
+
 // <tollgate/base/detail/call_combiner.hpp>
 
 namespace tollgate::inline v0::detail {
@@ -17871,15 +17953,14 @@ struct alignas(64) window_set {
 };
 static_assert(sizeof(window_set) == 192);
 
-/// A quota whose window cannot overflow an instant: windows above a century are reduced to one.
+/// A quota with its window in 32 bits.
 struct bounded_quota {
     std::uint32_t requests;
     std::uint32_t window_seconds;
 
     explicit bounded_quota(const quota& allowed) noexcept
         : requests{allowed.requests},
-          window_seconds{
-              static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
+          window_seconds{static_cast<std::uint32_t>(allowed.bounded_window().count())} {}
 
     /// The end of a window that began at this time, in milliseconds.
     [[nodiscard]] std::int64_t end_of(std::int64_t began_at) const noexcept { return began_at + std::int64_t{window_seconds} * 1000; }
@@ -20778,7 +20859,7 @@ TOLLGATE_DECL std::optional<ip_network> ip_network::parse(std::string_view text)
     const std::string_view address_text = text.substr(0, slash);
     const auto first = ip_address::parse(address_text);
     if (!first) return std::nullopt;
-    if (slash == std::string_view::npos) return ip_network{*first, 128};
+    if (slash == std::string_view::npos) return of(*first, 128);
 
     const bool dotted = address_text.find(':') == std::string_view::npos;
     const int prefix = detail::parse_small_number(text.substr(slash + 1), dotted ? 32 : 128);
@@ -21046,7 +21127,7 @@ public:
 
     bool start_object(std::size_t) { return value(json_kind::object, {}) && open(); }
     bool start_array(std::size_t) { return value(json_kind::array, {}) && open(); }
-    bool end_object() { return close(); }
+    bool end_object();
     bool end_array() { return close(); }
     bool key(string_t& name);
 
@@ -21075,7 +21156,7 @@ private:
     bool object_only_;
     std::string message_;
     std::vector<json_member> members_;
-    std::vector<std::vector<std::string>> names_;  // of each open object or array, sorted; reused
+    std::vector<std::vector<std::string>> names_;  // of each open object or array; reused
     std::size_t depth_ = 0;
 };
 
@@ -21096,13 +21177,17 @@ inline bool json_handler::open() {
 }
 
 inline bool json_handler::key(string_t& name) {
-    auto& names = names_[depth_ - 1];
-    if (names.size() == limits::json_members_max) return refuse("A JSON object has too many members.");
-    const auto position = std::lower_bound(names.begin(), names.end(), name);
-    if (position != names.end() && *position == name) return refuse("A JSON object has two members of the same name.");
-    names.insert(position, name);
+    names_[depth_ - 1].push_back(name);
     if (depth_ == 1 && object_only_) members_.push_back({std::move(name), json_kind::null, {}});
     return true;
+}
+
+inline bool json_handler::end_object() {
+    auto& names = names_[depth_ - 1];
+    std::sort(names.begin(), names.end());
+    if (std::adjacent_find(names.begin(), names.end()) != names.end())
+        return refuse("A JSON object has two members of the same name.");
+    return close();
 }
 
 inline bool read_json(std::string_view bytes, json_handler& handler) {
@@ -21837,7 +21922,7 @@ namespace detail {
 
 constexpr ip_network ipv4_block(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d,
                                 unsigned bits) noexcept {
-    return {ip_address::v4(a, b, c, d), 96 + bits};
+    return ip_network::of(ip_address::v4(a, b, c, d), bits);
 }
 
 /// A block whose first two groups are `first` and `second`; the others are zero.
@@ -21847,7 +21932,7 @@ constexpr ip_network ipv6_block(unsigned first, unsigned second, unsigned bits) 
     bytes[1] = static_cast<std::uint8_t>(first & 0xff);
     bytes[2] = static_cast<std::uint8_t>(second >> 8);
     bytes[3] = static_cast<std::uint8_t>(second & 0xff);
-    return {ip_address::from_bytes(bytes), bits};
+    return ip_network::of(ip_address::from_bytes(bytes), bits);
 }
 
 /// The blocks of IANA's IPv4 special-purpose registry that are not globally reachable, and other reserved blocks.
@@ -22310,6 +22395,9 @@ TOLLGATE_DECL void health::add(std::string name, check function) {
 }
 
 TOLLGATE_DECL result<void> health::start() {
+    for (const milliseconds time : {impl_->settings.interval, impl_->settings.timeout})
+        if (time <= milliseconds{0} || time > std::chrono::days{1})
+            return invalid("The times of health checks must be above zero and at most a day.");
     try {
         const std::lock_guard starting{impl_->threads_mutex};
         {
@@ -22346,7 +22434,7 @@ TOLLGATE_DECL std::vector<std::string> health::failing() const {
 TOLLGATE_DECL void health::handle(const http::request& request, http::response& response) const noexcept {
     try {
         if (request.method != http::method::get && request.method != http::method::head) {
-            response.set_status(http::status::method_not_allowed);
+            response.set_status(http::refused_method_status(request.method));
             response.add("Allow", "GET, HEAD");
             return;
         }
@@ -22771,9 +22859,17 @@ namespace tollgate::inline v0::pipeline {
 TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept {
     const auto end = content_type.find(';');
     if (!ascii_iequals(trim_ows(content_type.substr(0, end)), "application/json")) return false;
-    if (end == std::string_view::npos) return true;
-    const auto parameter = trim_ows(content_type.substr(end + 1));
-    return parameter.empty() || ascii_iequals(parameter, "charset=utf-8") || ascii_iequals(parameter, "charset=\"utf-8\"");
+    std::string_view parameters = end == std::string_view::npos ? "" : content_type.substr(end);
+    while (!parameters.empty()) {
+        parameters.remove_prefix(1);  // the semicolon
+        const auto next = (std::min)(parameters.find(';'), parameters.size());
+        const auto parameter = trim_ows(parameters.substr(0, next));
+        // Parameters may be empty (RFC 9110 section 5.6.6).
+        if (!parameter.empty() && !ascii_iequals(parameter, "charset=utf-8") && !ascii_iequals(parameter, "charset=\"utf-8\""))
+            return false;
+        parameters.remove_prefix(next);
+    }
+    return true;
 }
 
 TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept {
@@ -23360,7 +23456,7 @@ TOLLGATE_DECL std::string metrics::report() const {
 TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
     try {
         if (request.method != http::method::get && request.method != http::method::head) {
-            response.set_status(http::status::method_not_allowed);
+            response.set_status(http::refused_method_status(request.method));
             response.add("Allow", "GET, HEAD");
             return;
         }
@@ -23602,16 +23698,10 @@ TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings) {
     auto at = http::url::root(settings.auth_url);
     if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
         throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
-    struct bounded_time {
-        const char* name;
-        seconds value, least;
-    };
-    for (const auto& [name, value, least] : {bounded_time{"idle_lifetime", settings.idle_lifetime, seconds{1}},
-                                             {"lifetime", settings.lifetime, seconds{1}},
-                                             {"touch_interval", settings.touch_interval, seconds{0}},
-                                             {"browser_lifetime", settings.browser_lifetime, seconds{1}}})
-        if (value < least || value > std::chrono::days{36'500})
-            throw std::invalid_argument{std::string{"tollgate: the session setting "} + name + " is outside its bounds"};
+    detail::check_bounds({{"idle_lifetime", settings.idle_lifetime},
+                          {"lifetime", settings.lifetime},
+                          {"touch_interval", settings.touch_interval, seconds{0}},
+                          {"browser_lifetime", settings.browser_lifetime}});
     constexpr std::size_t key_bytes_min = 16;  // 128 bits
     if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
         throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};
@@ -25164,8 +25254,7 @@ TOLLGATE_DECL result<void> check_event(const event& reported, const service_cata
         return invalid("data is longer than " + std::to_string(limits::event_data_bytes_max) + " bytes.");
     if (const auto good = http::check_json(reported.data); !good) {
         auto failure = invalid("data is not one JSON value in UTF-8 with at most " + std::to_string(limits::json_depth_max) +
-                               " levels, " + std::to_string(limits::json_members_max) +
-                               " members in an object, and no duplicate names.");
+                               " levels and no duplicate names.");
         failure.cause = good.error().message;
         return failure;
     }
@@ -40326,27 +40415,6 @@ TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doin
 
 #if defined(TOLLGATE_WITH_POSTGRES)
 
-// <tollgate/base/detail/boot_clock.hpp>
-
-#if defined(__linux__)
-#include <time.h>
-#endif
-
-namespace tollgate::inline v0::detail {
-
-/// The time since the machine started, including time in suspension, when other machines continue and data received from them
-/// grows older. It cannot be set. On Linux, `steady_clock` stops during suspension.
-[[nodiscard]] inline std::chrono::steady_clock::time_point boot_now() noexcept {
-#if defined(__linux__)
-    timespec now{};
-    if (::clock_gettime(CLOCK_BOOTTIME, &now) == 0)
-        return std::chrono::steady_clock::time_point{std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec}};
-#endif
-    return std::chrono::steady_clock::now();
-}
-
-}  // namespace tollgate::detail
-
 // <tollgate/store/detail/cache_invalidation_feed.hpp>
 
 namespace tollgate::inline v0 {
@@ -45530,7 +45598,7 @@ struct redis_limiter_settings {
     /// Prefix of every key. Limiters with the same prefix share windows.
     std::string prefix = "tollgate:";
     /// Units of a key that a node may count in advance and then use without a round trip. With 1, the default, each
-    /// request is counted by itself and no unit of a window stays unused. At most 1,000,000.
+    /// request is counted by itself and no unit of a window stays unused. 1 to 1,000,000.
     std::uint32_t lease = 1;
     /// Keys with leases at a time; other keys take each unit by itself.
     std::size_t leased_keys_max = std::size_t{1} << 16;
@@ -45956,8 +46024,9 @@ struct redis_limiter::state {
                            detail::random_key<siphash_key>());
     }
 
+    // Goes on while the machine is suspended, as the server's windows do.
     static std::int64_t steady_now() noexcept {
-        return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
+        return std::chrono::duration_cast<milliseconds>(detail::boot_now().time_since_epoch()).count();
     }
 
     static limit_decision to_decision(const redis::window_request& about, const redis::window_reply& reply, bool admitted) noexcept {
@@ -46039,6 +46108,8 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
     for (const milliseconds limit : {settings.connect_wait_max, settings.response_wait_max})
         if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
             return invalid("A time limit of a Redis limiter must be above zero and at most an hour.");
+    constexpr std::uint32_t lease_max = 1'000'000;
+    if (settings.lease == 0 || settings.lease > lease_max) return invalid("A lease of a Redis limiter must be 1 to 1,000,000.");
     std::unique_ptr<redis::tls_authorities> authorities;
     if (server->tls) {
         auto loaded = redis::tls_authorities::load(settings.authorities_file);
@@ -46864,7 +46935,7 @@ struct leases::table {
     };
 
     table(const lease_settings& settings, const siphash_key& seed_)
-        : units_max{std::clamp<std::uint32_t>(settings.units_max, 1, 1'000'000)},
+        : units_max{settings.units_max},
           seed{seed_},
           sets{settings.keys_max, std::size_t{1} << 28},
           reclaim_queue{std::make_unique<std::optional<queued_lease>[]>(queue_max)} {}

@@ -1,4 +1,7 @@
 // expect: tollgate: this does not satisfy observer; read tollgate/contract/observer.hpp
+// misfit 1 names on_problem: tollgate: this does not satisfy observer; read tollgate/contract/observer.hpp
+// misfit 2 names on_attempt: tollgate: this does not satisfy delivery_observer; read tollgate/contract/observer.hpp
+// misfit 3 names on_activity: tollgate: this does not satisfy activity_observer; read tollgate/contract/observer.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;
@@ -6,8 +9,18 @@ using namespace tollgate;
 struct own_observer {
     void on_request(const request_record&) const noexcept {}
     void on_refusal(const refusal_record&) const noexcept {}
-#if !defined(TOLLGATE_MISFIT)
+#if TOLLGATE_MISFIT != 1
     void on_problem(const problem_record&) const noexcept {}
+#endif
+#if TOLLGATE_MISFIT == 2
+    void on_attempt(const delivery_record&) const {}
+#else
+    void on_attempt(const delivery_record&) const noexcept {}
+#endif
+#if TOLLGATE_MISFIT == 3
+    void on_activity(const activity&) noexcept {}
+#else
+    void on_activity(const activity&) const noexcept {}
 #endif
 };
 

@@ -1,6 +1,7 @@
 // expect: tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
 // misfit 1 names check_password: tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
 // misfit 2 names password_version: tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
+// misfit 3 names is_active: tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp
 #include <tollgate/store/memory.hpp>
 #include <tollgate/web/cookie_sessions.hpp>
 
@@ -15,6 +16,11 @@ struct own_passwords {
     std::string password_version(std::string_view) { return {}; }
 #else
     result<std::string> password_version(std::string_view) { return std::string{}; }
+#endif
+#if TOLLGATE_MISFIT == 3
+    bool is_active(user_id) { return true; }
+#else
+    result<bool> is_active(user_id) { return true; }
 #endif
 };
 

@@ -241,11 +241,11 @@ public:
     window_limiter limiter{{64, 64}};
     using policies = decltype(test_policies(std::declval<fake_clock>(), std::declval<shared_random>(), std::declval<watching_observer&>(),
                                             std::declval<window_limiter&>()));
-    authorization_server<Sessions, faulty_store, policies> oauth;
+    authorization_server<faulty_store, Sessions, policies> oauth;
     registered_client app;
 
     explicit oauth_shop(oauth_settings settings = test_oauth_settings())
-        : oauth{std::move(settings), sessions, store,
+        : oauth{std::move(settings), store, sessions,
                 test_policies(fake_clock{&now}, shared_random{&entropy, &random_works}, observer, limiter)},
           app{register_client("App", "https://app.example/cb")} {
         sessions.faults = &store.faults;
@@ -384,6 +384,6 @@ std::string oauth_shop<Sessions>::consent(const parameter_list& parameters, std:
 }  // namespace tollgate::test
 
 #if defined(TOLLGATE_TEST_SHARED_SHOPS)  // compiled once for all tests, in shops.cpp
-extern template class tollgate::authorization_server<tollgate::test::site_sessions, tollgate::test::faulty_store,
+extern template class tollgate::authorization_server<tollgate::test::faulty_store, tollgate::test::site_sessions,
                                                      tollgate::test::oauth_shop<>::policies>;
 #endif

@@ -70,7 +70,7 @@ public:
     Sessions sessions;
 
     explicit basic_page_shop(page_settings settings = page_shop_settings())
-        : pages{std::move(settings), users, sessions, store,
+        : pages{std::move(settings), users, store, sessions,
                 default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})} {
         users.people.insert(
             {ann,
@@ -123,7 +123,7 @@ public:
 
     using policies =
         decltype(default_policies().with_clock(std::declval<fake_clock>()).with_random(std::declval<counting_random>()));
-    account_pages<shop_directory, Sessions, memory_store, policies> pages;
+    account_pages<shop_directory, memory_store, Sessions, policies> pages;
 };
 
 using page_shop = basic_page_shop<>;
@@ -135,6 +135,6 @@ using page_shop = basic_page_shop<>;
 }  // namespace tollgate::test
 
 #if defined(TOLLGATE_TEST_SHARED_SHOPS)  // compiled once for all tests, in shops.cpp
-extern template class tollgate::account_pages<tollgate::test::shop_directory, tollgate::test::shop_sessions,
-                                              tollgate::memory_store, tollgate::test::page_shop::policies>;
+extern template class tollgate::account_pages<tollgate::test::shop_directory, tollgate::memory_store,
+                                              tollgate::test::shop_sessions, tollgate::test::page_shop::policies>;
 #endif

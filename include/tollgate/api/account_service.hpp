@@ -163,9 +163,9 @@ struct parts_with_sessions {
     parts_with_sessions(Api& api, Users& users, Store& store, Sessions& sessions, oauth_settings oauth_part,
                       page_settings page_part, Theme theme_part)
         : theme{std::move(theme_part)},
-          oauth{std::move(oauth_part), sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
+          oauth{std::move(oauth_part), store, sessions, api.policies().by_reference(), std::ref(policy(theme))},
           documentation{api, oauth.settings()},
-          pages{std::move(page_part), users, sessions, store, api.policies().by_reference(), std::ref(policy(theme))},
+          pages{std::move(page_part), users, store, sessions, api.policies().by_reference(), std::ref(policy(theme))},
           // The pages answer for all paths below a language, even those that do not exist.
           site{http::mounted(documentation.root(), documentation),
                http::mounted(oauth),
@@ -212,8 +212,8 @@ class account_service {
     using parts_type =
         std::conditional_t<std::is_same_v<Sessions, no_sessions>, service_detail::parts_without_sessions<api_type>,
                            service_detail::parts_with_sessions<
-                               api_type, authorization_server<Sessions, Store, shared_policies, shared_theme>,
-                               account_pages<Users, Sessions, Store, shared_policies, shared_theme>, Theme>>;
+                               api_type, authorization_server<Store, Sessions, shared_policies, shared_theme>,
+                               account_pages<Users, Store, Sessions, shared_policies, shared_theme>, Theme>>;
 
 public:
     /// Whether handling a request may block.

@@ -56,24 +56,32 @@ private:
 };
 
 /// A CIDR block such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a block of one address.
-struct ip_network {
-    ip_address first;
-    unsigned prefix_bits = 128;  ///< 0 to 128, of the 16-byte form: an IPv4 /8 is 104; above counts as 128
-
+class ip_network {
+public:
     /// Empty for anything else, including host bits set below the prefix (`10.0.0.1/8`), which is usually a typing
     /// error.
     static TOLLGATE_DECL std::optional<ip_network> parse(std::string_view text) noexcept;
+    /// The addresses that share this many leading bits with `address`: at most 32 for IPv4, 128 for IPv6; more count as all of them.
+    [[nodiscard]] static constexpr ip_network of(const ip_address& address, unsigned prefix_bits) noexcept {
+        return address.is_v4() ? ip_network{address, 96 + (std::min)(prefix_bits, 32U)}
+                               : ip_network{address, (std::min)(prefix_bits, 128U)};
+    }
 
     /// Whether the address is in this network.
     [[nodiscard]] constexpr bool contains(const ip_address& address) const noexcept {
-        const unsigned bits = (std::min)(prefix_bits, 128U);
-        for (unsigned bit = 0; bit < bits; bit += 8) {
-            const unsigned left = bits - bit;
+        for (unsigned bit = 0; bit < prefix_bits_; bit += 8) {
+            const unsigned left = prefix_bits_ - bit;
             const unsigned mask = left >= 8 ? 0xffU : (0xffU << (8 - left)) & 0xffU;
-            if (((first.bytes()[bit / 8] ^ address.bytes()[bit / 8]) & mask) != 0) return false;
+            if (((first_.bytes()[bit / 8] ^ address.bytes()[bit / 8]) & mask) != 0) return false;
         }
         return true;
     }
+
+private:
+    constexpr ip_network(const ip_address& first, unsigned prefix_bits) noexcept : first_{first}, prefix_bits_{prefix_bits} {}
+
+    ip_address first_;
+    unsigned prefix_bits_;  // at most 128, of the 16-byte form: an IPv4 /8 is 104
 };
 
 namespace detail {

@@ -153,7 +153,7 @@ TOLLGATE_DECL std::optional<ip_network> ip_network::parse(std::string_view text)
     const std::string_view address_text = text.substr(0, slash);
     const auto first = ip_address::parse(address_text);
     if (!first) return std::nullopt;
-    if (slash == std::string_view::npos) return ip_network{*first, 128};
+    if (slash == std::string_view::npos) return of(*first, 128);
 
     const bool dotted = address_text.find(':') == std::string_view::npos;
     const int prefix = detail::parse_small_number(text.substr(slash + 1), dotted ? 32 : 128);

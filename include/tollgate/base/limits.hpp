@@ -14,8 +14,6 @@ inline constexpr std::size_t chunk_line_bytes_max = 256;         // a size of 16
 inline constexpr std::size_t chunk_overhead_bytes_max = 16 * 1024;  // chunk lines and trailers of one body
 
 inline constexpr std::size_t json_depth_max = 64;                // the order of magnitude of Go, Rails and GitHub
-// top-level members; the library's largest object has 9
-inline constexpr std::size_t json_members_max = 256;
 inline constexpr std::size_t form_members_max = 256;             // the form of a personal token has a member for each scope
 
 inline constexpr std::size_t target_url_bytes_max = 2048;        // what browsers and proxies accept in common
@@ -41,7 +39,7 @@ inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a
 inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // kept of a response, to recognise an error page
 // on record: 8 of the retry schedule, and manual ones
 inline constexpr std::size_t attempts_per_delivery_max = 100;
-inline constexpr std::size_t resent_deliveries_max = 1000;          // that one form sends again: some seconds for a receiver
+inline constexpr std::size_t resent_deliveries_max = 1000;          // by one form: some seconds of work for a receiver
 inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes for a month
 inline constexpr std::size_t webhook_id_bytes_max = 256;           // accepted from a sender; generated ones have 26
 inline constexpr std::size_t previous_secrets_max = 4;             // also sign: enough retries to get a rotation right

@@ -13,7 +13,7 @@ using instant = std::chrono::sys_time<std::chrono::milliseconds>;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Whole seconds since 1970, as stores keep them.
+/// Whole seconds since 1970, rounded down: the unit of `webhook-timestamp`.
 [[nodiscard]] constexpr std::int64_t to_unix_seconds(instant at) noexcept {
     return std::chrono::floor<seconds>(at).time_since_epoch().count();
 }

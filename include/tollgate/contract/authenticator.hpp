@@ -26,7 +26,7 @@ namespace tollgate::inline v0 {
 ///         static constexpr std::string_view scheme = "Shared";
 ///         static constexpr std::string_view challenge = "Shared realm=\"api\"";
 ///         result<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
-///             if (credentials != "please") return std::optional<caller>{};
+///             if (!equal_in_constant_time(credentials, "please")) return std::optional<caller>{};
 ///             return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
 ///         }
 ///     };

@@ -31,8 +31,8 @@ concept hook_store = requires(S& s, const new_hook& created, const hook_change& 
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
     // Whether the account has such a hook. From now on `secret` signs. The replaced secret also signs until
     // `old_valid_until`, and so do those replaced earlier until their own expiry, of all of them the last
-    // `limits::previous_secrets_max`. Only an outbox returns secrets, with what is due: a store without one, which delivers
-    // nothing itself, hands `secret` to whatever signs, or may drop both.
+    // `limits::previous_secrets_max`. Only an outbox returns secrets, with what is due. A store without an outbox may pass the
+    // secret to the component that signs, or ignore it.
     { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<result<bool>>;
     // Whether the account has such a hook. From now on it has this event and target; deliveries that wait are sent to the new
     // target, which has not failed yet: its `failing_since` is empty. error_kind::invalid if the event changes and already has

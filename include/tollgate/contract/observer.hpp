@@ -47,7 +47,7 @@ struct request_record {
 };
 
 /// What the server refused by itself: malformed bytes, a timeout, overload, a host that it does not serve. The context has an id, a
-/// trace, the client and the time; if the head arrived (`refusal.request`), those that it names. Views: valid during the call.
+/// trace, the client and the time. If the head arrived (`refusal.request`), id and trace are the client's. Views: valid during the call.
 struct refusal_record {
     const request_context& context;
     const http::refusal& refusal;

@@ -39,12 +39,18 @@ struct checked_password {
 /// never throws.
 ///
 /// A source that also has `check_password(const sign_in_attempt&)` is called with that instead, so that it can share
-/// its capacity fairly between clients. If it has `result<bool> is_active(user_id)`, that is called for the user of each
-/// session, so that the sessions of disabled and deleted users end at once.
+/// its capacity fairly between clients. If it is an `active_user_source`, the sessions of disabled and deleted users end at once.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
     // The user, or empty if login or password is wrong. Must take as long for an unknown login as for a wrong password.
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
+};
+
+/// Tells which users are disabled or deleted. Optional for password and session sources.
+template <class T>
+concept active_user_source = requires(T& t, user_id user) {
+    // Whether the user may use their sessions and tokens.
+    { t.is_active(user) } -> std::same_as<result<bool>>;
 };
 
 /// A password source that says which password it compared. Optional: with it, a sign-in with the old password that
@@ -59,11 +65,13 @@ concept password_source = requires(P& p, std::string_view login, std::string_vie
 ///
 ///         result<std::optional<user_id>> check_password(std::string_view login, std::string_view typed) {
 ///             const std::scoped_lock held{mutex};
-///             return login == "ann" && typed == password ? std::optional{user_id{1}} : std::nullopt;
+///             const bool is_right = equal_in_constant_time(typed, password);  // for an unknown login, too
+///             return login == "ann" && is_right ? std::optional{user_id{1}} : std::nullopt;
 ///         }
 ///         result<std::optional<checked_password>> check_password(const sign_in_attempt& attempt) {
 ///             const std::scoped_lock held{mutex};
-///             if (attempt.login != "ann" || attempt.password != password) return std::optional<checked_password>{};
+///             const bool is_right = equal_in_constant_time(attempt.password, password);
+///             if (attempt.login != "ann" || !is_right) return std::optional<checked_password>{};
 ///             return std::optional{checked_password{user_id{1}, std::to_string(changes)}};
 ///         }
 ///         result<std::string> password_version(std::string_view login) {
@@ -98,7 +106,7 @@ concept password_store = password_source<P> && requires(P& p, const checked_pass
 };
 
 /// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
-/// has `result<bool> is_active(user_id)`, token introspection and the token endpoint call that: disabled users get no tokens.
+/// is an `active_user_source`, token introspection and the token endpoint call that: disabled users get no tokens.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
 /// Errors: an `error`; never throws.

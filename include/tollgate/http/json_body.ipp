@@ -38,7 +38,7 @@ public:
 
     bool start_object(std::size_t) { return value(json_kind::object, {}) && open(); }
     bool start_array(std::size_t) { return value(json_kind::array, {}) && open(); }
-    bool end_object() { return close(); }
+    bool end_object();
     bool end_array() { return close(); }
     bool key(string_t& name);
 
@@ -67,7 +67,7 @@ private:
     bool object_only_;
     std::string message_;
     std::vector<json_member> members_;
-    std::vector<std::vector<std::string>> names_;  // of each open object or array, sorted; reused
+    std::vector<std::vector<std::string>> names_;  // of each open object or array; reused
     std::size_t depth_ = 0;
 };
 
@@ -88,13 +88,17 @@ inline bool json_handler::open() {
 }
 
 inline bool json_handler::key(string_t& name) {
-    auto& names = names_[depth_ - 1];
-    if (names.size() == limits::json_members_max) return refuse("A JSON object has too many members.");
-    const auto position = std::lower_bound(names.begin(), names.end(), name);
-    if (position != names.end() && *position == name) return refuse("A JSON object has two members of the same name.");
-    names.insert(position, name);
+    names_[depth_ - 1].push_back(name);
     if (depth_ == 1 && object_only_) members_.push_back({std::move(name), json_kind::null, {}});
     return true;
+}
+
+inline bool json_handler::end_object() {
+    auto& names = names_[depth_ - 1];
+    std::sort(names.begin(), names.end());
+    if (std::adjacent_find(names.begin(), names.end()) != names.end())
+        return refuse("A JSON object has two members of the same name.");
+    return close();
 }
 
 inline bool read_json(std::string_view bytes, json_handler& handler) {

@@ -28,7 +28,7 @@ struct redis_limiter_settings {
     /// Prefix of every key. Limiters with the same prefix share windows.
     std::string prefix = "tollgate:";
     /// Units of a key that a node may count in advance and then use without a round trip. With 1, the default, each
-    /// request is counted by itself and no unit of a window stays unused. At most 1,000,000.
+    /// request is counted by itself and no unit of a window stays unused. 1 to 1,000,000.
     std::uint32_t lease = 1;
     /// Keys with leases at a time; other keys take each unit by itself.
     std::size_t leased_keys_max = std::size_t{1} << 16;

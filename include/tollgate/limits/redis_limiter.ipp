@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/base/detail/hash.hpp>
 #include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/limits/detail/redis/client.hpp>
@@ -34,8 +35,9 @@ struct redis_limiter::state {
                            detail::random_key<siphash_key>());
     }
 
+    // Goes on while the machine is suspended, as the server's windows do.
     static std::int64_t steady_now() noexcept {
-        return std::chrono::duration_cast<milliseconds>(redis::steady::now().time_since_epoch()).count();
+        return std::chrono::duration_cast<milliseconds>(detail::boot_now().time_since_epoch()).count();
     }
 
     static limit_decision to_decision(const redis::window_request& about, const redis::window_reply& reply, bool admitted) noexcept {
@@ -117,6 +119,8 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
     for (const milliseconds limit : {settings.connect_wait_max, settings.response_wait_max})
         if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
             return invalid("A time limit of a Redis limiter must be above zero and at most an hour.");
+    constexpr std::uint32_t lease_max = 1'000'000;
+    if (settings.lease == 0 || settings.lease > lease_max) return invalid("A lease of a Redis limiter must be 1 to 1,000,000.");
     std::unique_ptr<redis::tls_authorities> authorities;
     if (server->tls) {
         auto loaded = redis::tls_authorities::load(settings.authorities_file);

@@ -103,7 +103,7 @@ struct due_hook_page {
     /// When `due_hooks` may list a hook that is not in this page, if nothing is written before: not later than `now` if
     /// more hooks are due now, empty if nothing waits.
     std::optional<instant> next_at{};
-    /// Of work that the outbox does beside the listing, which succeeded; for the observer.
+    /// A failure of housekeeping during the listing; the listing itself succeeded. The dispatcher reports it to the observer.
     std::optional<error> problem{};
 };
 

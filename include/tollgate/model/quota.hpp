@@ -4,6 +4,7 @@
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/time.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,6 +17,11 @@ namespace tollgate::inline v0 {
 struct quota {
     std::uint32_t requests = 0;
     seconds window{0};
+
+    /// A longer window counts as this one, so that its end does not overflow.
+    static constexpr seconds window_max = std::chrono::days{36'525};
+    /// The window within its bounds.
+    [[nodiscard]] constexpr seconds bounded_window() const noexcept { return std::clamp(window, seconds{0}, window_max); }
 
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
 };
@@ -62,7 +68,7 @@ struct limit_decision {
 
     /// Of a window that starts now, in which nothing is counted.
     [[nodiscard]] static constexpr limit_decision unused(const quota& allowed, instant now) noexcept {
-        return {true, allowed.requests, allowed.requests, now + allowed.window};
+        return {true, allowed.requests, allowed.requests, now + allowed.bounded_window()};
     }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/http/detail/client_address.hpp>
@@ -31,14 +32,14 @@ namespace tollgate::inline v0 {
 /// 7662), device authorization and its page (RFC 8628), metadata (RFC 8414). A handler for `server` or any other HTTP
 /// server.
 ///
-///     authorization_server oauth{settings, sessions, store};
-///     authorization_server oauth{settings, sessions, store, default_policies().with_limiter(std::ref(limiter))};
+///     authorization_server oauth{settings, store, sessions};
+///     authorization_server oauth{settings, store, sessions, default_policies().with_limiter(std::ref(limiter))};
 ///     http::site site{http::mounted("/v1", api), http::mounted(oauth), http::mounted(pages)};
 ///
 /// The limiter counts wrong client secrets by the client's address; share the API's by `std::ref`. Sessions and store
 /// must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking: if the sessions, the store
 /// or the limiter block, and while a password is checked. The metadata needs none of them.
-template <class Sessions, class Store, class Policies = decltype(default_policies()), class Theme = plain_theme>
+template <class Store, class Sessions, class Policies = decltype(default_policies()), class Theme = plain_theme>
 class authorization_server {
     static constexpr bool sessions_fit = session_source<Sessions>;
     static constexpr bool store_fits = oauth_store<Store>;
@@ -48,8 +49,9 @@ class authorization_server {
     static_assert(page_theme<policy_type<Theme>>, "tollgate: this does not satisfy page_theme; read tollgate/web/page_theme.hpp");
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
-    static constexpr bool knows_active_users =
-        requires(Sessions& sessions, user_id user) { { sessions.is_active(user) } -> std::same_as<result<bool>>; };
+    static constexpr bool knows_active_users = active_user_source<Sessions>;
+    static_assert(knows_active_users || !requires { &Sessions::is_active; },
+                  "tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp");
     static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
     static constexpr bool limiter_blocks = http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
@@ -57,8 +59,8 @@ public:
     /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
-    authorization_server(oauth_settings settings, Sessions& sessions, Store& store,
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for a time outside its bounds.
+    authorization_server(oauth_settings settings, Store& store, Sessions& sessions,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
           sessions_{sessions},
@@ -67,6 +69,13 @@ public:
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
+        detail::check_bounds({{"code_lifetime", settings_.code_lifetime},
+                              {"access_token_lifetime", settings_.access_token_lifetime},
+                              {"refresh_token_lifetime", settings_.refresh_token_lifetime},
+                              {"refresh_token_end", settings_.refresh_token_end},
+                              {"rotation_grace", settings_.rotation_grace, seconds{0}},
+                              {"device_code_lifetime", settings_.device_code_lifetime},
+                              {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
         remove_final_slashes(settings_.auth_url);
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
@@ -218,8 +227,8 @@ private:
     std::string metadata_;
 };
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::answer(const http::request& request,
                                                                     oauth::request_context& context,
                                                                     http::response& response) {
     if (has_user_agent(request)) {
@@ -232,8 +241,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer(const http::
     finish(request, context, response);
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_context& context,
                                                                       http::response& response) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, use_limiter_, device_limiter_, docs_url_,
@@ -258,8 +267,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::dispatch(const http
     }
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::answer_page(const http::request& request,
                                                                          oauth::request_context& context,
                                                                          http::response& response) {
     const auto pages = pages_.in(language_of(request));
@@ -290,8 +299,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_page(const h
 }
 
 /// From a path that names no language, or the published one in which there are no texts.
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_language(
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::redirect_to_language(
     const http::request& request, const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const {
     if (request.method != http::method::get && request.method != http::method::head) {
         response.add("Allow", "GET, HEAD, OPTIONS");
@@ -308,8 +317,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::redirect_to_languag
 }
 
 /// The language that the application requests with `ui_locales`, or else that of the path or the browser.
-template <class Sessions, class Store, class Policies, class Theme>
-const web::page_language& authorization_server<Sessions, Store, Policies, Theme>::language_of(const http::request& request) const {
+template <class Store, class Sessions, class Policies, class Theme>
+const web::page_language& authorization_server<Store, Sessions, Policies, Theme>::language_of(const http::request& request) const {
     if (request.target.query.find("ui_locales=") != std::string_view::npos)
         if (const auto query = http::parse_form(request.target.query))
             if (const auto found = web::ui_language(query->value_of("ui_locales"), pages_.language_tags()))
@@ -317,8 +326,8 @@ const web::page_language& authorization_server<Sessions, Store, Policies, Theme>
     return pages_.language_of(request);
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_not_found(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::answer_not_found(const http::request& request,
                                                                               http::response& response) const {
     if (pages_.site().answer_asset(request, response)) return;
     if (paths_.is_page_path(request.target.path))
@@ -326,8 +335,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_not_found(co
     pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::request& request,
                                                                     const oauth::request_context& context,
                                                                     http::response& response) {
     auto& limiter = policy(policies_.limiter);
@@ -342,8 +351,8 @@ void authorization_server<Sessions, Store, Policies, Theme>::finish(const http::
     observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr);
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::answer_internal_error(const error& failure,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::answer_internal_error(const error& failure,
                                                                                    const http::request& request,
                                                                                    oauth::request_context& context,
                                                                                    http::response& response) {
@@ -355,15 +364,15 @@ void authorization_server<Sessions, Store, Policies, Theme>::answer_internal_err
     finish(request, context, response);
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::request& request,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
     guard(request, response, pipeline::start_request(policies_),
           [&](oauth::request_context& context) { answer(request, context, response); });
 }
 
-template <class Sessions, class Store, class Policies, class Theme>
-void authorization_server<Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
+template <class Store, class Sessions, class Policies, class Theme>
+void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::refusal& refused,
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status,

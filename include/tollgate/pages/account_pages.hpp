@@ -56,12 +56,12 @@ struct page_settings {
 /// `activity_source`, recent activity; and, if `Sessions` has them, sign-in and sign-out, the sessions and a change of
 /// password. A handler for `server` or any other HTTP server.
 ///
-///     account_pages pages{settings, users, sessions, store};
+///     account_pages pages{settings, users, store, sessions};
 ///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
 ///
 /// Users, sessions and store must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking:
 /// if users, sessions or store block, and while a password is checked.
-template <class Users, class Sessions, class Store, class Policies = decltype(default_policies()),
+template <class Users, class Store, class Sessions, class Policies = decltype(default_policies()),
           class Theme = plain_theme>
 class account_pages {
     static constexpr bool users_fit = user_directory<Users>;
@@ -88,7 +88,7 @@ public:
         signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
 
     /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
-    account_pages(page_settings settings, Users& users, Sessions& sessions, Store& store,
+    account_pages(page_settings settings, Users& users, Store& store, Sessions& sessions,
                   Policies policies = default_policies(), Theme theme = {});
 
     account_pages(const account_pages&) = delete;
@@ -211,9 +211,9 @@ private:
     web::used_once used_;  ///< form tokens that created something, and secrets that were shown
 };
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_settings settings, Users& users,
-                                                                      Sessions& sessions, Store& store,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+account_pages<Users, Store, Sessions, Policies, Theme>::account_pages(page_settings settings, Users& users,
+                                                                      Store& store, Sessions& sessions,
                                                                       Policies policies, Theme theme)
     : settings_{std::move(settings)},
       users_{users},
@@ -224,8 +224,8 @@ account_pages<Users, Sessions, Store, Policies, Theme>::account_pages(page_setti
       renderer_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                 signs_in ? web::page_reach::this_site : web::page_reach::other_sites, settings_.documentation_url} {}
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const http::request& request) const noexcept {
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+bool account_pages<Users, Store, Sessions, Policies, Theme>::may_block(const http::request& request) const noexcept {
     const auto found = find(request);
     if (!is_served(found.page) || found.page == page::start || found.language_missing) return false;
     constexpr bool always =
@@ -233,8 +233,8 @@ bool account_pages<Users, Sessions, Store, Policies, Theme>::may_block(const htt
     return always || checks_password(found.page);
 }
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>::mounts() const {
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+std::vector<std::string> account_pages<Users, Store, Sessions, Policies, Theme>::mounts() const {
     const auto& site = renderer_.site();
     std::vector<std::string> all{site.root + "/"};
     for (const auto& each : site.assets) all.push_back(each.path);
@@ -252,15 +252,15 @@ std::vector<std::string> account_pages<Users, Sessions, Store, Policies, Theme>:
     return all;
 }
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+void account_pages<Users, Store, Sessions, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
     auto state = start(request);
     static_cast<void>(respond(request, response, state));
 }
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::respond(const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::respond(const http::request& request,
                                                                                   http::response& response,
                                                                                   pages::request_state& state) noexcept {
     auto step = http::handle_step::done;
@@ -279,8 +279,8 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::respon
     return step;
 }
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::refusal& refused,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+void account_pages<Users, Store, Sessions, Policies, Theme>::handle(const http::refusal& refused,
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status, [&] {
@@ -294,8 +294,8 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::handle(const http::
     }
 }
 
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+void account_pages<Users, Store, Sessions, Policies, Theme>::answer_error(const http::request& request,
                                                                           http::response& response,
                                                                           const pages::request_state& state,
                                                                           const error& failure) const {
@@ -307,8 +307,8 @@ void account_pages<Users, Sessions, Store, Policies, Theme>::answer_error(const 
 }
 
 /// Everything that does not depend on the session.
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::answer(const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer(const http::request& request,
                                                                                  http::response& response,
                                                                                  pages::request_state& state) {
     constexpr auto done = http::handle_step::done;
@@ -349,8 +349,8 @@ http::handle_step account_pages<Users, Sessions, Store, Policies, Theme>::answer
 }
 
 /// A form is refused by its head, if it can be, before its body is awaited.
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<http::handle_step> account_pages<Users, Sessions, Store, Policies, Theme>::answer_page_request(
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>::answer_page_request(
     page which, const http::request& request, http::response& response, pages::request_state& state) {
     const bool posted = request.method == http::method::post;
     if (!state.admitted) {
@@ -381,8 +381,8 @@ result<http::handle_step> account_pages<Users, Sessions, Store, Policies, Theme>
 }
 
 /// Counts the request and finds its session. Answers it if there is none, or too many requests came before it.
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page which, const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page which, const http::request& request,
                                                                            http::response& response,
                                                                            pages::request_state& state) {
     const bool signs_in_here = signs_in && which == page::sign_in;
@@ -408,8 +408,8 @@ result<void> account_pages<Users, Sessions, Store, Policies, Theme>::admit(page 
 }
 
 /// A form whose body is complete.
-template <class Users, class Sessions, class Store, class Policies, class Theme>
-result<void> account_pages<Users, Sessions, Store, Policies, Theme>::answer_form(page which, const http::request& request,
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+result<void> account_pages<Users, Store, Sessions, Policies, Theme>::answer_form(page which, const http::request& request,
                                                                                  http::response& response,
                                                                                  const pages::request_state& state) {
     auto read = web::read_form(request);

@@ -16,7 +16,8 @@ namespace tollgate::inline v0 {
 
 /// The settings of `health`.
 struct health_settings {
-    milliseconds interval = seconds{2};  ///< between two runs of a check, above zero: how late a failure may be known
+    // Both times are above zero and at most a day.
+    milliseconds interval = seconds{2};  ///< between two runs of a check: how late a failure may be known
     milliseconds timeout = seconds{1};   ///< a check that takes longer is failing, until it returns without an error
     /// Called by the thread of a check when its result changes: the name, and the error if there is one. It must be quick. A check
     /// that hangs is not reported here.
@@ -58,8 +59,8 @@ public:
     /// Adds a check. Everything that it refers to must outlive this object.
     TOLLGATE_DECL void add(std::string name, check function);
 
-    /// Runs the checks from now on. An error means that a thread could not be started, that this is not the first call, or that the
-    /// checks have been stopped.
+    /// Runs the checks from now on. An error means that a time of the settings is outside its bounds, that a thread could not be started,
+    /// that this is not the first call, or that the checks have been stopped.
     TOLLGATE_DECL result<void> start();
 
     /// Runs no further checks, and waits for those in progress. May be called repeatedly.

@@ -90,6 +90,9 @@ TOLLGATE_DECL void health::add(std::string name, check function) {
 }
 
 TOLLGATE_DECL result<void> health::start() {
+    for (const milliseconds time : {impl_->settings.interval, impl_->settings.timeout})
+        if (time <= milliseconds{0} || time > std::chrono::days{1})
+            return invalid("The times of health checks must be above zero and at most a day.");
     try {
         const std::lock_guard starting{impl_->threads_mutex};
         {
@@ -126,7 +129,7 @@ TOLLGATE_DECL std::vector<std::string> health::failing() const {
 TOLLGATE_DECL void health::handle(const http::request& request, http::response& response) const noexcept {
     try {
         if (request.method != http::method::get && request.method != http::method::head) {
-            response.set_status(http::status::method_not_allowed);
+            response.set_status(http::refused_method_status(request.method));
             response.add("Allow", "GET, HEAD");
             return;
         }

@@ -441,7 +441,7 @@ TOLLGATE_DECL std::string metrics::report() const {
 TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
     try {
         if (request.method != http::method::get && request.method != http::method::head) {
-            response.set_status(http::status::method_not_allowed);
+            response.set_status(http::refused_method_status(request.method));
             response.add("Allow", "GET, HEAD");
             return;
         }

@@ -141,12 +141,12 @@ struct route {
     /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
     using function = result<void> (*)(const void* endpoint, api_call&, const route_match&, const service*);
 
-    /// `service_capture` of a path without `{service}`.
-    static constexpr std::size_t no_capture = limits::path_parameters_max;
-
     /// The same on a thread that must not wait. Empty, with nothing called or written, if the endpoint may have to wait.
     using function_without_waiting = std::optional<result<void>> (*)(const void* endpoint, api_call&, const route_match&,
                                                                      const service*);
+
+    /// `service_capture` of a path without `{service}`.
+    static constexpr std::size_t no_capture = limits::path_parameters_max;
 
     /// Calls the endpoint with what `match` captured.
     [[nodiscard]] result<void> call(api_call& call, const route_match& match, const service* of_service) const {

@@ -12,7 +12,7 @@ namespace detail {
 
 constexpr ip_network ipv4_block(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d,
                                 unsigned bits) noexcept {
-    return {ip_address::v4(a, b, c, d), 96 + bits};
+    return ip_network::of(ip_address::v4(a, b, c, d), bits);
 }
 
 /// A block whose first two groups are `first` and `second`; the others are zero.
@@ -22,7 +22,7 @@ constexpr ip_network ipv6_block(unsigned first, unsigned second, unsigned bits) 
     bytes[1] = static_cast<std::uint8_t>(first & 0xff);
     bytes[2] = static_cast<std::uint8_t>(second >> 8);
     bytes[3] = static_cast<std::uint8_t>(second & 0xff);
-    return {ip_address::from_bytes(bytes), bits};
+    return ip_network::of(ip_address::from_bytes(bytes), bits);
 }
 
 /// The blocks of IANA's IPv4 special-purpose registry that are not globally reachable, and other reserved blocks.

@@ -33,9 +33,9 @@ namespace tollgate::inline v0 {
 /// passwords do.
 template <session_store Store, password_source Passwords, random_source Random = system_random>
 class cookie_sessions {
-    static constexpr bool knows_active_users = requires(Passwords& passwords, user_id user) {
-        { passwords.is_active(user) } -> std::same_as<result<bool>>;
-    };
+    static constexpr bool knows_active_users = active_user_source<Passwords>;
+    static_assert(knows_active_users || !requires { &Passwords::is_active; },
+                  "tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp");
     static constexpr bool knows_versions = requires { &Passwords::password_version; };
 
 public:

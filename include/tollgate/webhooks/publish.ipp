@@ -17,8 +17,7 @@ TOLLGATE_DECL result<void> check_event(const event& reported, const service_cata
         return invalid("data is longer than " + std::to_string(limits::event_data_bytes_max) + " bytes.");
     if (const auto good = http::check_json(reported.data); !good) {
         auto failure = invalid("data is not one JSON value in UTF-8 with at most " + std::to_string(limits::json_depth_max) +
-                               " levels, " + std::to_string(limits::json_members_max) +
-                               " members in an object, and no duplicate names.");
+                               " levels and no duplicate names.");
         failure.cause = good.error().message;
         return failure;
     }

@@ -97,10 +97,17 @@ TEST_CASE("a network contains its own addresses only") {
     }
     CHECK(ip_network::parse("::/0")->contains(ip_address{}));
     for (const unsigned bits : {128U, 129U, 1000U}) {
-        CHECK(ip_network{*ip_address::parse("::1"), bits}.contains(*ip_address::parse("::1")));
-        CHECK_FALSE(ip_network{*ip_address::parse("::1"), bits}.contains(*ip_address::parse("::2")));
+        CHECK(ip_network::of(*ip_address::parse("::1"), bits).contains(*ip_address::parse("::1")));
+        CHECK_FALSE(ip_network::of(*ip_address::parse("::1"), bits).contains(*ip_address::parse("::2")));
     }
-    CHECK(ip_network::parse("10.0.0.0/8")->prefix_bits == 104);
+    for (const unsigned bits : {32U, 33U, 128U, 1000U})
+        CHECK_FALSE(ip_network::of(ip_address::v4(10, 0, 0, 0), bits).contains(ip_address::v4(10, 0, 0, 1)));
+    const auto ten = ip_network::of(ip_address::v4(10, 1, 2, 3), 8);
+    CHECK(ten.contains(ip_address::v4(10, 255, 255, 255)));
+    CHECK_FALSE(ten.contains(ip_address::v4(11, 0, 0, 0)));
+    CHECK_FALSE(ten.contains(*ip_address::parse("::1")));
+    CHECK(ip_network::of(ip_address::v4(10, 0, 0, 0), 0).contains(ip_address::v4(192, 0, 2, 1)));
+    CHECK_FALSE(ip_network::of(ip_address::v4(10, 0, 0, 0), 0).contains(*ip_address::parse("2001:db8::1")));
 }
 
 TEST_CASE("a network with host bits or an invalid prefix is refused") {

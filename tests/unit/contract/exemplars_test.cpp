@@ -71,7 +71,7 @@ struct shared_password {
     static constexpr std::string_view scheme = "Shared";
     static constexpr std::string_view challenge = "Shared realm=\"api\"";
     result<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
-        if (credentials != "please") return std::optional<caller>{};
+        if (!equal_in_constant_time(credentials, "please")) return std::optional<caller>{};
         return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
     }
 };
@@ -397,11 +397,13 @@ struct shop_passwords {
 
     result<std::optional<user_id>> check_password(std::string_view login, std::string_view typed) {
         const std::scoped_lock held{mutex};
-        return login == "ann" && typed == password ? std::optional{user_id{1}} : std::nullopt;
+        const bool is_right = equal_in_constant_time(typed, password);  // for an unknown login, too
+        return login == "ann" && is_right ? std::optional{user_id{1}} : std::nullopt;
     }
     result<std::optional<checked_password>> check_password(const sign_in_attempt& attempt) {
         const std::scoped_lock held{mutex};
-        if (attempt.login != "ann" || attempt.password != password) return std::optional<checked_password>{};
+        const bool is_right = equal_in_constant_time(attempt.password, password);
+        if (attempt.login != "ann" || !is_right) return std::optional<checked_password>{};
         return std::optional{checked_password{user_id{1}, std::to_string(changes)}};
     }
     result<std::string> password_version(std::string_view login) {

@@ -84,8 +84,7 @@ const std::vector<refused_row> refused_rows = {
     {"too deep arrays in an object", R"({"a":)" + nested(limits::json_depth_max, "[", "]") + "}"},
     {"an array bomb", std::string(1'000'000, '[')},
     {"an object bomb", nested(200'000, R"({"a":)", "")},
-    {"too many members", members(limits::json_members_max + 1)},
-    {"too many members in a nested object", R"({"a":)" + members(limits::json_members_max + 1) + "}"},
+    {"the last of many names twice", members(1000).insert(1, R"("m999":1,)")},
 };
 
 }  // namespace
@@ -158,9 +157,10 @@ TEST_CASE("values at a bound are accepted") {
     CHECK(parse_json_object(nested(limits::json_depth_max, R"({"a":)", "}", "1")).has_value());
     CHECK(check_json(nested(limits::json_depth_max, "[", "]")).has_value());
     CHECK_FALSE(check_json(nested(limits::json_depth_max + 1, "[", "]")).has_value());
-    const auto most = parse_json_object(members(limits::json_members_max));
-    REQUIRE(most.has_value());
-    CHECK(most->size() == limits::json_members_max);
+    const auto many = parse_json_object(members(10'000));
+    REQUIRE(many.has_value());
+    CHECK(many->size() == 10'000);
+    CHECK(check_json(R"({"a":)" + members(10'000) + "}").has_value());
     CHECK(check_json(R"([{"a":1},{"a":1}])").has_value());
     CHECK(check_json(R"({"a":{"a":{"a":1}},"b":{"a":1}})").has_value());
 }
@@ -170,7 +170,6 @@ TEST_CASE("the message names the broken rule") {
     CHECK(parse_json_object(R"({"a":1,"a":2})").error().message == "A JSON object has two members of the same name.");
     CHECK(parse_json_object(std::string(100, '[')).error().message == "The body is not a JSON object.");
     CHECK(check_json(std::string(100, '[')).error().message == "The JSON is nested too deeply.");
-    CHECK(check_json(members(limits::json_members_max + 1)).error().message == "A JSON object has too many members.");
     CHECK(check_json("1e999").error().message == "A number in the JSON is out of range.");
     CHECK(check_json("\xef\xbb\xbf{}").error().message == "The body begins with a byte order mark.");
 }

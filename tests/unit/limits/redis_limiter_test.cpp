@@ -89,6 +89,12 @@ struct notices {
 
 }  // namespace
 
+TEST_CASE("a lease out of bounds is refused") {
+    for (const std::uint32_t lease : {0U, 1'000'001U})
+        CHECK(redis_limiter::open("redis://127.0.0.1", {.lease = lease}).error().kind == error_kind::invalid);
+    CHECK(redis_limiter::open("redis://127.0.0.1", {.lease = 1'000'000}));
+}
+
 TEST_CASE("time limits out of bounds are refused") {
     for (const milliseconds wrong : {milliseconds{0}, milliseconds{-1}, milliseconds{hours{1}} + milliseconds{1}, (milliseconds::max)()}) {
         redis_limiter_settings connecting, responding;

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <unordered_set>
 
 using tollgate::ip_address;
@@ -56,4 +57,16 @@ TEST_CASE("a named window has its own key, which differs from all keys of users 
             CHECK(address.in(name).value() >> 56 == 0x01);  // reserved
         }
     CHECK(all.size() == 1000 * 2 * (1 + 4));
+}
+
+TEST_CASE("an unused window of any length ends after now") {
+    using tollgate::limit_decision, tollgate::quota, tollgate::seconds;
+    const tollgate::instant now{tollgate::milliseconds{1'700'000'000'000}};
+    for (const seconds window : {seconds{1}, quota::window_max, quota::window_max + seconds{1}, (seconds::max)()}) {
+        const auto decision = limit_decision::unused({60, window}, now);
+        CHECK(decision.remaining == 60);
+        CHECK(decision.resets_at == now + (std::min)(window, quota::window_max));
+    }
+    for (const seconds window : {seconds{0}, seconds{-1}, (seconds::min)()})
+        CHECK(limit_decision::unused({60, window}, now).resets_at == now);
 }

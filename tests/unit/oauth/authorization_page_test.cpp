@@ -682,7 +682,7 @@ TEST_CASE("without texts in English, the published pages lead to the reader's la
     oauth_shop shop;
     plain_theme theme;
     theme.languages = {german_texts()};
-    authorization_server german{test_oauth_settings(), shop.sessions, shop.store, default_policies(), theme};
+    authorization_server german{test_oauth_settings(), shop.store, shop.sessions, default_policies(), theme};
     const auto get = [&](std::string target) {
         test_request request{method::get, std::move(target)};
         return german.handle(request.view());

@@ -171,6 +171,30 @@ TEST_CASE("an auth_url may have a path and a trailing slash", "[oauth]") {
         CHECK_THROWS_AS(oauth_shop{test_oauth_settings(url)}, std::invalid_argument);
 }
 
+TEST_CASE("a time outside its bounds throws, and one at a bound does not", "[oauth]") {
+    struct row {
+        seconds oauth_settings::*time;
+        seconds least;
+    };
+    for (const auto& [time, least] : {row{&oauth_settings::code_lifetime, seconds{1}},
+                                      {&oauth_settings::access_token_lifetime, seconds{1}},
+                                      {&oauth_settings::refresh_token_lifetime, seconds{1}},
+                                      {&oauth_settings::refresh_token_end, seconds{1}},
+                                      {&oauth_settings::rotation_grace, seconds{0}},
+                                      {&oauth_settings::device_code_lifetime, seconds{1}},
+                                      {&oauth_settings::device_poll_interval, seconds{0}}}) {
+        auto settings = test_oauth_settings("https://shop.example");
+        for (const seconds bad : {least - seconds{1}, seconds{std::chrono::days{36'500}} + seconds{1}, (seconds::max)()}) {
+            settings.*time = bad;
+            CHECK_THROWS_AS(oauth_shop{settings}, std::invalid_argument);
+        }
+        for (const seconds good : {least, seconds{std::chrono::days{36'500}}}) {
+            settings.*time = good;
+            CHECK_NOTHROW(oauth_shop{settings});
+        }
+    }
+}
+
 TEST_CASE("it provides its mounts for a site", "[oauth]") {
     oauth_shop shop;
     auto mounts = shop.oauth.mounts();
@@ -442,7 +466,7 @@ TEST_CASE("a form for a path without a language is refused before its body arriv
 #if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
 TEST_CASE("a request that is judged by its head while memory is short is answered", "[oauth]") {
     entering_shop shop;
-    authorization_server server{test_oauth_settings(), shop.sessions, shop.store};  // without an observer, which would allocate
+    authorization_server server{test_oauth_settings(), shop.store, shop.sessions};  // without an observer, which would allocate
     int failed = 0, awaited = 0;
     for (const char* type : {"application/json", "text/plain"}) {
         test_request request{method::post, "/user/oauth_token/"};
@@ -595,7 +619,7 @@ TEST_CASE("requests without a store or limiter call never wait", "[oauth][metada
     store_elsewhere store;
     site_sessions sessions{&store.faults};
     limiter_elsewhere limiter;
-    authorization_server oauth{test_oauth_settings(), sessions, store, default_policies().with_limiter(std::ref(limiter))};
+    authorization_server oauth{test_oauth_settings(), store, sessions, default_policies().with_limiter(std::ref(limiter))};
     const char* metadata = "/.well-known/oauth-authorization-server";
     const auto blocks = [&](test_request&& request) { return oauth.may_block(request.view()); };
 
@@ -639,7 +663,7 @@ TEST_CASE("pages, passwords and the token endpoint have separate workers", "[oau
     store_elsewhere store;
     site_sessions sessions{&store.faults};
     limiter_elsewhere limiter;
-    authorization_server oauth{test_oauth_settings(), sessions, store, default_policies().with_limiter(std::ref(limiter))};
+    authorization_server oauth{test_oauth_settings(), store, sessions, default_policies().with_limiter(std::ref(limiter))};
     for (const row& each : {row{method::get, oauth_shop<>::page_path, work_kind::pages},
                             row{method::post, oauth_shop<>::page_path, work_kind::forms},
                             row{method::get, one_page, work_kind::pages}, row{method::post, one_page, work_kind::sign_in},

@@ -48,6 +48,14 @@ struct device_shop : oauth_shop<> {
 
 }  // namespace
 
+TEST_CASE("codes that exist already are drawn again", "[oauth][device]") {
+    device_shop shop;
+    shop.store.faults.failure = error{error_kind::conflict, "This already exists or is in use.", {}};
+    shop.store.faults.start(2);  // after the application
+    CHECK(shop.request().status() == status::ok);
+    CHECK(shop.store.faults.calls >= 3);
+}
+
 TEST_CASE("a device gets tokens after its user allows it", "[oauth][device]") {
     device_shop shop;
     const auto requested = shop.request();

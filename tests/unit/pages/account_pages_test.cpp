@@ -361,7 +361,7 @@ TEST_CASE("pages below their own path") {
     CHECK(shop.get("/account/").find("Location") == "/account" + overview);
     CHECK(shop.get("/account").find("Location") == "/account" + overview);
     CHECK(to_number(shop.get("/accountant/").status()) == 404);
-    CHECK_THROWS_AS((account_pages{page_settings{.auth_url = "shop.example"}, shop.users, shop.sessions, shop.store}),
+    CHECK_THROWS_AS((account_pages{page_settings{.auth_url = "shop.example"}, shop.users, shop.store, shop.sessions}),
                     std::invalid_argument);
 }
 
@@ -454,7 +454,7 @@ TEST_CASE("observers see requests and internal errors") {
         void on_problem(const problem_record& record) const noexcept { observed->causes.push_back(record.error.cause); }
     };
     page_shop shop;
-    account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store,
+    account_pages pages{page_shop_settings(), shop.users, shop.store, shop.sessions,
                         default_policies().with_observer(watching{&observed})};
     const auto get = [&](std::string target) {
         test_request request{http::method::get, std::move(target)};
@@ -479,7 +479,7 @@ TEST_CASE("a custom theme") {
     own_theme theme;
     theme.languages[0].frame.site_name = "Our <shop>";
     theme.languages[0].tokens.title = "API keys";
-    account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies(), theme};
+    account_pages pages{page_shop_settings(), shop.users, shop.store, shop.sessions, default_policies(), theme};
     test_request request{http::method::get, page_paths[0]};
     request.field("Cookie", "who=ann");
     const auto page = pages.handle(request.view());

@@ -64,7 +64,7 @@ TEST_CASE("new and removed secrets are distinguished from new tokens") {
     std::vector<activity> activities;
     recorder listening;
     listening.activities = &activities;
-    account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store,
+    account_pages pages{page_shop_settings(), shop.users, shop.store, shop.sessions,
                         default_policies()
                             .with_clock(fake_clock{&shop.now})
                             .with_random(counting_random{&shop.entropy, &shop.random_works})

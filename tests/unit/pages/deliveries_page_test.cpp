@@ -427,7 +427,7 @@ TEST_CASE("a store without an outbox still has a webhooks page") {
     static_assert(hook_store<plain_store> && !outbox<plain_store>);
     hook_shop shop;
     plain_store store;
-    account_pages all_pages{page_shop_settings(), shop.users, shop.sessions, store};
+    account_pages all_pages{page_shop_settings(), shop.users, store, shop.sessions};
     const auto id = issue_hook(store, {anns_site, "site.created", "https://a.example/", hook_source::api}, shop.now)
                         ->id;
     const auto send = [&](http::method method, std::string target, std::string body) {

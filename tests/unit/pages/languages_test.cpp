@@ -132,7 +132,7 @@ TEST_CASE("an integrator chooses the languages") {
     swiss_theme theme;
     theme.languages = {german_texts()};
     theme.languages[0].frame.language = "de-CH";
-    account_pages pages{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies(), theme};
+    account_pages pages{page_shop_settings(), shop.users, shop.store, shop.sessions, default_policies(), theme};
     const auto get = [&](std::string target) {
         test_request request{http::method::get, std::move(target)};
         request.field("Cookie", "who=ann").field("Accept-Language", "en");
@@ -147,7 +147,7 @@ TEST_CASE("an integrator chooses the languages") {
 
     const auto construct = [&](std::vector<page_texts> languages) {
         theme.languages = std::move(languages);
-        account_pages translated_pages{page_shop_settings(), shop.users, shop.sessions, shop.store, default_policies(), theme};
+        account_pages translated_pages{page_shop_settings(), shop.users, shop.store, shop.sessions, default_policies(), theme};
     };
     page_texts nameless;
     nameless.frame.language = "../x";

@@ -49,8 +49,8 @@ struct secure_shop : page_shop {
     std::vector<activity> activities;
     changing_passwords passwords;
     cookie_sessions<memory_store, changing_passwords> cookies{{.auth_url = "https://shop.example"}, store, passwords};
-    account_pages<shop_directory, decltype(cookies), memory_store, decltype(policies_of(std::declval<page_shop&>(), nullptr))> site_pages{
-        page_shop_settings(), users, cookies, store, policies_of(*this, &activities)};
+    account_pages<shop_directory, memory_store, decltype(cookies), decltype(policies_of(std::declval<page_shop&>(), nullptr))> site_pages{
+        page_shop_settings(), users, store, cookies, policies_of(*this, &activities)};
 
     http::response send(http::method method, std::string target, std::string_view cookie, std::string body = {},
                         std::string_view agent = "test") {

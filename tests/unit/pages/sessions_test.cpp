@@ -30,8 +30,8 @@ struct shop_passwords {
 struct cookie_shop : page_shop {
     shop_passwords passwords;
     cookie_sessions<memory_store, shop_passwords> cookies{{.auth_url = "https://shop.example"}, store, passwords};
-    account_pages<shop_directory, decltype(cookies), memory_store, policies> site_pages{
-        page_shop_settings(), users, cookies, store,
+    account_pages<shop_directory, memory_store, decltype(cookies), policies> site_pages{
+        page_shop_settings(), users, store, cookies,
         default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})};
 
     http::response send(http::method method, std::string target, std::string_view cookie, std::string body = {}) {

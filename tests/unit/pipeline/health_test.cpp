@@ -126,6 +126,14 @@ TEST_CASE("any exception of a check is a failure, and only that", "[pipeline][he
     CHECK(eventually([&] { return runs > 2 && checks.failing() == std::vector<std::string>{"odd"}; }));
 }
 
+TEST_CASE("checks do not start with a time outside its bounds", "[pipeline][health]") {
+    for (const milliseconds bad : {milliseconds{0}, milliseconds{-1}, milliseconds{std::chrono::days{1}} + milliseconds{1}}) {
+        CHECK(health{{.interval = bad}}.start().error().kind == error_kind::invalid);
+        CHECK(health{{.timeout = bad}}.start().error().kind == error_kind::invalid);
+    }
+    CHECK(health{{.interval = milliseconds{1}, .timeout = std::chrono::days{1}}}.start());
+}
+
 TEST_CASE("checks start once, and not after they have been stopped", "[pipeline][health]") {
     std::atomic<int> runs = 0;
     health checks{{.interval = std::chrono::hours{1}, .timeout = std::chrono::hours{1}}};

@@ -147,10 +147,12 @@ TEST_CASE("a request is counted once, on an I/O thread only without waiting", "[
 
 TEST_CASE("JSON's media type is known by its type and charset", "[pipeline][body]") {
     for (const char* good : {"application/json", "APPLICATION/JSON", "application/json;charset=utf-8", "application/json ; charset=UTF-8",
-                             "application/json; charset=\"utf-8\"", "application/json;"})
+                             "application/json; charset=\"utf-8\"", "application/json;", "application/json; charset=utf-8;",
+                             "application/json; ; charset=utf-8 ;;"})
         CHECK(pipeline::is_json_media_type(good));
     for (const char* bad : {"", "json", "application", "application/json+x", "application/jsonp", "text/json",
-                            "application/json; charset=utf-16", "application/json; version=1", "application/json charset=utf-8"})
+                            "application/json; charset=utf-16", "application/json; version=1", "application/json; charset=",
+                            "application/json;; charset=utf-8; version=1", "application/json charset=utf-8"})
         CHECK_FALSE(pipeline::is_json_media_type(bad));
 }
 

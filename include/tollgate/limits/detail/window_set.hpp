@@ -62,15 +62,14 @@ struct alignas(64) window_set {
 };
 static_assert(sizeof(window_set) == 192);
 
-/// A quota whose window cannot overflow an instant: windows above a century are reduced to one.
+/// A quota with its window in 32 bits.
 struct bounded_quota {
     std::uint32_t requests;
     std::uint32_t window_seconds;
 
     explicit bounded_quota(const quota& allowed) noexcept
         : requests{allowed.requests},
-          window_seconds{
-              static_cast<std::uint32_t>(std::clamp<std::int64_t>(allowed.window.count(), 0, 36525LL * 86400))} {}
+          window_seconds{static_cast<std::uint32_t>(allowed.bounded_window().count())} {}
 
     /// The end of a window that began at this time, in milliseconds.
     [[nodiscard]] std::int64_t end_of(std::int64_t began_at) const noexcept { return began_at + std::int64_t{window_seconds} * 1000; }

@@ -176,18 +176,24 @@ struct client_endpoints {
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
 
-        const auto device = new_secret(secret_kind::device_code, policy(policies.random));
-        const auto user = new_user_code(policy(policies.random));
-        if (!device || !user) return answer_error(random_source_error(), response);
-        const auto created = store.create_device_code({.device_digest = digest_of(*device),
-                                                       .user_digest = digest_of_user_code(*user),
-                                                       .application = read->client.id,
-                                                       .scopes = std::get<scope_set>(requested),
-                                                       .requested_from = context.client.to_text(),
-                                                       .created_at = context.now(),
-                                                       .expires_at = context.now() + settings.device_code_lifetime});
-        if (!created) return answer_error(created.error(), response);
-        write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
+        // A user's code is short enough to be drawn twice.
+        constexpr int draws_max = 3;
+        for (int draws = 1;; ++draws) {
+            const auto device = new_secret(secret_kind::device_code, policy(policies.random));
+            const auto user = new_user_code(policy(policies.random));
+            if (!device || !user) return answer_error(random_source_error(), response);
+            const auto created = store.create_device_code({.device_digest = digest_of(*device),
+                                                           .user_digest = digest_of_user_code(*user),
+                                                           .application = read->client.id,
+                                                           .scopes = std::get<scope_set>(requested),
+                                                           .requested_from = context.client.to_text(),
+                                                           .created_at = context.now(),
+                                                           .expires_at = context.now() + settings.device_code_lifetime});
+            if (!created && created.error().kind == error_kind::conflict && draws < draws_max) continue;
+            if (!created) return answer_error(created.error(), response);
+            write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
+            break;
+        }
         remove_expired(store, policy(policies.observer), context.now(), 1);
     }
 

@@ -22,6 +22,7 @@ struct oauth_settings {
     /// The page that errors and the metadata link to, as `api_settings::documentation_url` says. Empty: the metadata itself.
     std::string documentation_url = {};
 
+    // Each time is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
     seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
     seconds access_token_lifetime{3600};
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use

@@ -2,14 +2,25 @@
 
 #include <tollgate/pipeline/detail/stages.hpp>
 
+#include <algorithm>
+#include <string_view>
+
 namespace tollgate::inline v0::pipeline {
 
 TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept {
     const auto end = content_type.find(';');
     if (!ascii_iequals(trim_ows(content_type.substr(0, end)), "application/json")) return false;
-    if (end == std::string_view::npos) return true;
-    const auto parameter = trim_ows(content_type.substr(end + 1));
-    return parameter.empty() || ascii_iequals(parameter, "charset=utf-8") || ascii_iequals(parameter, "charset=\"utf-8\"");
+    std::string_view parameters = end == std::string_view::npos ? "" : content_type.substr(end);
+    while (!parameters.empty()) {
+        parameters.remove_prefix(1);  // the semicolon
+        const auto next = (std::min)(parameters.find(';'), parameters.size());
+        const auto parameter = trim_ows(parameters.substr(0, next));
+        // Parameters may be empty (RFC 9110 section 5.6.6).
+        if (!parameter.empty() && !ascii_iequals(parameter, "charset=utf-8") && !ascii_iequals(parameter, "charset=\"utf-8\""))
+            return false;
+        parameters.remove_prefix(next);
+    }
+    return true;
 }
 
 TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept {

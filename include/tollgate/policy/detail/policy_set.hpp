@@ -122,6 +122,12 @@ public:
     constexpr auto with_observer(T replacement) && {
         constexpr bool fits = tollgate::observer<policy_type<T>>;
         static_assert(tollgate::observer<policy_type<T>>, "tollgate: this does not satisfy observer; read tollgate/contract/observer.hpp");
+        if constexpr (fits && requires { &policy_type<T>::on_attempt; })
+            static_assert(tollgate::delivery_observer<policy_type<T>>,
+                          "tollgate: this does not satisfy delivery_observer; read tollgate/contract/observer.hpp");
+        if constexpr (fits && requires { &policy_type<T>::on_activity; })
+            static_assert(tollgate::activity_observer<policy_type<T>>,
+                          "tollgate: this does not satisfy activity_observer; read tollgate/contract/observer.hpp");
         return std::move(*this).template replace<observer_slot, fits>(std::move(replacement));
     }
 
@@ -135,7 +141,7 @@ public:
 
     /// References to these policies, for another handler that shares them. They must outlive it.
     ///
-    ///     authorization_server oauth{settings, sessions, store, api.policies().by_reference()};
+    ///     authorization_server oauth{settings, store, sessions, api.policies().by_reference()};
     [[nodiscard]] constexpr auto by_reference() & {
         return policy_set<decltype(refer_to(static_cast<Slots&>(*this)))...>(refer_to(static_cast<Slots&>(*this))...);
     }

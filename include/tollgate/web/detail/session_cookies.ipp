@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -22,16 +23,10 @@ TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings) {
     auto at = http::url::root(settings.auth_url);
     if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
         throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
-    struct bounded_time {
-        const char* name;
-        seconds value, least;
-    };
-    for (const auto& [name, value, least] : {bounded_time{"idle_lifetime", settings.idle_lifetime, seconds{1}},
-                                             {"lifetime", settings.lifetime, seconds{1}},
-                                             {"touch_interval", settings.touch_interval, seconds{0}},
-                                             {"browser_lifetime", settings.browser_lifetime, seconds{1}}})
-        if (value < least || value > std::chrono::days{36'500})
-            throw std::invalid_argument{std::string{"tollgate: the session setting "} + name + " is outside its bounds"};
+    detail::check_bounds({{"idle_lifetime", settings.idle_lifetime},
+                          {"lifetime", settings.lifetime},
+                          {"touch_interval", settings.touch_interval, seconds{0}},
+                          {"browser_lifetime", settings.browser_lifetime}});
     constexpr std::size_t key_bytes_min = 16;  // 128 bits
     if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
         throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};

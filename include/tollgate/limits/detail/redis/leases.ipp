@@ -37,7 +37,7 @@ struct leases::table {
     };
 
     table(const lease_settings& settings, const siphash_key& seed_)
-        : units_max{std::clamp<std::uint32_t>(settings.units_max, 1, 1'000'000)},
+        : units_max{settings.units_max},
           seed{seed_},
           sets{settings.keys_max, std::size_t{1} << 28},
           reclaim_queue{std::make_unique<std::optional<queued_lease>[]>(queue_max)} {}
