@@ -41900,7 +41900,8 @@ struct postgres_store::impl {
 
 namespace postgres {
 
-/// Transactions with the same key wait until this batch is committed; its later statements see what earlier ones inserted. Keys are hashed; a collision only makes two transactions wait for each other.
+/// Transactions with the same key wait until this batch is committed; its later statements see what earlier ones inserted.
+/// Keys are hashed; a collision only makes two transactions wait for each other.
 inline void lock_until_commit(batch& in, std::string_view key) {
     in.add("SELECT pg_advisory_xact_lock(hashtextextended('tollgate ' || $1, 0))", key);
 }
