@@ -1705,11 +1705,12 @@ public:
     /// Sets the status line.
     void set_status(http::status s) noexcept { status_ = s; }
 
-    /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass a
-    /// `to_http_date`. Existing fields of that name stay.
+    /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass the result
+    /// of `to_http_date`. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
     void add(field_name name, std::unsigned_integral auto number) { add_number(name.view(), number); }
     void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
+    void add(field_name name, const http_date_text& date) { add_line(name.view(), date.view()); }
 
     /// Appends checked lines ending in CRLF, such as a constant block of security fields.
     /// Precondition: every line is `token: value\r\n`.
@@ -16862,7 +16863,7 @@ struct server_settings {
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    /// When it is reached, the I/O thread that accepts a connection closes its longest-idle one; if it has none, the new connection gets
+    /// When it is reached, the I/O thread that gets a new connection closes its longest-idle one; if it has none, the new one gets
     /// 503. Together they use about 1 GB of memory when each client has sent almost all of a body of 64 KiB. Reduced if the limit on
     /// open files requires it.
     std::size_t connections_max = 10'000;
@@ -18987,7 +18988,7 @@ public:
     /// Whether there is no partial message and no output: the session may return to its pool.
     [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_end_ == 0; }
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
-    /// Another number for each message, also for a body that is skipped after its response: each has its own deadline.
+    /// A different number for each message, also for a body that is skipped after its response: each has its own deadline.
     [[nodiscard]] std::uint64_t message() const noexcept { return 2 * responses_ + (body_bytes_to_skip_ != 0 ? 1 : 0); }
 
     /// Releases the handler's state and the memory of a large message before the session returns to its pool.
@@ -34511,7 +34512,8 @@ public:
     }
 
     /// Collects now if no thread is in the loop; otherwise a posted task does. A thread in one loop must not wait for
-    /// another loop, whose thread may be waiting for the first one. Within a call of the handler, the loop is in use.
+    /// another loop, whose thread may be waiting for the first one. On a thread that serves this server, always the posted task:
+    /// the loop may be in use further up the stack.
     void try_collect() noexcept {
         if (serving_scope::is_set_for(this->context())) return;
         const std::unique_lock free{mutex_, std::try_to_lock};
@@ -41171,7 +41173,7 @@ namespace tollgate::inline v0::postgres {
 enum class failure_kind : std::uint8_t {
     refused,    ///< the server rolled the transaction back: no effect
     try_again,  ///< no effect, only because of concurrent transactions, or because a prepared statement is stale
-    lost,       ///< the connection is unusable; unless the server said why, it is unknown whether the transaction took effect
+    lost,       ///< the connection is unusable, and unless `is_refused`, it is unknown whether the transaction took effect
 };
 
 /// Which prepared statements a failure says must be prepared again.
@@ -41181,6 +41183,7 @@ struct run_failure {
     tollgate::error error;
     failure_kind kind = failure_kind::lost;
     bool hung = false;  ///< lost because no response came in time
+    bool is_refused = false;  ///< lost, but the server said that the transaction has no effect
     stale_statements stale = stale_statements::none;
 };
 
@@ -41232,6 +41235,7 @@ struct pg_conn;
 namespace tollgate::inline v0::postgres {
 
 struct connection_settings {
+    // Each is above zero and at most an hour.
     /// Time limit for connecting to one server, including TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for the results of one batch. The server cancels a statement after three quarters of it
@@ -41565,7 +41569,8 @@ public:
 
     /// As the database's `run`, but nothing is repeated.
     [[nodiscard]] TOLLGATE_DECL result<results> run(const batch& next);
-    /// Runs the last batch and commits, in one round trip. Error (internal) if an earlier batch failed: nothing is committed.
+    /// Runs the last batch and commits, in one round trip. Error (internal) if an earlier batch failed, or if this one has
+    /// a statement after the transaction: nothing is committed.
     [[nodiscard]] TOLLGATE_DECL result<results> commit(batch last);
     /// Whether batches were run and not committed.
     [[nodiscard]] bool is_open() const noexcept { return is_open_; }
@@ -42591,19 +42596,20 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
     return detail::without_exceptions([&]() -> result<bool> {
         // Holds first what has not been held since the hook was disabled, so that all of its deliveries are released in the same
         // way. It is enabled when there is no more of that.
-        for (;;) {
+        constexpr int passes_max = 50;
+        for (int passes = 0; passes < passes_max; ++passes) {
             auto request = impl_->database.make_batch();
             request.add(
                 "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
                 "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
                 id, account.service, account.account);
-            const auto holding = request.add(
+            request.add(
                 "UPDATE tollgate_deliveries SET state = 3, at = $4, lease_is_open = false WHERE id = ANY (ARRAY("
                 "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
                 "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 AND disabled_at IS NOT NULL "
                 "AND state = 0 AND NOT is_leased LIMIT $5))",
                 id, account.service, account.account, now, postgres::changed_rows_max);
-            request.add(
+            const auto enabling = request.add(
                 "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
                 "WHERE id = $1 AND service = $2 AND account_id = $3 AND NOT (disabled_at IS NOT NULL AND EXISTS ("
                 "SELECT FROM tollgate_deliveries WHERE hook_id = tollgate_hooks.id AND state = 0 AND NOT is_leased))), "
@@ -42629,9 +42635,10 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
             request.add_after_transaction(postgres::notify_other_nodes);
             auto response = impl_->database.run(request);
             if (!response) return std::move(response).error();
-            if (static_cast<std::size_t>((*response)[holding].affected()) < postgres::changed_rows_max)
-                return response->back().affected() > 0;
+            if ((*response)[enabling].count() > 0) return true;
+            if (response->back().affected() == 0) return false;
         }
+        return unavailable("PostgreSQL: the webhook has so many deliveries that it could not be enabled yet");
     });
 }
 
@@ -42703,7 +42710,8 @@ TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user
 
 // <tollgate/store/detail/postgres/grants.ipp>
 
-// A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement. For
+// A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
+// the lock of its code). For
 // one user and one application these verbs are thus serialised, and each statement after the lock sees what earlier
 // verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
 
@@ -44292,7 +44300,8 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
-    if (state == detail::read_only) return {detail::problem_of(state, std::move(cause)), failure_kind::lost};
+    if (state == detail::read_only)
+        return {.error = detail::problem_of(state, std::move(cause)), .kind = failure_kind::lost, .is_refused = true};
     const auto stale = detail::stale_statements_of(result, state);
     const bool may_be_tried_again = state == "40001" || state == "40P01" || stale != stale_statements::none;
     return {.error = detail::problem_of(state, std::move(cause)),
@@ -44678,8 +44687,12 @@ TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* resu
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.kind == failure_kind::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
-    if (lost) into.result = {{}, run_failure{std::move(failed.error), failure_kind::lost}};
-    else if (!into.result.failed) into.result.failed = std::move(failed);
+    if (lost) {
+        failed.kind = failure_kind::lost;
+        into.result = {{}, std::move(failed)};
+    } else if (!into.result.failed) {
+        into.result.failed = std::move(failed);
+    }
 }
 
 TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {
@@ -45154,7 +45167,7 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
                            (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed &&
                                                    !done.failed->hung));
         if (!again) {
-            if (kind == lost && when_lost == postgres::repeat::never)
+            if (kind == lost && !done.failed->is_refused && when_lost == postgres::repeat::never)
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->error);
         }
@@ -45205,12 +45218,14 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     if (done.failed->kind == failure_kind::lost) {
         detail::end(on_->held, *done.failed);
         on_.reset();
-        done.failed->error.cause += " (it is unknown whether the statement was executed)";
+        if (!done.failed->is_refused) done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }
     return std::move(done.failed->error);
 }
 
 TOLLGATE_DECL result<results> transaction::commit(batch last) {
+    if (last.transaction_size() != last.statements().size())
+        return internal_error("PostgreSQL: the last batch of a transaction has a statement after the transaction");
     // The server would answer COMMIT with a rollback, and report no error.
     if (has_failed_) return internal_error("PostgreSQL: an earlier batch of this transaction failed");
     last.add("COMMIT");
@@ -45959,7 +45974,7 @@ struct lease_settings {
 /// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
 /// When several threads find a lease used up, one requests the next lease and the others one unit each.
 ///
-/// Times are milliseconds of this machine's steady clock.
+/// Times are milliseconds since this machine was booted, suspension included.
 class leases {
 public:
     TOLLGATE_DECL leases(const lease_settings& settings, const siphash_key& seed);
@@ -45970,7 +45985,7 @@ public:
     /// Takes a unit from a lease, or repeats a refusal that is at most 100 ms old.
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key,
                                                                     const tollgate::detail::bounded_quota& allowed,
-                                                                    std::int64_t steady_now) noexcept;
+                                                                    std::int64_t boot_time) noexcept;
 
     /// A request to send to the server when no unit is available here.
     struct pending_request {
@@ -45981,11 +45996,11 @@ public:
     /// Like `try_take`, for when another thread may have added units. Otherwise sets `next` to the request to send.
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> take(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
-                                                            std::int64_t steady_now, pending_request& next) noexcept;
+                                                            std::int64_t boot_time, pending_request& next) noexcept;
     /// What `take` would return, without using a unit.
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> peek(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
-                                                            std::int64_t steady_now) const noexcept;
+                                                            std::int64_t boot_time) const noexcept;
 
     /// Adds the granted units, except the one that is used now. `reply` is null when there was none; then a unit that
     /// is still leased is used, and without one the result is not admitted. `sent_at` was taken before the request was
@@ -45994,7 +46009,7 @@ public:
 
     /// Removes what is left of one lease that was granted at least 8 s ago and not renewed since, and returns the request
     /// that gives it back; empty if there is none.
-    [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t steady_now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t boot_time) noexcept;
 
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
 
@@ -46026,7 +46041,7 @@ struct redis_limiter::state {
     }
 
     // Goes on while the machine is suspended, as the server's windows do.
-    static std::int64_t steady_now() noexcept {
+    static std::int64_t boot_time() noexcept {
         return std::chrono::duration_cast<milliseconds>(detail::boot_now().time_since_epoch()).count();
     }
 
@@ -46049,7 +46064,7 @@ struct redis_limiter::state {
 inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
     if (leased) {
-        const std::int64_t at = steady_now();
+        const std::int64_t at = boot_time();
         if (const auto decision = leased->try_take(key, bound, at)) return *decision;
         return take_leased(key, allowed, now, at);
     }
@@ -46077,7 +46092,7 @@ inline limit_decision redis_limiter::state::take_leased(const limit_key& key, co
 inline limit_decision redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
     if (leased)
-        if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
+        if (const auto decision = leased->peek(key, bound, boot_time())) return *decision;
     const redis::window_request query{key, bound};
     const auto [outcome, reply] = client.send(nullptr, query);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
@@ -46140,12 +46155,12 @@ TOLLGATE_DECL limit_decision redis_limiter::peek(const limit_key& key, const quo
 
 TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
     if (!state_->leased) return std::nullopt;
-    return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::steady_now());
+    return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::boot_time());
 }
 
 TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
     if (!state_->leased) return std::nullopt;
-    return state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now());
+    return state_->leased->peek(key, detail::bounded_quota{allowed}, state::boot_time());
 }
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
@@ -46915,7 +46930,7 @@ struct leases::table {
 
     struct slot {
         std::int64_t began_at;    // start of the window, server time
-        std::int64_t ends_at;     // end of the window, steady clock; 0 in a free slot
+        std::int64_t ends_at;     // end of the window, since boot; 0 in a free slot
         std::int64_t leased_at;   // time of the last lease or refusal
         std::uint32_t units;      // left of the lease
         std::uint32_t remaining;  // of the window, not leased by this node
@@ -47037,35 +47052,35 @@ TOLLGATE_DECL leases::~leases() = default;
 
 TOLLGATE_DECL std::optional<limit_decision> leases::try_take(const limit_key& key,
                                                           const tollgate::detail::bounded_quota& allowed,
-                                                          std::int64_t steady_now) noexcept {
+                                                          std::int64_t boot_time) noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->sets.lock_of(index)};
     auto* const known = table::find(table_->sets[index], key);
-    return known == nullptr ? std::nullopt : table::take_from(*known, allowed, steady_now);
+    return known == nullptr ? std::nullopt : table::take_from(*known, allowed, boot_time);
 }
 
 TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
-                                                  std::int64_t steady_now, pending_request& next) noexcept {
+                                                  std::int64_t boot_time, pending_request& next) noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->sets.lock_of(index)};
     auto& set = table_->sets[index];
     auto* known = table::find(set, key);
     if (known != nullptr)
-        if (auto decision = table::take_from(*known, allowed, steady_now)) return decision;
+        if (auto decision = table::take_from(*known, allowed, boot_time)) return decision;
     next.request = {key, allowed, 1, 0, 0};
     if (known != nullptr && known->is_pending) return std::nullopt;
     if (known == nullptr) {
-        known = table::choose_slot(set, key, steady_now);
+        known = table::choose_slot(set, key, boot_time);
         if (known == nullptr) return std::nullopt;
     } else {
-        next.request.requested = table_->next_size(*known, steady_now);
-        if (known->units > 0 && table::is_valid_for(*known, allowed, steady_now)) {  // it is renewed early
+        next.request.requested = table_->next_size(*known, boot_time);
+        if (known->units > 0 && table::is_valid_for(*known, allowed, boot_time)) {  // it is renewed early
             next.request.requested -= (std::min)(known->units, next.request.requested - 1);
             known->is_pending = true;
             next.is_for_lease = true;
             return std::nullopt;
         }
-        if (known->units > 0 && steady_now < known->ends_at) {  // leased under another quota
+        if (known->units > 0 && boot_time < known->ends_at) {  // leased under another quota
             next.request.returned = known->units;
             next.request.returned_of = known->began_at;
         }
@@ -47079,13 +47094,13 @@ TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, c
 
 TOLLGATE_DECL std::optional<limit_decision> leases::peek(const limit_key& key,
                                                   const tollgate::detail::bounded_quota& allowed,
-                                                  std::int64_t steady_now) const noexcept {
+                                                  std::int64_t boot_time) const noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->sets.lock_of(index)};
     const auto* known = table::find(table_->sets[index], key);
     if (known == nullptr) return std::nullopt;
-    const bool has_unit = known->units > 0 && table::is_valid_for(*known, allowed, steady_now);
-    if (!has_unit && !table::can_decide(*known, allowed, steady_now)) return std::nullopt;
+    const bool has_unit = known->units > 0 && table::is_valid_for(*known, allowed, boot_time);
+    if (!has_unit && !table::can_decide(*known, allowed, boot_time)) return std::nullopt;
     return table::to_decision(*known, has_unit);
 }
 
@@ -47131,13 +47146,13 @@ TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const
     return decision;
 }
 
-TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t steady_now) noexcept {
+TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t boot_time) noexcept {
     std::optional<table::queued_lease> oldest;
     {
         const std::scoped_lock held{table_->queue_mutex};
         if (table_->queue_size == 0) return std::nullopt;
         oldest = table_->reclaim_queue[table_->queue_first];
-        if (steady_now < oldest->since + table::stale_milliseconds) return std::nullopt;
+        if (boot_time < oldest->since + table::stale_milliseconds) return std::nullopt;
         table_->queue_first = (table_->queue_first + 1) % table::queue_max;
         --table_->queue_size;
     }
@@ -47145,7 +47160,7 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t steady_
     const std::scoped_lock held{table_->sets.lock_of(index)};
     auto* known = table::find(table_->sets[index], oldest->key);
     // If the lease was used up and replaced, its successor has its own entry in the queue.
-    if (known == nullptr || known->is_pending || known->units == 0 || steady_now >= known->ends_at ||
+    if (known == nullptr || known->is_pending || known->units == 0 || boot_time >= known->ends_at ||
         known->leased_at != oldest->since)
         return std::nullopt;
     window_request back{oldest->key,

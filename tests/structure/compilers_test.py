@@ -2,7 +2,7 @@
 """All public headers compile without a warning as C++23 and with libc++, once after the macros of others. Other compilers get
 one message. Header-only, each translation unit has every body: linked twice, the linker complains about one that is not inline.
 
-C++20, Clang 16, and Clang with libstdc++ are not in the table: so the other tests compile the library.
+C++20, Clang 16, and Clang with libstdc++ are not in the table: the other tests compile the library that way.
 """
 
 import pathlib

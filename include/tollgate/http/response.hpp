@@ -140,11 +140,12 @@ public:
     /// Sets the status line.
     void set_status(http::status s) noexcept { status_ = s; }
 
-    /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass a
-    /// `to_http_date`. Existing fields of that name stay.
+    /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass the result
+    /// of `to_http_date`. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
     void add(field_name name, std::unsigned_integral auto number) { add_number(name.view(), number); }
     void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
+    void add(field_name name, const http_date_text& date) { add_line(name.view(), date.view()); }
 
     /// Appends checked lines ending in CRLF, such as a constant block of security fields.
     /// Precondition: every line is `token: value\r\n`.

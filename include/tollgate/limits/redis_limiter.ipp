@@ -36,7 +36,7 @@ struct redis_limiter::state {
     }
 
     // Goes on while the machine is suspended, as the server's windows do.
-    static std::int64_t steady_now() noexcept {
+    static std::int64_t boot_time() noexcept {
         return std::chrono::duration_cast<milliseconds>(detail::boot_now().time_since_epoch()).count();
     }
 
@@ -59,7 +59,7 @@ struct redis_limiter::state {
 inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
     if (leased) {
-        const std::int64_t at = steady_now();
+        const std::int64_t at = boot_time();
         if (const auto decision = leased->try_take(key, bound, at)) return *decision;
         return take_leased(key, allowed, now, at);
     }
@@ -87,7 +87,7 @@ inline limit_decision redis_limiter::state::take_leased(const limit_key& key, co
 inline limit_decision redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
     const detail::bounded_quota bound{allowed};
     if (leased)
-        if (const auto decision = leased->peek(key, bound, steady_now())) return *decision;
+        if (const auto decision = leased->peek(key, bound, boot_time())) return *decision;
     const redis::window_request query{key, bound};
     const auto [outcome, reply] = client.send(nullptr, query);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
@@ -150,12 +150,12 @@ TOLLGATE_DECL limit_decision redis_limiter::peek(const limit_key& key, const quo
 
 TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
     if (!state_->leased) return std::nullopt;
-    return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::steady_now());
+    return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::boot_time());
 }
 
 TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
     if (!state_->leased) return std::nullopt;
-    return state_->leased->peek(key, detail::bounded_quota{allowed}, state::steady_now());
+    return state_->leased->peek(key, detail::bounded_quota{allowed}, state::boot_time());
 }
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {

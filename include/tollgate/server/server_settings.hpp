@@ -68,7 +68,7 @@ struct server_settings {
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    /// When it is reached, the I/O thread that accepts a connection closes its longest-idle one; if it has none, the new connection gets
+    /// When it is reached, the I/O thread that gets a new connection closes its longest-idle one; if it has none, the new one gets
     /// 503. Together they use about 1 GB of memory when each client has sent almost all of a body of 64 KiB. Reduced if the limit on
     /// open files requires it.
     std::size_t connections_max = 10'000;

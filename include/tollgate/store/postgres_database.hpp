@@ -169,7 +169,8 @@ public:
 
     /// As the database's `run`, but nothing is repeated.
     [[nodiscard]] TOLLGATE_DECL result<results> run(const batch& next);
-    /// Runs the last batch and commits, in one round trip. Error (internal) if an earlier batch failed: nothing is committed.
+    /// Runs the last batch and commits, in one round trip. Error (internal) if an earlier batch failed, or if this one has
+    /// a statement after the transaction: nothing is committed.
     [[nodiscard]] TOLLGATE_DECL result<results> commit(batch last);
     /// Whether batches were run and not committed.
     [[nodiscard]] bool is_open() const noexcept { return is_open_; }

@@ -217,7 +217,7 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
                            (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed &&
                                                    !done.failed->hung));
         if (!again) {
-            if (kind == lost && when_lost == postgres::repeat::never)
+            if (kind == lost && !done.failed->is_refused && when_lost == postgres::repeat::never)
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->error);
         }
@@ -268,12 +268,14 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     if (done.failed->kind == failure_kind::lost) {
         detail::end(on_->held, *done.failed);
         on_.reset();
-        done.failed->error.cause += " (it is unknown whether the statement was executed)";
+        if (!done.failed->is_refused) done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }
     return std::move(done.failed->error);
 }
 
 TOLLGATE_DECL result<results> transaction::commit(batch last) {
+    if (last.transaction_size() != last.statements().size())
+        return internal_error("PostgreSQL: the last batch of a transaction has a statement after the transaction");
     // The server would answer COMMIT with a rollback, and report no error.
     if (has_failed_) return internal_error("PostgreSQL: an earlier batch of this transaction failed");
     last.add("COMMIT");

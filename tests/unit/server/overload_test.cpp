@@ -124,7 +124,7 @@ TEST_CASE("a request that waits too long for a worker gets 503 while the worker 
 
 TEST_CASE("a response does not wait for the worker of the next request", "[server][workers]") {
     mixed_handler handler;
-    server running{handler, {.port = 0, .threads = 1, .worker_threads = 1}};
+    server running{handler, {.port = 0, .threads = 1, .worker_threads = 1, .queue_wait_max = 1h}};
     REQUIRE(running.start());
     socket_client client{running.port()};
     client.write("GET /now HTTP/1.1\r\nHost: x\r\n\r\n" + get_slow);
@@ -135,14 +135,14 @@ TEST_CASE("a response does not wait for the worker of the next request", "[serve
 
 TEST_CASE("a body that follows a skipped one has a deadline of its own", "[server][workers]") {
     mixed_handler handler;
-    server running{handler, {.port = 0, .threads = 1, .worker_threads = 1, .body_timeout = 100ms}};
+    server running{handler, {.port = 0, .threads = 1, .worker_threads = 1, .queue_wait_max = 1h, .body_timeout = 2s}};
     REQUIRE(running.start());
     socket_client client{running.port()};
     client.write("POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nskip-");
     CHECK(client.read_response().body == "/refused");
     client.write("this!POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nb");
     handler.waiting.wait_for_calls(1);
-    std::this_thread::sleep_for(500ms);  // the deadline of the skipped body passes while the worker has the connection
+    std::this_thread::sleep_for(2500ms);  // the deadline of the skipped body passes while the worker has the connection
     handler.waiting.open();
     CHECK(client.read_response().status == 408);
 }

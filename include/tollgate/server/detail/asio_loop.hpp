@@ -225,7 +225,8 @@ public:
     }
 
     /// Collects now if no thread is in the loop; otherwise a posted task does. A thread in one loop must not wait for
-    /// another loop, whose thread may be waiting for the first one. Within a call of the handler, the loop is in use.
+    /// another loop, whose thread may be waiting for the first one. On a thread that serves this server, always the posted task:
+    /// the loop may be in use further up the stack.
     void try_collect() noexcept {
         if (serving_scope::is_set_for(this->context())) return;
         const std::unique_lock free{mutex_, std::try_to_lock};

@@ -73,7 +73,7 @@ public:
     /// Whether there is no partial message and no output: the session may return to its pool.
     [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_end_ == 0; }
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
-    /// Another number for each message, also for a body that is skipped after its response: each has its own deadline.
+    /// A different number for each message, also for a body that is skipped after its response: each has its own deadline.
     [[nodiscard]] std::uint64_t message() const noexcept { return 2 * responses_ + (body_bytes_to_skip_ != 0 ? 1 : 0); }
 
     /// Releases the handler's state and the memory of a large message before the session returns to its pool.

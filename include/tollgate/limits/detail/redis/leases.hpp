@@ -33,7 +33,7 @@ struct lease_settings {
 /// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
 /// When several threads find a lease used up, one requests the next lease and the others one unit each.
 ///
-/// Times are milliseconds of this machine's steady clock.
+/// Times are milliseconds since this machine was booted, suspension included.
 class leases {
 public:
     TOLLGATE_DECL leases(const lease_settings& settings, const siphash_key& seed);
@@ -44,7 +44,7 @@ public:
     /// Takes a unit from a lease, or repeats a refusal that is at most 100 ms old.
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key,
                                                                     const tollgate::detail::bounded_quota& allowed,
-                                                                    std::int64_t steady_now) noexcept;
+                                                                    std::int64_t boot_time) noexcept;
 
     /// A request to send to the server when no unit is available here.
     struct pending_request {
@@ -55,11 +55,11 @@ public:
     /// Like `try_take`, for when another thread may have added units. Otherwise sets `next` to the request to send.
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> take(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
-                                                            std::int64_t steady_now, pending_request& next) noexcept;
+                                                            std::int64_t boot_time, pending_request& next) noexcept;
     /// What `take` would return, without using a unit.
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> peek(const limit_key& key,
                                                             const tollgate::detail::bounded_quota& allowed,
-                                                            std::int64_t steady_now) const noexcept;
+                                                            std::int64_t boot_time) const noexcept;
 
     /// Adds the granted units, except the one that is used now. `reply` is null when there was none; then a unit that
     /// is still leased is used, and without one the result is not admitted. `sent_at` was taken before the request was
@@ -68,7 +68,7 @@ public:
 
     /// Removes what is left of one lease that was granted at least 8 s ago and not renewed since, and returns the request
     /// that gives it back; empty if there is none.
-    [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t steady_now) noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t boot_time) noexcept;
 
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
 

@@ -16,7 +16,7 @@ struct leases::table {
 
     struct slot {
         std::int64_t began_at;    // start of the window, server time
-        std::int64_t ends_at;     // end of the window, steady clock; 0 in a free slot
+        std::int64_t ends_at;     // end of the window, since boot; 0 in a free slot
         std::int64_t leased_at;   // time of the last lease or refusal
         std::uint32_t units;      // left of the lease
         std::uint32_t remaining;  // of the window, not leased by this node
@@ -138,35 +138,35 @@ TOLLGATE_DECL leases::~leases() = default;
 
 TOLLGATE_DECL std::optional<limit_decision> leases::try_take(const limit_key& key,
                                                           const tollgate::detail::bounded_quota& allowed,
-                                                          std::int64_t steady_now) noexcept {
+                                                          std::int64_t boot_time) noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->sets.lock_of(index)};
     auto* const known = table::find(table_->sets[index], key);
-    return known == nullptr ? std::nullopt : table::take_from(*known, allowed, steady_now);
+    return known == nullptr ? std::nullopt : table::take_from(*known, allowed, boot_time);
 }
 
 TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
-                                                  std::int64_t steady_now, pending_request& next) noexcept {
+                                                  std::int64_t boot_time, pending_request& next) noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->sets.lock_of(index)};
     auto& set = table_->sets[index];
     auto* known = table::find(set, key);
     if (known != nullptr)
-        if (auto decision = table::take_from(*known, allowed, steady_now)) return decision;
+        if (auto decision = table::take_from(*known, allowed, boot_time)) return decision;
     next.request = {key, allowed, 1, 0, 0};
     if (known != nullptr && known->is_pending) return std::nullopt;
     if (known == nullptr) {
-        known = table::choose_slot(set, key, steady_now);
+        known = table::choose_slot(set, key, boot_time);
         if (known == nullptr) return std::nullopt;
     } else {
-        next.request.requested = table_->next_size(*known, steady_now);
-        if (known->units > 0 && table::is_valid_for(*known, allowed, steady_now)) {  // it is renewed early
+        next.request.requested = table_->next_size(*known, boot_time);
+        if (known->units > 0 && table::is_valid_for(*known, allowed, boot_time)) {  // it is renewed early
             next.request.requested -= (std::min)(known->units, next.request.requested - 1);
             known->is_pending = true;
             next.is_for_lease = true;
             return std::nullopt;
         }
-        if (known->units > 0 && steady_now < known->ends_at) {  // leased under another quota
+        if (known->units > 0 && boot_time < known->ends_at) {  // leased under another quota
             next.request.returned = known->units;
             next.request.returned_of = known->began_at;
         }
@@ -180,13 +180,13 @@ TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, c
 
 TOLLGATE_DECL std::optional<limit_decision> leases::peek(const limit_key& key,
                                                   const tollgate::detail::bounded_quota& allowed,
-                                                  std::int64_t steady_now) const noexcept {
+                                                  std::int64_t boot_time) const noexcept {
     const std::size_t index = table_->set_of(key);
     const std::scoped_lock held{table_->sets.lock_of(index)};
     const auto* known = table::find(table_->sets[index], key);
     if (known == nullptr) return std::nullopt;
-    const bool has_unit = known->units > 0 && table::is_valid_for(*known, allowed, steady_now);
-    if (!has_unit && !table::can_decide(*known, allowed, steady_now)) return std::nullopt;
+    const bool has_unit = known->units > 0 && table::is_valid_for(*known, allowed, boot_time);
+    if (!has_unit && !table::can_decide(*known, allowed, boot_time)) return std::nullopt;
     return table::to_decision(*known, has_unit);
 }
 
@@ -232,13 +232,13 @@ TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const
     return decision;
 }
 
-TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t steady_now) noexcept {
+TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t boot_time) noexcept {
     std::optional<table::queued_lease> oldest;
     {
         const std::scoped_lock held{table_->queue_mutex};
         if (table_->queue_size == 0) return std::nullopt;
         oldest = table_->reclaim_queue[table_->queue_first];
-        if (steady_now < oldest->since + table::stale_milliseconds) return std::nullopt;
+        if (boot_time < oldest->since + table::stale_milliseconds) return std::nullopt;
         table_->queue_first = (table_->queue_first + 1) % table::queue_max;
         --table_->queue_size;
     }
@@ -246,7 +246,7 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t steady_
     const std::scoped_lock held{table_->sets.lock_of(index)};
     auto* known = table::find(table_->sets[index], oldest->key);
     // If the lease was used up and replaced, its successor has its own entry in the queue.
-    if (known == nullptr || known->is_pending || known->units == 0 || steady_now >= known->ends_at ||
+    if (known == nullptr || known->is_pending || known->units == 0 || boot_time >= known->ends_at ||
         known->leased_at != oldest->since)
         return std::nullopt;
     window_request back{oldest->key,

@@ -280,8 +280,12 @@ TOLLGATE_DECL void connection::take_error(reception& into, const pg_result* resu
     const bool lost = PQstatus(handle_.get()) == CONNECTION_BAD || failed.kind == failure_kind::lost;
     if (lost) handle_.reset();
     if (into.is_committed) return;
-    if (lost) into.result = {{}, run_failure{std::move(failed.error), failure_kind::lost}};
-    else if (!into.result.failed) into.result.failed = std::move(failed);
+    if (lost) {
+        failed.kind = failure_kind::lost;
+        into.result = {{}, std::move(failed)};
+    } else if (!into.result.failed) {
+        into.result.failed = std::move(failed);
+    }
 }
 
 TOLLGATE_DECL void connection::forget_prepared(std::string_view text) {

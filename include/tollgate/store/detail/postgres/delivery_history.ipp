@@ -124,19 +124,20 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
     return detail::without_exceptions([&]() -> result<bool> {
         // Holds first what has not been held since the hook was disabled, so that all of its deliveries are released in the same
         // way. It is enabled when there is no more of that.
-        for (;;) {
+        constexpr int passes_max = 50;
+        for (int passes = 0; passes < passes_max; ++passes) {
             auto request = impl_->database.make_batch();
             request.add(
                 "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
                 "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
                 id, account.service, account.account);
-            const auto holding = request.add(
+            request.add(
                 "UPDATE tollgate_deliveries SET state = 3, at = $4, lease_is_open = false WHERE id = ANY (ARRAY("
                 "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
                 "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 AND disabled_at IS NOT NULL "
                 "AND state = 0 AND NOT is_leased LIMIT $5))",
                 id, account.service, account.account, now, postgres::changed_rows_max);
-            request.add(
+            const auto enabling = request.add(
                 "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
                 "WHERE id = $1 AND service = $2 AND account_id = $3 AND NOT (disabled_at IS NOT NULL AND EXISTS ("
                 "SELECT FROM tollgate_deliveries WHERE hook_id = tollgate_hooks.id AND state = 0 AND NOT is_leased))), "
@@ -162,9 +163,10 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
             request.add_after_transaction(postgres::notify_other_nodes);
             auto response = impl_->database.run(request);
             if (!response) return std::move(response).error();
-            if (static_cast<std::size_t>((*response)[holding].affected()) < postgres::changed_rows_max)
-                return response->back().affected() > 0;
+            if ((*response)[enabling].count() > 0) return true;
+            if (response->back().affected() == 0) return false;
         }
+        return unavailable("PostgreSQL: the webhook has so many deliveries that it could not be enabled yet");
     });
 }
 

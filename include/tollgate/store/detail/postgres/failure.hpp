@@ -15,7 +15,7 @@ namespace tollgate::inline v0::postgres {
 enum class failure_kind : std::uint8_t {
     refused,    ///< the server rolled the transaction back: no effect
     try_again,  ///< no effect, only because of concurrent transactions, or because a prepared statement is stale
-    lost,       ///< the connection is unusable; unless the server said why, it is unknown whether the transaction took effect
+    lost,       ///< the connection is unusable, and unless `is_refused`, it is unknown whether the transaction took effect
 };
 
 /// Which prepared statements a failure says must be prepared again.
@@ -25,6 +25,7 @@ struct run_failure {
     tollgate::error error;
     failure_kind kind = failure_kind::lost;
     bool hung = false;  ///< lost because no response came in time
+    bool is_refused = false;  ///< lost, but the server said that the transaction has no effect
     stale_statements stale = stale_statements::none;
 };
 

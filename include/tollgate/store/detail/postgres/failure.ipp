@@ -65,7 +65,8 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
     cause += ": " + tollgate::sql::to_log_line(doing);
     // Without a SQLSTATE, libpq failed, and the connection is lost.
     if (state.empty()) return {unavailable(std::move(cause)), failure_kind::lost};
-    if (state == detail::read_only) return {detail::problem_of(state, std::move(cause)), failure_kind::lost};
+    if (state == detail::read_only)
+        return {.error = detail::problem_of(state, std::move(cause)), .kind = failure_kind::lost, .is_refused = true};
     const auto stale = detail::stale_statements_of(result, state);
     const bool may_be_tried_again = state == "40001" || state == "40P01" || stale != stale_statements::none;
     return {.error = detail::problem_of(state, std::move(cause)),
