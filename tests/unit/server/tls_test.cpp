@@ -363,16 +363,30 @@ TEST_CASE("invalid data inside a session ends it", "[server][tls]") {
     CHECK(handler.requests == 1);
 }
 
-TEST_CASE("over TLS, connections over a bound get 503", "[server][tls]") {
-    tollgate_test::echo_handler handler;
-    server_settings settings = with_tls();
-    settings.connections_max = 1;
-    server running{handler, settings};
-    REQUIRE(running.start());
-    tls_client first{running.port()};
-    first.write(get + get.substr(0, 8));  // not idle: the next request has begun
-    CHECK(first.read_response().status == 200);
+namespace {
 
+/// A server of one connection, which has begun its second request and so is not idle.
+struct full_server {
+    tollgate_test::echo_handler handler;
+    server running;
+    std::optional<tls_client> first;
+
+    full_server() : running{handler, settings()} {
+        REQUIRE(running.start());
+        first.emplace(running.port());
+        first->write(get + get.substr(0, 8));
+        CHECK(first->read_response().status == 200);
+    }
+    static server_settings settings() {
+        auto chosen = with_tls();
+        chosen.connections_max = 1;
+        return chosen;
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(full_server, "over TLS, connections over a bound get 503", "[server][tls]") {
     tls_client second{running.port()};
     REQUIRE(second.connected());
     second.write(get);
@@ -380,21 +394,12 @@ TEST_CASE("over TLS, connections over a bound get 503", "[server][tls]") {
     CHECK(response.status == 503);
     CHECK(response.has("Retry-After: "));
     CHECK(second.ends_silently());
-    first.write(get.substr(8));
-    CHECK(first.read_response().status == 200);
+    first->write(get.substr(8));
+    CHECK(first->read_response().status == 200);
     CHECK(handler.requests == 2);
 }
 
-TEST_CASE("a connection that is to be refused makes no room for another one", "[server][tls]") {
-    tollgate_test::echo_handler handler;
-    server_settings settings = with_tls();
-    settings.connections_max = 1;
-    server running{handler, settings};
-    REQUIRE(running.start());
-    tls_client first{running.port()};
-    first.write(get + get.substr(0, 8));  // not idle: the next request has begun
-    CHECK(first.read_response().status == 200);
-
+TEST_CASE_METHOD(full_server, "a connection that is to be refused makes no room for another one", "[server][tls]") {
     const tollgate_test::socket_client begins_no_handshake{running.port()};
     tls_client third{running.port()};
     REQUIRE(third.connected());

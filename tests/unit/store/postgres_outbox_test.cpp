@@ -507,6 +507,20 @@ TEST_CASE("hooks are created and deleted while others send to the same host") {
     }
 }
 
+namespace {
+
+/// Adds deliveries for the hook of account 42 that are due at this time.
+void insert_deliveries(const std::string& schema, std::size_t count, instant at) {
+    postgres_server::run(schema, "WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+                                 "SELECT 'sitesmaker', 42, 'site.published', '{}', 0, decode(repeat('ab', 16), 'hex') "
+                                 "FROM generate_series(1, " + std::to_string(count) + ") RETURNING id) "
+                                 "INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+                                 "SELECT made.id, hooks.id, host_id, 0, " + std::to_string(to_unix_milliseconds(at)) +
+                                 " FROM made, tollgate_hooks AS hooks WHERE account_id = 42 RETURNING id");
+}
+
+}  // namespace
+
 TEST_CASE("a backlog of any size is removed, held and released in steps, and listed as if the step were complete") {
     constexpr std::size_t waiting = 3500;
     auto& server = postgres_server::shared();
@@ -515,14 +529,7 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     const auto account = sample_account(), other = sample_account("sitesmaker", 43);
     const auto hook = listen(store, account), beside = listen(store, other);
     const auto make_backlog = [&] {
-        postgres_server::run(schema, "WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, "
-                                    "happened_at, seed) SELECT 'sitesmaker', 42, 'site.published', '{}', 0, "
-                                    "decode(repeat('ab', 16), 'hex') FROM generate_series(1, " +
-                                        std::to_string(waiting) +
-                                        ") RETURNING id) INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, "
-                                        "created_at, at) SELECT made.id, hooks.id, host_id, 0, " +
-                                        std::to_string(to_unix_milliseconds(noon)) +
-                                        " FROM made, tollgate_hooks AS hooks WHERE account_id = 42 RETURNING id");
+        insert_deliveries(schema, waiting, noon);
         postgres_server::run(schema, "UPDATE tollgate_hooks SET ready_at = 0");
     };
     const auto all_are = [&](delivery_state state) {
@@ -594,12 +601,8 @@ TEST_CASE("deliveries that were not held yet are due when their hook is enabled"
     postgres_store store{schema};
     const auto account = sample_account();
     const auto hook = listen(store, account);
-    server.run(schema, "WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
-                       "SELECT 'sitesmaker', 42, 'site.published', '{}', 0, decode(repeat('ab', 16), 'hex') "
-                       "FROM generate_series(1, 2500) RETURNING id) INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, "
-                       "created_at, at, attempts_made) SELECT made.id, hooks.id, host_id, 0, " +
-                           std::to_string(to_unix_milliseconds(noon + std::chrono::hours{1})) +
-                           ", 3 FROM made, tollgate_hooks AS hooks RETURNING id");
+    insert_deliveries(schema, 2500, noon + std::chrono::hours{1});
+    server.run(schema, "UPDATE tollgate_deliveries SET attempts_made = 3");
     // Disabled by another node that held none of them yet.
     server.run(schema, "UPDATE tollgate_hooks SET disabled_at = 0, disable_reason = 'gone', has_backlog = true");
     CHECK_FALSE(value_of(store.enable_hook(sample_account("sitesmaker", 43), hook, noon)));
@@ -638,25 +641,18 @@ TEST_CASE("deliveries are removed in transactions of a hundred at most") {
     postgres_store store{schema};
     const auto account = sample_account();
     const auto hook = listen(store, account);
-    const auto add_deliveries = [&](const char* state) {
-        postgres_server::run(schema, std::string{"WITH made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, "
-                                                 "seed) SELECT 'sitesmaker', 42, 'site.published', '{}', 0, "
-                                                 "decode(repeat('ab', 16), 'hex') FROM generate_series(1, 250) RETURNING id) "
-                                                 "INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, state, at) "
-                                                 "SELECT made.id, hooks.id, host_id, 0, "} +
-                                         state + ", 0 FROM made, tollgate_hooks AS hooks RETURNING id");
-    };
     // With their attempts, more of them might take longer than a statement may.
     own_connection own{schema};
     REQUIRE(own.run("CREATE FUNCTION count_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
                     "IF (SELECT count(*) FROM gone) > 100 THEN RAISE 'too many'; END IF; RETURN NULL; END $$; "
                     "CREATE TRIGGER removed AFTER DELETE ON tollgate_deliveries REFERENCING OLD TABLE AS gone "
                     "FOR EACH STATEMENT EXECUTE FUNCTION count_removed()"));
-    add_deliveries("1");
+    insert_deliveries(schema, 250, from_unix_milliseconds(0));
+    server.run(schema, "UPDATE tollgate_deliveries SET state = 1");
     CHECK(value_of(store.sweep_deliveries(noon, 120)) == 120);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 130);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
-    add_deliveries("0");
+    insert_deliveries(schema, 250, from_unix_milliseconds(0));
     CHECK(value_of(store.delete_hook(account, hook)));
     for (const char* left : {"150", "50", "0"}) {
         CHECK(count_of(schema, "deliveries") == left);
