@@ -159,28 +159,29 @@ TEST_CASE("a transaction that fails at COMMIT is reported as failed") {
 
 TEST_CASE("a transaction rolled back because of another one is repeated") {
     auto& server = postgres_server::shared();
-    auto pool = open_pool(server.new_schema(), {.each = {seconds{3}, seconds{20}}});
+    auto pool = open_pool(server.new_schema(), {.each = {seconds{3}, seconds{20}, seconds{10}}});
     auto setup = pool.make_batch();
     setup.add("CREATE TABLE things (id bigint PRIMARY KEY, count bigint NOT NULL)");
+    setup.add("CREATE SEQUENCE started");
     REQUIRE(pool.run(setup));
     REQUIRE(pool.execute("INSERT INTO things VALUES (1, 0), (2, 0)"));
     std::atomic<int> done{0};
     std::vector<std::thread> both;
     for (const bool first : {true, false})
         both.emplace_back([&pool, &done, first] {
-            for (int n = 0; n < 4; ++n) {
-                auto batch = pool.make_batch();
-                batch.add("UPDATE things SET count = count + 1 WHERE id = $1", std::int64_t{first ? 1 : 2});
-                batch.add("SELECT pg_sleep(0.05)");
-                batch.add("UPDATE things SET count = count + 1 WHERE id = $1", std::int64_t{first ? 2 : 1});
-                if (pool.run(batch)) ++done;
-            }
+            auto batch = pool.make_batch();
+            batch.add("UPDATE things SET count = count + 1 WHERE id = $1", std::int64_t{first ? 1 : 2});
+            batch.add("SELECT nextval('started')");  // other transactions see it, and a rollback does not undo it
+            batch.add("DO 'BEGIN WHILE (SELECT last_value FROM started) < 2 LOOP PERFORM pg_sleep(0.005); END LOOP; END'");
+            batch.add("UPDATE things SET count = count + 1 WHERE id = $1", std::int64_t{first ? 2 : 1});
+            if (pool.run(batch)) ++done;
         });
     for (auto& each : both) each.join();
-    CHECK(done == 8);
+    CHECK(done == 2);
     auto counts = pool.query("SELECT count FROM things");
     REQUIRE(counts);
-    for (int i = 0; i < 2; ++i) CHECK(std::get<0>(**counts->next<std::int64_t>()) == 8);
+    for (int i = 0; i < 2; ++i) CHECK(std::get<0>(**counts->next<std::int64_t>()) == 2);
+    CHECK(std::get<0>(*pool.query("SELECT last_value FROM started")->only<std::int64_t>()) == 3);  // one was rolled back
 }
 
 TEST_CASE("a slow statement is cancelled, and its connection is kept") {
