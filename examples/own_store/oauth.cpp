@@ -139,7 +139,11 @@ result<std::optional<scope_set>> table_store::granted_scopes(user_id user, appli
 result<code_result> table_store::create_code(const new_authorization_code& code) {
     const std::lock_guard transaction{mutex_};
     const auto existing = codes_.find(code.code_digest.bytes());
-    if (existing != codes_.end()) return existing->second.refresh_token ? code_result::spent : code_result::waiting;
+    if (existing != codes_.end()) {
+        if (existing->second.refresh_token) return code_result::spent;
+        if (code.created_at < existing->second.code.expires_at) return code_result::waiting;
+        codes_.erase(existing);
+    }
     const auto client = applications_.find(code.application);
     if (client == applications_.end()) return not_found();
 

@@ -4105,8 +4105,9 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
-    // Stores the code and adds its scopes to the grant, in one step. Changes nothing if the digest already exists, or
-    // if the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone.
+    // Stores the code and adds its scopes to the grant, in one step. Replaces the same code if it expired before it was redeemed.
+    // Otherwise changes nothing if the digest already exists, or if the code is `only_if_granted` and would add a scope, so that a
+    // concurrent revocation is not undone.
     // error_kind::not_found if the application does not exist (any more), invalid if the user's scopes would exceed a
     // scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
@@ -29529,8 +29530,11 @@ TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& part
 }
 
 TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
-    if (const auto existing = codes_.find(code.code_digest); existing != codes_.end())
-        return existing->second.refresh_token ? code_result::spent : code_result::waiting;
+    if (const auto existing = codes_.find(code.code_digest); existing != codes_.end()) {
+        if (existing->second.refresh_token) return code_result::spent;
+        if (code.created_at < existing->second.expires_at) return code_result::waiting;
+        forget_code(code.code_digest);
+    }
     if (applications_.find(code.application) == nullptr) return not_found();
 
     const grant_parties parties{code.application, code.user};
@@ -38506,6 +38510,10 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
 
 TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
+        if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
+                               code.code_digest, code.created_at);
+            !done)
+            return std::move(done).error();
         auto existing =
             on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest)
                 .next<bool>();
@@ -42711,9 +42719,8 @@ TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user
 // <tollgate/store/detail/postgres/grants.ipp>
 
 // A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
-// the lock of its code). For
-// one user and one application these verbs are thus serialised, and each statement after the lock sees what earlier
-// verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
+// the lock of its code). For one user and one application these verbs are thus serialised, and each statement after the lock sees what
+// earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
 
 namespace tollgate::inline v0 {
 
@@ -42737,6 +42744,10 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
                   code.application);
+        batch.add(
+            "DELETE FROM tollgate_codes AS codes USING tollgate_grants AS grants WHERE grants.id = grant_id AND user_id = $1 "
+            "AND application_id = $2 AND code_digest = $3 AND refresh_token_id IS NULL AND expires_at <= $4",
+            code.user, code.application, code.code_digest, code.created_at);
         // Previously granted scopes stay in front, in their order.
         const auto creating = batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "

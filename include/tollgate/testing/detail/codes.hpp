@@ -234,6 +234,23 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(value_of(store.grants_of(user_id{7})).size() == 1, "one user and one application have one grant");
     });
 
+    add("code: one that expired before it was redeemed is created again", [](auto& store) {
+        const auto application = create_sample_application(store);
+        auto again = sample_code(1, application);
+        expect_code(store, again, code_result::created);
+        again.created_at = noon + seconds{60} - milliseconds{1};
+        again.expires_at = noon + seconds{120};
+        expect_code(store, again, code_result::waiting);
+        auto shown = sample_redemption(1, application);
+        shown.now = noon + seconds{60};
+        expect_redemption(store, shown, expired);
+        again.created_at = noon + seconds{60};
+        expect_code(store, again, code_result::created);
+        expect_redemption(store, shown, redeemed);
+        again.created_at = noon + seconds{180};
+        expect_code(store, again, code_result::spent);
+    });
+
     add("code: of users who approve the same device at once, one has a grant", [](auto& store) {
         const auto application = create_sample_application(store);
         for (std::uint64_t round = 0; round < 5; ++round) {

@@ -8,9 +8,8 @@
 #include <string_view>
 
 // A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
-// the lock of its code). For
-// one user and one application these verbs are thus serialised, and each statement after the lock sees what earlier
-// verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
+// the lock of its code). For one user and one application these verbs are thus serialised, and each statement after the lock sees what
+// earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
 
 namespace tollgate::inline v0 {
 
@@ -34,6 +33,10 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
                   code.application);
+        batch.add(
+            "DELETE FROM tollgate_codes AS codes USING tollgate_grants AS grants WHERE grants.id = grant_id AND user_id = $1 "
+            "AND application_id = $2 AND code_digest = $3 AND refresh_token_id IS NULL AND expires_at <= $4",
+            code.user, code.application, code.code_digest, code.created_at);
         // Previously granted scopes stay in front, in their order.
         const auto creating = batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "

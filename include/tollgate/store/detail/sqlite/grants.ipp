@@ -110,6 +110,10 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
 
 TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
+        if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
+                               code.code_digest, code.created_at);
+            !done)
+            return std::move(done).error();
         auto existing =
             on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest)
                 .next<bool>();
