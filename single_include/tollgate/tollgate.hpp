@@ -17383,9 +17383,9 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
         slot_free_.notify_all();
         return std::move(*opened).error();
     }
-    if (!is_probe) {
-        failures_ = 0;
+    if (!is_probe && std::exchange(failures_, 0) > 0) {
         retry_at_.store(0, std::memory_order_relaxed);
+        slot_free_.notify_all();  // who waits for the next try may open one of its own
     }
     return lease{*this, **std::move(opened), generation, is_probe, is_reserved};
 }
@@ -41554,6 +41554,8 @@ private:
     struct state;
     /// Of what the server rolls back because of a concurrent transaction
     static constexpr int tries_max = 3;
+    /// Avoids a repeated conflict of the same two transactions. Holds no connection.
+    static TOLLGATE_DECL void pause_after_conflict(int tries);
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
@@ -41602,12 +41604,15 @@ private:
 template <class Work>
 std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(Work work) {
     for (int tries = 1;; ++tries) {
-        auto on = begin();
-        if (!on) return std::move(on).error();
-        auto done = work(*on);
-        if (done && on->is_open())
-            if (auto committed = on->commit(make_batch()); !committed) done = std::move(committed).error();
-        if (done || !on->may_be_tried_again() || tries == tries_max) return done;
+        {
+            auto on = begin();
+            if (!on) return std::move(on).error();
+            auto done = work(*on);
+            if (done && on->is_open())
+                if (auto committed = on->commit(make_batch()); !committed) done = std::move(committed).error();
+            if (done || !on->may_be_tried_again() || tries == tries_max) return done;
+        }
+        pause_after_conflict(tries);
     }
 }
 
@@ -44021,6 +44026,27 @@ inline constexpr std::array store_steps{
     )"},
     // 7: the beginning of the request of each attempt.
     schema_step{"ALTER TABLE tollgate_attempts ADD COLUMN request bytea NOT NULL DEFAULT ''"},
+    // 8: a new time of expiry of a personal token is a change, too.
+    schema_step{R"(
+        CREATE OR REPLACE FUNCTION tollgate_tell_of_personal_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
+        DECLARE
+            users bigint[];
+        BEGIN
+            IF TG_OP = 'DELETE' THEN
+                users := ARRAY(SELECT DISTINCT user_id FROM before LIMIT 101);
+            ELSE
+                users := ARRAY(SELECT DISTINCT user_id FROM (
+                    SELECT username, user_id, secret_digest, scopes, expires_at FROM before EXCEPT
+                    SELECT username, user_id, secret_digest, scopes, expires_at FROM after) AS changed LIMIT 101);
+            END IF;
+            IF cardinality(users) > 100 THEN
+                PERFORM pg_notify('tollgate_changes', 'all');
+            ELSIF cardinality(users) > 0 THEN
+                PERFORM pg_notify('tollgate_changes', 'users ' || array_to_string(users, ' '));
+            END IF;
+            RETURN NULL;
+        END $body$;
+    )"},
 };
 
 }  // namespace tollgate::postgres
@@ -45182,9 +45208,12 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->error);
         }
-        // Avoids a repeated conflict of the same two transactions.
-        if (kind == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
+        if (kind == try_again) pause_after_conflict(tries);
     }
+}
+
+TOLLGATE_DECL void postgres_database::pause_after_conflict(int tries) {
+    std::this_thread::sleep_for(milliseconds{5 * tries});
 }
 
 TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::batch& batch,

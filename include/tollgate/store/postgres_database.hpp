@@ -146,6 +146,8 @@ private:
     struct state;
     /// Of what the server rolls back because of a concurrent transaction
     static constexpr int tries_max = 3;
+    /// Avoids a repeated conflict of the same two transactions. Holds no connection.
+    static TOLLGATE_DECL void pause_after_conflict(int tries);
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
@@ -194,12 +196,15 @@ private:
 template <class Work>
 std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(Work work) {
     for (int tries = 1;; ++tries) {
-        auto on = begin();
-        if (!on) return std::move(on).error();
-        auto done = work(*on);
-        if (done && on->is_open())
-            if (auto committed = on->commit(make_batch()); !committed) done = std::move(committed).error();
-        if (done || !on->may_be_tried_again() || tries == tries_max) return done;
+        {
+            auto on = begin();
+            if (!on) return std::move(on).error();
+            auto done = work(*on);
+            if (done && on->is_open())
+                if (auto committed = on->commit(make_batch()); !committed) done = std::move(committed).error();
+            if (done || !on->may_be_tried_again() || tries == tries_max) return done;
+        }
+        pause_after_conflict(tries);
     }
 }
 

@@ -221,9 +221,12 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->error);
         }
-        // Avoids a repeated conflict of the same two transactions.
-        if (kind == try_again) std::this_thread::sleep_for(milliseconds{5 * tries});
+        if (kind == try_again) pause_after_conflict(tries);
     }
+}
+
+TOLLGATE_DECL void postgres_database::pause_after_conflict(int tries) {
+    std::this_thread::sleep_for(milliseconds{5 * tries});
 }
 
 TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::batch& batch,

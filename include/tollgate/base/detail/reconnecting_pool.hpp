@@ -273,9 +273,9 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
         slot_free_.notify_all();
         return std::move(*opened).error();
     }
-    if (!is_probe) {
-        failures_ = 0;
+    if (!is_probe && std::exchange(failures_, 0) > 0) {
         retry_at_.store(0, std::memory_order_relaxed);
+        slot_free_.notify_all();  // who waits for the next try may open one of its own
     }
     return lease{*this, **std::move(opened), generation, is_probe, is_reserved};
 }

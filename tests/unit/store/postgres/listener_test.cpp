@@ -324,6 +324,11 @@ TEST_CASE_METHOD(two_nodes, "frequent changes send no notification and evict not
     CHECK(notifications() == std::vector<std::string>{});
     CHECK(value_of(other.revoke_access_token(access_token(1).token_digest)));
     CHECK(notifications() == std::vector<std::string>{"users 7"});
+    for (const char* change : {"scopes = 'x'", "expires_at = 1"}) {  // by hand
+        CAPTURE(change);
+        postgres_server::run(schema, std::string{"UPDATE tollgate_personal_tokens SET "} + change + " WHERE username = 'tgu_b'");
+        CHECK(notifications() == std::vector<std::string>{"users 7"});
+    }
     server.run("NOTIFY tollgate_changes, 'users 5 8'");  // by an integrator's own tables
     CHECK(keeps("tgu_a", [&] { server.run("NOTIFY tollgate_changes, 'users 5 8'"); }));
     for (const char* each : {"users 5 7", "all", "", "users", "users 5,7", "users x", "users 0", "users -5", "groups 5"}) {

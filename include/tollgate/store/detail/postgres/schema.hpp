@@ -355,6 +355,27 @@ inline constexpr std::array store_steps{
     )"},
     // 7: the beginning of the request of each attempt.
     schema_step{"ALTER TABLE tollgate_attempts ADD COLUMN request bytea NOT NULL DEFAULT ''"},
+    // 8: a new time of expiry of a personal token is a change, too.
+    schema_step{R"(
+        CREATE OR REPLACE FUNCTION tollgate_tell_of_personal_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
+        DECLARE
+            users bigint[];
+        BEGIN
+            IF TG_OP = 'DELETE' THEN
+                users := ARRAY(SELECT DISTINCT user_id FROM before LIMIT 101);
+            ELSE
+                users := ARRAY(SELECT DISTINCT user_id FROM (
+                    SELECT username, user_id, secret_digest, scopes, expires_at FROM before EXCEPT
+                    SELECT username, user_id, secret_digest, scopes, expires_at FROM after) AS changed LIMIT 101);
+            END IF;
+            IF cardinality(users) > 100 THEN
+                PERFORM pg_notify('tollgate_changes', 'all');
+            ELSIF cardinality(users) > 0 THEN
+                PERFORM pg_notify('tollgate_changes', 'users ' || array_to_string(users, ' '));
+            END IF;
+            RETURN NULL;
+        END $body$;
+    )"},
 };
 
 }  // namespace tollgate::postgres
