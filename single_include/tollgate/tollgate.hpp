@@ -36759,7 +36759,7 @@ TOLLGATE_DECL void attempt_run::start() {
 
 TOLLGATE_DECL void attempt_run::cut_off() noexcept {
     if (ended_) return;
-    if (!written_) return end_not_attempted({});
+    if (!written_ && !parser_.head_complete()) return end_not_attempted({});
     result_.front().cut_off = !parser_.head_complete();
     end_as(attempt_end::broken_off, {});
 }

@@ -719,6 +719,23 @@ TEST_CASE("a cut-off attempt whose request was sent says so") {
     CHECK(result.end == attempt_end::broken_off);
 }
 
+TEST_CASE("a cut-off attempt that has a response, but has not sent all of its request, is not cut off") {
+    gate rest;
+    scripted_peer peer{[&](peer_connection& client, int) {
+        client.write("HTTP/1.1 410 Gone\r\n\r\n");
+        rest.wait();
+    }};
+    CHECK(eventually([&] {  // on a busy machine the response may arrive later
+        fixture setup;
+        const auto number = setup.send(at(peer), std::string(std::size_t{1} << 24, 'x'));
+        std::this_thread::sleep_for(std::chrono::milliseconds{50});
+        setup.client->abort();
+        const auto result = setup.owner->wait_for(number);
+        return result.tried && !result.cut_off && result.status == 410;
+    }));
+    rest.open();
+}
+
 TEST_CASE("a client whose executor never runs can be destroyed") {
     asio::io_context context;
     auto client = hook_client::make(context.get_executor(), {}, std::make_shared<test_owner>());
