@@ -7193,6 +7193,20 @@ template <class Endpoint>
     else return false;
 }
 
+/// The response of an endpoint that does not have to wait for it; empty if it has to.
+template <class Endpoint, class... Values>
+[[nodiscard]] std::optional<result<void>> respond_without_waiting([[maybe_unused]] const Endpoint& endpoint,
+                                                                  [[maybe_unused]] api_call& call, const Values&... values) {
+    if constexpr (never_waits<Endpoint>()) {
+        return endpoint(call, values...);
+    } else if constexpr (requires { endpoint.respond_without_waiting(call, values...); }) {
+        return endpoint.respond_without_waiting(call, values...);
+    } else if constexpr (requires { { endpoint.respond_from_cache(call, values...) } -> std::same_as<bool>; }) {
+        if (endpoint.respond_from_cache(call, values...)) return result<void>{};
+    }
+    return std::nullopt;
+}
+
 /// Calls an endpoint. The name of `run`, which stack traces show, contains neither the path nor the table.
 template <class Endpoint, class... Readers>
 struct endpoint_caller {
@@ -7214,13 +7228,7 @@ struct endpoint_caller {
         return with_parsed(match, of_service, std::index_sequence_for<Readers...>{},
                            [&](const auto&... values) -> std::optional<result<void>> {
             if (!(static_cast<bool>(values) && ...)) return not_found();
-            if constexpr (never_waits<Endpoint>()) {
-                return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
-            } else if constexpr (requires(const Endpoint& e) { { e.respond_from_cache(call, *values...) } -> std::same_as<bool>; }) {
-                if (with_endpoint(endpoint, [&](const Endpoint& target) { return target.respond_from_cache(call, *values...); }))
-                    return result<void>{};
-            }
-            return std::nullopt;
+            return with_endpoint(endpoint, [&](const Endpoint& target) { return respond_without_waiting(target, call, *values...); });
         });
     }
 
@@ -7263,11 +7271,23 @@ struct with_query {
     template <class... Values>
         requires(std::is_invocable_r_v<result<void>, const Endpoint&, api_call&, const Values&..., const typename Readers::type&...>)
     result<void> operator()(api_call& call, const Values&... values) const {
+        return with_read(call, [&](const auto&... read) -> result<void> { return endpoint(call, values..., read...); });
+    }
+
+    /// The refusal of an invalid parameter does not wait.
+    template <class... Values>
+    std::optional<result<void>> respond_without_waiting(api_call& call, const Values&... values) const {
+        return with_read(call, [&](const auto&... read) { return pipeline::respond_without_waiting(endpoint, call, values..., read...); });
+    }
+
+private:
+    template <class Use>
+    static auto with_read(const api_call& call, Use use) -> std::invoke_result_t<Use, const typename Readers::type&...> {
         std::tuple<typename Readers::type...> read;
         std::optional<error> failure;
         const auto parse = [&](auto&... each) { return (Readers::read(call.request().target.query, each, failure) && ...); };
-        if (!std::apply(parse, read)) return *std::move(failure);
-        return std::apply([&](const auto&... each) -> result<void> { return endpoint(call, values..., each...); }, read);
+        if (!std::apply(parse, read)) return result<void>{*std::move(failure)};
+        return std::apply(use, read);
     }
 };
 
@@ -7538,7 +7558,7 @@ struct service_access_rule {
 };
 
 /// The access rules: every client; every client with valid credentials; credentials with a scope of the service in the path,
-/// for reading or for everything; credentials with a named scope.
+/// for reading or for everything; credentials with a named scope, whose text must outlive the routes, as a literal does.
 inline constexpr access_rule open_to_all{access_rule::kind::open};
 inline constexpr access_rule any_caller{access_rule::kind::any_caller};
 inline constexpr service_access_rule read_of_service{access_rule::kind::service_read};

@@ -113,7 +113,7 @@ struct service_access_rule {
 };
 
 /// The access rules: every client; every client with valid credentials; credentials with a scope of the service in the path,
-/// for reading or for everything; credentials with a named scope.
+/// for reading or for everything; credentials with a named scope, whose text must outlive the routes, as a literal does.
 inline constexpr access_rule open_to_all{access_rule::kind::open};
 inline constexpr access_rule any_caller{access_rule::kind::any_caller};
 inline constexpr service_access_rule read_of_service{access_rule::kind::service_read};

@@ -26,6 +26,10 @@ struct item_code {
     std::string letters;
 };
 
+struct slow_store : memory_store {
+    static constexpr bool blocking = true;
+};
+
 struct hooks_reader {
     static constexpr bool needs_hooks = true;
     result<void> operator()(api_call&, const std::optional<std::string>&) const { return {}; }
@@ -225,6 +229,42 @@ TEST_CASE("query parameters have the types of their names", "[pipeline][route_ta
                                    route_table{on_get<"/items?{q}">(open_to_all, [](api_call&, const auto&) -> result<void> { return {}; })} +
                                        route_table{on_get<"/items">(open_to_all, same_path)}}),
                       "tollgate: two routes for GET /items");
+}
+
+TEST_CASE("an endpoint with query parameters can respond from a cache, and a refusal does not wait", "[pipeline][route_table]") {
+    struct cached_notes {
+        bool respond_from_cache(api_call& call, const std::optional<std::int64_t>& page) const {
+            if (!page) return false;
+            call.response().body() = "cached";
+            return true;
+        }
+        result<void> operator()(api_call& call, const std::optional<std::int64_t>&) const {
+            call.response().body() = "queried";
+            return {};
+        }
+    };
+    shop_directory users;
+    slow_store store;
+    account_api api{shop_settings(), users, store, route_table{on_get<"/notes?{page}">(open_to_all, cached_notes{})}};
+    struct {
+        const char* query;
+        http::handle_step expected;
+        status expected_status;
+    } const rows[] = {
+        {"?page=3", http::handle_step::done, status::ok},
+        {"?page=0", http::handle_step::done, status::unprocessable_content},
+        {"", http::handle_step::needs_worker, status::ok},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.query);
+        test_request request{method::get, "/v1/notes" + std::string{row.query}};
+        http::response response;
+        http::handler_state state;
+        CHECK(api.advance(request.view(), response, state, http::thread_kind::io) == row.expected);
+        CHECK(response.status() == row.expected_status);
+        CHECK(response.body().empty() == (row.expected == http::handle_step::needs_worker));
+        state.clear();
+    }
 }
 
 TEST_CASE("an integer parameter has one spelling and its bounds", "[pipeline][route_table]") {
