@@ -2,6 +2,7 @@
 
 #include "admin_commands.hpp"
 #include "check.hpp"
+#include "data_directory.hpp"
 #include "failure.hpp"
 #include "output.hpp"
 #include "password_hash.hpp"
@@ -144,10 +145,10 @@ public:
     nlohmann::ordered_json operator()(const revoke_token& arguments) const {
         auto users = database_.users();
         auto store = database_.store();
-        const auto owner = expect(users.owner_of(arguments.token), "cannot look for the token");
+        const auto owner = expect(users.owner_of(arguments.token), "cannot look up the token");
         if (!owner) throw no_such("token", arguments.token);
         std::string description;
-        for (const auto& each : expect(store.personal_tokens_of(*owner), "cannot look for the token"))
+        for (const auto& each : expect(store.personal_tokens_of(*owner), "cannot look up the token"))
             if (each.id == arguments.token) description = each.description;
         if (!expect(store.revoke_personal_token(arguments.token), "cannot revoke the token")) throw no_such("token", arguments.token);
         record(users, store, activity_kind::token_revoked, *owner, description);
@@ -191,7 +192,7 @@ public:
     nlohmann::ordered_json operator()(const delete_app& arguments) const {
         auto users = database_.users();
         auto store = database_.store();
-        const auto found = expect(store.find_application(arguments.client_id.view()), "cannot look for the application");
+        const auto found = expect(store.find_application(arguments.client_id.view()), "cannot look up the application");
         if (!found || !expect(store.delete_application(found->owner, found->id), "cannot delete the application"))
             throw run_error{"there is no application '" + std::string{arguments.client_id.view()} + "'."};
         record(users, store, activity_kind::application_deleted, found->owner, found->name);
@@ -229,7 +230,7 @@ public:
     nlohmann::ordered_json operator()(const resend_delivery& arguments) const {
         auto users = database_.users();
         auto store = database_.store();
-        const auto account = expect(users.account_of_delivery(arguments.delivery), "cannot look for the delivery");
+        const auto account = expect(users.account_of_delivery(arguments.delivery), "cannot look up the delivery");
         if (!account) throw no_such("delivery", arguments.delivery);
         auto done = store.resend(*account, arguments.delivery, database_.now(store));
         if (!done && done.error().kind == tollgate::error_kind::conflict)
@@ -250,12 +251,18 @@ public:
     nlohmann::ordered_json operator()(const check&) const {
         check_report report;
         report.add("certificate", [this] { return check_certificate(database_.settings); });
-        report.add("secret_keys", [this] { return check_secret_keys(database_.settings); });
-        report.add("store", [this] {
+        std::optional<tollgate::secret_keys> keys;  // empty if they cannot be read
+        report.add("secret_keys", [&]() -> nlohmann::ordered_json {
+            const auto& file = database_.settings.secret_key_file;
+            keys = read_secret_keys(file);
+            if (file.empty()) return nullptr;
+            return {{"file", file.string()}};
+        });
+        report.add("store", [&] {
             database_.check_integrity();
             const auto schema = database_.schema();
             auto printed = check_schema(schema.store);
-            if (schema.store.version >= schema.store.newest) check_keys_of(database_.settings, database_.one_secret_of_each_key());
+            if (keys && schema.store.version >= schema.store.newest) check_keys_of(*keys, database_.one_secret_of_each_key());
             printed["directory"] = check_schema(schema.directory);
             return printed;
         });
@@ -287,7 +294,7 @@ public:
         event.at = database_.now(store);
         // A running server notices the new deliveries by itself; otherwise they are sent when a server starts.
         const auto deliveries =
-            expect(tollgate::publish(store, reference_services(), event, event.at), "cannot report the event");
+            expect(tollgate::publish(store, reference_services(), event, event.at), "cannot publish the event");
         record_of(event.account, users, store, activity_kind::event_reported, event.name);
         return {{"deliveries", deliveries}};
     }
@@ -301,7 +308,7 @@ private:
 
     template <class Users>
     static user_record find_user(Users& users, tollgate::user_id user) {
-        auto found = expect(users.users_from(user, 1), "cannot look for the user");
+        auto found = expect(users.users_from(user, 1), "cannot look up the user");
         if (found.empty() || found.front().id != user) throw no_such_user(user);
         return std::move(found.front());
     }
@@ -314,7 +321,7 @@ private:
 
     /// To the library, an account that does not exist is an account without webhooks.
     void expect_account(const tollgate::account_ref& account) const {
-        if (!expect(database_.users().owner_of(account), "cannot look for the account"))
+        if (!expect(database_.users().owner_of(account), "cannot look up the account"))
             throw run_error{"there is no account " + std::to_string(account.account.value()) + " at " +
                             std::string{account.service.view()} + "."};
     }
@@ -350,7 +357,7 @@ private:
     static tollgate::account_ref account_of(Store& store, tollgate::hook_id hook) {
         const auto services = reference_services();
         for (const auto& each : services.services())
-            if (const auto found = expect(store.account_of_hook(each.name, hook), "cannot look for the webhook")) return *found;
+            if (const auto found = expect(store.account_of_hook(each.name, hook), "cannot look up the webhook")) return *found;
         throw no_such("webhook", hook);
     }
 

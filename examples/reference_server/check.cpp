@@ -1,7 +1,6 @@
 #include "check.hpp"
 
 #include "certificate.hpp"
-#include "data_directory.hpp"
 #include "failure.hpp"
 
 #include <tollgate/server/server.hpp>
@@ -47,15 +46,7 @@ ordered_json check_certificate(const settings& settings) {
     return {{"file", files.certificate.string()}, {"expires_at", expires_at}};
 }
 
-ordered_json check_secret_keys(const settings& settings) {
-    if (settings.secret_key_file.empty()) return nullptr;
-    static_cast<void>(read_secret_keys(settings.secret_key_file));
-    return {{"file", settings.secret_key_file.string()}};
-}
-
-void check_keys_of(const settings& settings, const std::vector<std::string>& secrets) {
-    if (secrets.empty()) return;
-    const auto keys = read_secret_keys(settings.secret_key_file);
+void check_keys_of(const tollgate::secret_keys& keys, const std::vector<std::string>& secrets) {
     // Without its webhook a secret cannot be decrypted; what matters is whether its key is known.
     for (const std::string& each : secrets)
         if (const auto tried = keys.decrypt(each, {}); !tried && tried.error().kind == tollgate::error_kind::unavailable)

@@ -3,6 +3,7 @@
 #include "settings.hpp"
 
 #include <tollgate/base/result.hpp>
+#include <tollgate/base/secret.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
 #include <nlohmann/json.hpp>
@@ -28,14 +29,12 @@ private:
 
 /// The files of --tls-cert and --tls-key: they match, and are valid today.
 [[nodiscard]] nlohmann::ordered_json check_certificate(const settings& settings);
-/// The file of --secret-key-file holds one or two keys.
-[[nodiscard]] nlohmann::ordered_json check_secret_keys(const settings& settings);
 /// One of the webhook secrets that are encrypted with each key, for the current tables.
 inline constexpr const char* select_one_secret_of_each_key =
     "SELECT min(secret) FROM (SELECT secret FROM tollgate_hooks UNION ALL SELECT secret FROM tollgate_hook_secrets) AS secrets "
     "WHERE secret LIKE 'aes256gcm.%' GROUP BY substr(secret, 1, 18)";
-/// Whether the file has the keys of these encrypted secrets: without them, `serve` does not start.
-void check_keys_of(const settings& settings, const std::vector<std::string>& secrets);
+/// Whether `keys` has the keys of these encrypted secrets: without them, `serve` does not start.
+void check_keys_of(const tollgate::secret_keys& keys, const std::vector<std::string>& secrets);
 /// Whether Redis responds.
 [[nodiscard]] nlohmann::ordered_json check_limits(const settings& settings);
 /// Whether there are tables, of a version that this program can use.

@@ -82,7 +82,7 @@ private:
         by_range_.try_emplace(range);
         bool admitted = false;
         try {
-            admitted = running_ < bounds_.running_max && queue_.empty();
+            admitted = running_ < bounds_.running_max;  // then nobody waits: `release` admits the next client
             if (admitted) admit(range, requester.is_known_browser);
             else admitted = make_queue_slot(range, requester.is_known_browser) && wait_for_turn(hold, range, requester);
         } catch (...) {

@@ -2,8 +2,6 @@
 
 #include "text_values.hpp"
 
-#include <tollgate/base/limits.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -23,14 +21,15 @@ struct location {
     std::string connection_string = {};  ///< of `postgres`; never shown, because it may contain a password
 };
 
-/// Everything that flags and the configuration file can say, checked. See `tollgate-server serve --help`.
+/// Everything that flags and the configuration file can say, checked. See `tollgate-server serve --help`. The defaults are
+/// those of the flags.
 struct settings {
     std::filesystem::path data = "./tollgate-data";
     std::optional<location> store;  ///< none: a SQLite file in `data`; see `store_location`
-    std::size_t store_connections = 16;
-    tollgate::seconds cached_for{30};  ///< how long credentials, balances and quotas of PostgreSQL are cached
+    std::size_t store_connections{};
+    tollgate::seconds cached_for{};  ///< how long credentials, balances and quotas of PostgreSQL are cached
     std::string limits_url;  ///< empty: in memory; never shown, because it may contain a password
-    std::uint32_t limit_lease = 1;
+    std::uint32_t limit_lease{};
     std::filesystem::path limits_ca;  ///< empty: the system's authorities
     std::vector<listen_address> listen;
     std::optional<listen_address> admin_listen;  ///< none: no listener for operators
@@ -42,20 +41,20 @@ struct settings {
     std::string base_url;  ///< empty: from `listen`
     std::string auth_url;  ///< empty: from `listen`
     std::vector<tollgate::ip_network> trusted_proxies;
-    tollgate::forwarding_field client_named_by = tollgate::forwarding_field::x_forwarded_for;
+    tollgate::forwarding_field client_named_by{};
     std::vector<std::string> cors_origins;  ///< as given; empty: any, `none` alone: CORS is off
     tollgate::quota anonymous_limit;
     tollgate::quota user_limit;
-    tollgate::seconds access_token_lifetime{3600};
+    tollgate::seconds access_token_lifetime{};
     std::filesystem::path secret_key_file;  ///< empty: webhook secrets are stored in plain text
     bool allow_private_targets = false;
     std::vector<tollgate::milliseconds> webhook_retry;
-    std::size_t webhook_minute_limit = 0;  ///< 0: no bound
-    std::size_t header_bytes_max = tollgate::limits::header_bytes_default;
-    std::size_t body_bytes_max = tollgate::limits::body_bytes_default;
-    tollgate::milliseconds header_timeout{10'000};
-    tollgate::milliseconds idle_timeout{60'000};
-    std::size_t connections_max = 10'000;
+    std::size_t webhook_minute_limit{};  ///< 0: no bound
+    std::size_t header_bytes_max{};
+    std::size_t body_bytes_max{};
+    tollgate::milliseconds header_timeout{};
+    tollgate::milliseconds idle_timeout{};
+    std::size_t connections_max{};
     bool demo = false;
     log_form log = log_form::text;
 
