@@ -247,6 +247,9 @@ inline void remove_final_slashes(std::string& text) { text.erase(without_final_s
     return true;
 }
 
+/// Whether `c` is a visible ASCII character: neither a control character nor a space (VCHAR, RFC 5234).
+[[nodiscard]] constexpr bool is_visible_ascii(char c) noexcept { return c > ' ' && c <= '~'; }
+
 /// `text` without optional whitespace (SP, HTAB) at both ends (RFC 9110 section 5.6.3).
 [[nodiscard]] constexpr std::string_view trim_ows(std::string_view text) noexcept {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -356,6 +359,37 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
 /// characters that `is_visible_line` refuses are escaped, as `\x1b` or `\u202e`. Line ends become `\n`. The input may
 /// be truncated: an incomplete sequence at its end is dropped.
 [[nodiscard]] TOLLGATE_DECL std::string make_readable(std::string_view bytes);
+
+namespace detail {
+
+/// Reads a file with one key per line. Skips blank lines and comments, which start with `#`.
+class key_file_lines {
+public:
+    explicit key_file_lines(std::string_view file) noexcept : left_{file} {}
+
+    /// The next key, without blanks around it; empty at the end.
+    [[nodiscard]] std::optional<std::string_view> next() noexcept {
+        while (!left_.empty()) {
+            ++number_;
+            const std::size_t end = left_.find('\n');
+            std::string_view line = left_.substr(0, end);
+            left_.remove_prefix(end == std::string_view::npos ? left_.size() : end + 1);
+            if (line.ends_with('\r')) line.remove_suffix(1);
+            line = trim_ows(line);
+            if (!line.empty() && line.front() != '#') return line;
+        }
+        return std::nullopt;
+    }
+
+    /// The number of the line that `next` returned last.
+    [[nodiscard]] std::size_t number() const noexcept { return number_; }
+
+private:
+    std::string_view left_;
+    std::size_t number_ = 0;
+};
+
+}  // namespace detail
 
 }  // namespace tollgate
 
@@ -2099,6 +2133,16 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     return trim_ows(value.substr(0, value.find(';')));
 }
 
+/// The credentials of an Authorization field of this scheme: `auth-scheme 1*SP credentials` (RFC 9110 section 11.4). Empty for a
+/// scheme without credentials, none for another scheme.
+[[nodiscard]] constexpr std::optional<std::string_view> credentials_of(std::string_view value, std::string_view scheme) noexcept {
+    if (value.size() < scheme.size() || !ascii_iequals({value.data(), scheme.size()}, scheme)) return std::nullopt;
+    value.remove_prefix(scheme.size());
+    if (!value.empty() && value.front() != ' ') return std::nullopt;
+    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+    return value;
+}
+
 inline constexpr std::string_view content_coding_reason = "Send the body without a Content-Encoding.";
 
 }  // namespace tollgate::http::detail
@@ -2241,8 +2285,8 @@ struct request {
 
 namespace tollgate::inline v0::http {
 
-/// What the server refuses by itself: malformed bytes (400), timeout (408), target too long (414), a host that it does not serve
-/// (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
+/// What the server refuses before a handler sees it: malformed bytes (400), timeout (408), target too long (414), a host that it
+/// does not serve (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
 struct refusal {
     http::status status = http::status::bad_request;
     std::string_view reason;  ///< one sentence for the client, with static storage: the rule that was broken
@@ -2251,11 +2295,21 @@ struct refusal {
     const http::request* request = nullptr;  ///< null if its head was malformed or incomplete; valid during the call
 };
 
-/// The status for a method that the path does not support: 501 for an unknown method, otherwise 405, which needs `Allow` (RFC
-/// 9110 section 9.1).
-[[nodiscard]] constexpr status refused_method_status(method sent) noexcept {
-    return sent == method::other ? status::not_implemented : status::method_not_allowed;
+/// For a request whose method the path does not support: adds `Allow`. Responds to OPTIONS with 204; otherwise sets and returns the
+/// status of the refusal, 501 for an unknown method and 405 for the others (RFC 9110 section 9.1), whose body the caller writes.
+[[nodiscard]] inline std::optional<status> refuse_method(const request& sent, response& response, field_value allowed) {
+    response.add("Allow", allowed);
+    if (sent.method == method::options) {
+        response.set_status(status::no_content);
+        return std::nullopt;
+    }
+    const status refused = sent.method == method::other ? status::not_implemented : status::method_not_allowed;
+    response.set_status(refused);
+    return refused;
 }
+
+/// Whether a request only reads: GET or HEAD.
+[[nodiscard]] constexpr bool is_read(method sent) noexcept { return sent == method::get || sent == method::head; }
 
 /// A function from request to response. `account_api`, `authorization_server`, `account_pages` and `site` are handlers;
 /// they are called by `server`, by another framework such as Boost.Beast, or by a unit test.
@@ -2435,6 +2489,9 @@ concept knows_its_mounts = requires(const H& h) {
 /// A type-erased reference to a handler, so that `server` is not a template. The handler must outlive it.
 class handler_ref {
 public:
+    /// A handler is assumed to block where only the type of its reference is known, as in a `site` of references.
+    static constexpr bool blocking = true;
+
     /// Refers to `target`, which must outlive it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
@@ -2450,7 +2507,7 @@ public:
             advance_ = [](void* object, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
                 return http::advance(*static_cast<H*>(object), request, response, state, thread);
             };
-            blocking_ = handler_blocks<H>();
+            may_block_ = handler_blocks<H>();
         }
     }
 
@@ -2462,14 +2519,14 @@ public:
         return advance_(target_, request, response, state, thread);
     }
     /// Whether any request may need a worker.
-    [[nodiscard]] bool blocking() const noexcept { return blocking_; }
+    [[nodiscard]] bool may_block() const noexcept { return may_block_; }
 
 private:
     void* target_;
     void (*handle_request_)(void*, const request&, response&) noexcept = nullptr;
     void (*handle_refusal_)(void*, const refusal&, response&) noexcept = nullptr;
     handle_step (*advance_)(void*, const request&, response&, handler_state&, thread_kind) noexcept = nullptr;
-    bool blocking_ = false;
+    bool may_block_ = false;
 };
 
 static_assert(resumable_handler<handler_ref>);
@@ -3467,7 +3524,7 @@ namespace tollgate::inline v0 {
 [[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
     if (text.empty()) return false;
     for (char c : text)
-        if (c <= ' ' || c > '~' || c == '"' || c == '\\' || c == ',') return false;
+        if (!is_visible_ascii(c) || c == '"' || c == '\\' || c == ',') return false;
     return true;
 }
 
@@ -4258,8 +4315,9 @@ struct request_record {
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
-/// What the server refused by itself: malformed bytes, a timeout, overload, a host that it does not serve. The context has an id, a
-/// trace, the client and the time. If the head arrived (`refusal.request`), id and trace are the client's. Views: valid during the call.
+/// What the server refused before a handler saw it: malformed bytes, a timeout, overload, a host that it does not serve. The context
+/// has an id, a trace, the client and the time. If the head arrived (`refusal.request`), id and trace are the client's. Views: valid
+/// during the call.
 struct refusal_record {
     const request_context& context;
     const http::refusal& refusal;
@@ -6683,16 +6741,6 @@ struct authentication {
     }
 };
 
-/// The credentials of an Authorization field of this scheme: `auth-scheme 1*SP credentials` (RFC 9110 section 11.4). Empty for a
-/// scheme without credentials, none for another scheme.
-[[nodiscard]] constexpr std::optional<std::string_view> credentials_of(std::string_view value, std::string_view scheme) noexcept {
-    if (value.size() < scheme.size() || !ascii_iequals({value.data(), scheme.size()}, scheme)) return std::nullopt;
-    value.remove_prefix(scheme.size());
-    if (!value.empty() && value.front() != ' ') return std::nullopt;
-    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-    return value;
-}
-
 /// Calls `use` with the API's authenticator of this number.
 template <class Authenticators, class Use>
 void with_authenticator(const Authenticators& authenticators, std::size_t number, Use&& use) {
@@ -6719,7 +6767,7 @@ void read_authorization(const Authenticators& authenticators, const http::reques
     const auto try_one = [&](const auto& held) {
         const auto& authenticator = policy(held);
         const auto number = next++;
-        const auto credentials = credentials_of(sent, authenticator.scheme);
+        const auto credentials = http::detail::credentials_of(sent, authenticator.scheme);
         if (!credentials) return false;
         auth.authenticator = number;
         if constexpr (token_authenticator<std::remove_cvref_t<decltype(authenticator)>>) {
@@ -6776,8 +6824,9 @@ template <class Authenticators, class Store>
             constexpr bool blocks = http::handler_blocks<Store>() || http::handler_blocks<type>();
             if (blocks && thread == http::thread_kind::io) return;
             const auto sent = request.fields.find(http::field_id::authorization);
+            const auto credentials = http::detail::credentials_of(sent, authenticator.scheme).value_or(std::string_view{});
             done = true;
-            auto caller = authenticator.identify(credentials_of(sent, authenticator.scheme).value_or(std::string_view{}), store, now);
+            auto caller = authenticator.identify(credentials, store, now);
             if (!caller) return auth.fail(std::move(caller).error());
             auth.state = *caller ? auth_state::authenticated : auth_state::bad_credentials;
             if (*caller) auth.caller.emplace(**caller);
@@ -7940,7 +7989,7 @@ template <rate_limiter Limiter>
     return limit_decision::unused(allowed, now);
 }
 
-/// The Error object for what the server refuses by itself. It is not counted, because its sender is not authenticated. Never waits.
+/// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
 template <class Policies, class Settings>
 void respond_refusal(Policies& policies, const Settings& settings, std::string_view docs_url, const http::refusal& refusal,
                      http::response& response) {
@@ -9042,7 +9091,7 @@ struct device_texts {
     std::string_view code = "Code";
     std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
     std::string_view next = "Continue";
-    std::string_view malformed = "A code has 8 letters and no vowels, such as BCDF-GHJK.";
+    std::string_view malformed = "Enter a code of 8 letters without vowels, for example BCDF-GHJK.";
     std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current one.";
     std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
     std::string_view asks = "A device with {} requests access to your account at {}.";  ///< and the operator
@@ -9333,7 +9382,7 @@ struct application_texts {
     std::string_view renew_warning =
         "The current secret of {} stays valid until you remove it. Switch your application to the new one first.";
     std::string_view renew_again_warning =
-        "The current secret of {} stays valid as well. The previous secret will stop working immediately.";
+        "The current secret of {} stays valid. The old secret will stop working immediately.";
     std::string_view renew_button = "Generate a new secret";
     std::string_view remove_secret = "Remove old secret";
     std::string_view remove_secret_warning = "The old secret of {} will stop working immediately.";
@@ -9347,7 +9396,7 @@ struct application_texts {
     std::string_view own_access = "Access to your own account";
     std::string_view own_access_hint =
         "With its client ID and secret, the application can then get tokens for your accounts without asking anyone "
-        "(client credentials grant). If you remove this, those tokens are revoked.";
+        "(client credentials grant). If you turn this off, those tokens are revoked.";
     std::string_view acts_for_owner = "Allow access to my own account";
     std::string_view type_name = "Type {} to confirm";
     std::string_view wrong_name = "{} has users. To delete it, type its name.";
@@ -9395,7 +9444,7 @@ struct activity_texts {
     std::string_view token_revoked = "Revoked the token {}";
     std::string_view application_registered = "Registered the application {}";
     std::string_view client_secret_replaced = "Generated a new secret for the application {}";
-    std::string_view client_secret_removed = "Removed the older secret of the application {}";
+    std::string_view client_secret_removed = "Removed the old secret of the application {}";
     std::string_view application_deleted = "Deleted the application {}";
     std::string_view access_granted = "Authorized the application {}";
     std::string_view access_revoked = "Revoked the access of the application {}";
@@ -9410,7 +9459,7 @@ struct activity_texts {
     std::string_view deliveries_resent = "Sent the failed deliveries of webhook {} again";
     std::string_view session_ended = "Signed out another session";
     std::string_view other_sessions_ended = "Signed out everywhere else";
-    std::string_view user_added = "Created the account with the login {}";
+    std::string_view user_added = "Created the account with the username {}";
     std::string_view user_disabled = "Disabled the account";
     std::string_view user_enabled = "Enabled the account";
     std::string_view user_deleted = "Deleted the account";
@@ -9419,7 +9468,7 @@ struct activity_texts {
     std::string_view quota_set = "Set the rate limit to {} requests a day";
     std::string_view quota_reset = "Set the rate limit to the default";
     std::string_view account_added = "Added the account {}";
-    std::string_view event_reported = "Reported the event {}";
+    std::string_view event_reported = "Published the event {}";
 };
 
 /// The overview. `{}` is a number unless a comment says otherwise.
@@ -10736,8 +10785,8 @@ public:
     /// Empty for a path outside of the site.
     [[nodiscard]] std::optional<page_place> find(std::string_view path) const noexcept {
         for (const page_language& each : languages_)
-            if (is_below(path, each.root)) return page_place{&each, path.substr(each.root.size())};
-        if (!is_below(path, site_.root)) return std::nullopt;
+            if (http::detail::is_below(path, each.root)) return page_place{&each, path.substr(each.root.size())};
+        if (!http::detail::is_below(path, site_.root)) return std::nullopt;
         return page_place{nullptr, path.substr(site_.root.size())};
     }
 
@@ -10764,10 +10813,6 @@ private:
             }
         }
         if (languages_.empty()) throw std::invalid_argument{"tollgate: a theme has no texts"};
-    }
-
-    [[nodiscard]] static bool is_below(std::string_view path, std::string_view root) noexcept {
-        return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
     }
 
     Theme theme_;
@@ -10891,10 +10936,9 @@ namespace tollgate::inline v0::oauth {
 /// could not be read.
 template <class Pages>
 [[nodiscard]] std::optional<parameters> read_page_or_answer(const http::request& request, const Pages& pages, http::response& response) {
-    if (request.method != http::method::get && request.method != http::method::head && request.method != http::method::post) {
-        response.add("Allow", "GET, HEAD, POST, OPTIONS");
-        if (request.method == http::method::options) response.set_status(http::status::no_content);
-        else pages.answer_status(response, http::refused_method_status(request.method));
+    if (!http::is_read(request.method) && request.method != http::method::post) {
+        const auto refused = http::refuse_method(request, response, "GET, HEAD, POST, OPTIONS");
+        if (refused) pages.answer_status(response, *refused);
         return std::nullopt;
     }
     auto read = read_page_request(request, pages.site());
@@ -11949,8 +11993,7 @@ struct client_endpoints {
         if (done && is_refresh_token) done = store.revoke_oauth_token(read->client.id, digest_of(family_of(*token)));
         if (!done) return answer_error(done.error(), response);
         // The content is ignored (section 2.2), but some clients expect JSON.
-        response.add("Content-Type", "application/json");
-        response.add("Cache-Control", "no-store");
+        response.add_prepared_lines(pipeline::json_field_lines);
         response.body() = "{}";
     }
 
@@ -12418,7 +12461,7 @@ public:
 
     /// Implements `http::handler`: responds on this thread, which may block.
     void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused by itself. Never blocks.
+    /// Implements `http::handler`: responds to what the server refused. Never blocks.
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Reads the body only of a POST to a known endpoint that is not refused by its head. All other requests are answered from
@@ -12632,10 +12675,10 @@ void authorization_server<Store, Sessions, Policies, Theme>::answer_page(const h
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::redirect_to_language(
     const http::request& request, const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const {
-    if (request.method != http::method::get && request.method != http::method::head) {
-        response.add("Allow", "GET, HEAD, OPTIONS");
-        if (request.method == http::method::options) return response.set_status(http::status::no_content);
-        return pages.answer_status(response, http::refused_method_status(request.method));
+    if (!http::is_read(request.method)) {
+        const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS");
+        if (refused) pages.answer_status(response, *refused);
+        return;
     }
     auto path = request.target.path.substr(pages_.site().root.size());
     if (http::detail::is_below(path, oauth::published_language)) path.remove_prefix(oauth::published_language.size());
@@ -12865,12 +12908,29 @@ struct page_view {
     [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
 };
 
-/// The hidden field that names a form's action.
+/// The hidden field that names a form's action, and its values.
 inline constexpr std::string_view action_name = "action";
+inline constexpr std::string_view edit_action = "edit";
+inline constexpr std::string_view delete_action = "delete";
+inline constexpr std::string_view renew_action = "renew";
+inline constexpr std::string_view revoke_action = "revoke";
+inline constexpr std::string_view new_secret_action = "new_secret";
+inline constexpr std::string_view remove_secret_action = "remove_secret";
+inline constexpr std::string_view enable_action = "enable";
+inline constexpr std::string_view test_action = "test";
+inline constexpr std::string_view send_again_action = "send_again";
+inline constexpr std::string_view resend_failed_action = "resend_failed";
+inline constexpr std::string_view end_session_action = "end_session";
+inline constexpr std::string_view end_others_action = "end_others";
+inline constexpr std::string_view change_password_action = "change_password";
 
-/// The query parameter that names the last action, and its value after a deletion.
+/// The query parameter that names the last action, and its value after a deletion and after an edit.
 inline constexpr std::string_view done_name = "done";
 inline constexpr std::string_view removal_done = "1";
+inline constexpr std::string_view edit_done = "edited";
+
+/// The query parameter that names the application or webhook to edit.
+inline constexpr std::string_view edit_name = "edit";
 
 /// The query parameter with a sealed `secret_view`.
 inline constexpr std::string_view shown_name = "shown";
@@ -13073,7 +13133,7 @@ inline bool is_local_target(std::string_view text) noexcept {
     // Browsers read `//host` and `/\host` as another host, and drop some characters that are not visible ASCII.
     if (text.size() > limits::target_bytes_max || !text.starts_with('/') || text.starts_with("//")) return false;
     for (char c : text)
-        if (c <= ' ' || c > '~' || c == '\\') return false;
+        if (!is_visible_ascii(c) || c == '\\') return false;
     return true;
 }
 
@@ -13227,13 +13287,9 @@ struct application_form {
                                                         const page_texts& texts) const;
 };
 
-/// The value of `done` after a registration without a secret to show.
+/// The values of `done` after a registration without a secret to show, and after the removal of a secret.
 inline constexpr std::string_view registration_done = "registered";
-inline constexpr std::string_view edit_done = "edited";
 inline constexpr std::string_view secret_removal_done = "secret";
-
-/// The query parameter that names the application to edit.
-inline constexpr std::string_view edit_name = "edit";
 
 TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
@@ -13376,10 +13432,10 @@ template <class Call>
 [[nodiscard]] result<void> post_to_applications(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_application(call);
-    if (action == "edit") return edit_application(call);
-    if (action == "new_secret") return renew_client_secret(call);
-    if (action == "remove_secret") return remove_older_secret(call);
-    if (action == "delete") return delete_application(call);
+    if (action == edit_action) return edit_application(call);
+    if (action == new_secret_action) return renew_client_secret(call);
+    if (action == remove_secret_action) return remove_older_secret(call);
+    if (action == delete_action) return delete_application(call);
     return not_found();
 }
 
@@ -13406,7 +13462,7 @@ template <class Call>
 [[nodiscard]] result<void> post_to_authorizations(Call& call) {
     const auto action = call.form().value_of(action_name);
     const auto which = application_id::parse(call.form().value_of("application"));
-    if ((!action.empty() && action != "revoke") || !which) return not_found();
+    if ((!action.empty() && action != revoke_action) || !which) return not_found();
     const auto grants = call.store().grants_of(call.session().user);
     if (!grants) return grants.error();
     const auto found =
@@ -13595,11 +13651,11 @@ template <class Call>
     using sessions = std::remove_reference_t<decltype(call.sessions())>;
     const auto action = call.form().value_of(action_name);
     if constexpr (session_manager<sessions>) {
-        if (action == "end_session") return end_session(call);
-        if (action == "end_others") return end_other_sessions(call);
+        if (action == end_session_action) return end_session(call);
+        if (action == end_others_action) return end_other_sessions(call);
     }
     if constexpr (password_changer<sessions>)
-        if (action == "change_password") return change_password(call);
+        if (action == change_password_action) return change_password(call);
     return not_found();
 }
 
@@ -13808,8 +13864,8 @@ template <class Call>
 [[nodiscard]] result<void> post_to_tokens(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_token(call);
-    if (action == "renew") return renew_token(call);
-    if (action == "revoke") return revoke_token(call);
+    if (action == renew_action) return renew_token(call);
+    if (action == revoke_action) return revoke_token(call);
     return not_found();
 }
 
@@ -13867,11 +13923,7 @@ inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
 /// Per delivery: 8 of a schedule and some manual ones; 2.4 MB of response bodies.
 inline constexpr std::size_t attempts_shown_max = 12;
 
-inline constexpr std::string_view send_again_action = "send_again";
-inline constexpr std::string_view enable_action = "enable";
 inline constexpr std::string_view delivery_name = "delivery";
-inline constexpr std::string_view test_action = "test";
-inline constexpr std::string_view resend_failed_action = "resend_failed";
 inline constexpr std::string_view since_name = "since";    ///< `hour`, `day`, `week` or `month`
 inline constexpr std::string_view state_name = "state";    ///< query parameter: deliveries in this state, as `state_text`
 inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one
@@ -14038,10 +14090,6 @@ struct account_hooks {
     std::vector<hook> hooks = {};
 };
 
-/// The query parameter that asks for the form of the named hook, and the value of `done` after it.
-inline constexpr std::string_view hook_edit_name = "edit";
-inline constexpr std::string_view hook_edit_done = "edited";
-
 /// How many accounts one page lists: each needs a store call.
 inline constexpr std::size_t accounts_shown_max = 100;
 
@@ -14135,7 +14183,7 @@ template <class Call>
 /// The list and the form of a new hook; or, for the hook in the query, its deliveries or the form to edit it.
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
-    if (call.query().find(hook_edit_name) != nullptr) {
+    if (call.query().find(edit_name) != nullptr) {
         const auto hook = find_own_hook(call, call.query());
         if (!hook) return hook.error();
         return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
@@ -14210,7 +14258,7 @@ template <class Call>
     if (!updated) return updated.error();
     if (!*updated) return not_found();
     call.report(activity_kind::hook_changed, std::to_string(hook->id.value()));
-    return call.redirect_to({}, hook_edit_done);
+    return call.redirect_to({}, edit_done);
 }
 
 template <class Call>
@@ -14241,9 +14289,9 @@ template <class Call>
 [[nodiscard]] result<void> post_to_hooks(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_hook(call);
-    if (action == "new_secret") return renew_secret_of_hook(call);
-    if (action == "edit") return edit_hook(call);
-    if (action == "delete") return delete_hook(call);
+    if (action == new_secret_action) return renew_secret_of_hook(call);
+    if (action == edit_action) return edit_hook(call);
+    if (action == delete_action) return delete_hook(call);
     if constexpr (stores_deliveries<Call>) {
         if (action == test_action) return send_test(call);
         if (action == resend_failed_action) return resend_failed(call);
@@ -14380,7 +14428,7 @@ public:
 
     /// Implements `http::handler`: responds on this thread, which may block.
     void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused by itself. Never blocks.
+    /// Implements `http::handler`: responds to what the server refused. Never blocks.
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a form of a signed-in user, or one that signs in, has its body read; all other requests are answered from the head.
@@ -14604,21 +14652,19 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer
     }
     state.route = pages::find_path(found.page).pattern;
 
-    const bool reads = request.method == http::method::get || request.method == http::method::head;
     const bool takes_forms = found.page != page::start && found.page != page::overview && found.page != page::activity &&
                              !found.language_missing;
-    if (!reads && !(takes_forms && request.method == http::method::post)) {
-        if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
-        else response.add("Allow", "GET, HEAD, OPTIONS");
-        if (request.method == http::method::options) response.set_status(http::status::no_content);
-        else pages_for(state).answer_status(response, http::refused_method_status(request.method));
+    if (!http::is_read(request.method) && !(takes_forms && request.method == http::method::post)) {
+        const http::field_value allowed = takes_forms ? http::field_value{"GET, HEAD, POST, OPTIONS"} : "GET, HEAD, OPTIONS";
+        const auto refused = http::refuse_method(request, response, allowed);
+        if (refused) pages_for(state).answer_status(response, *refused);
         return done;
     }
 
     std::string url;
     if (found.language_missing) response.add("Vary", "Accept-Language");
     if (found.page == page::start) url = url_of(page::overview, *state.language);
-    else if (reads && (found.slash_missing || found.language_missing)) {
+    else if (http::is_read(request.method) && (found.slash_missing || found.language_missing)) {
         url = url_of(found.page, *state.language);
         if (request.target.has_query) url.append("?").append(request.target.query);
     }
@@ -14909,7 +14955,7 @@ public:
 
     /// Implements `http::handler`: responds on this thread, which may block.
     void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused by itself. Never blocks.
+    /// Implements `http::handler`: responds to what the server refused. Never blocks.
     void handle(const http::refusal& refusal, http::response& response) noexcept;
 
     /// Implements `http::resumable_handler`: answers on the thread that read the request unless a store, the directory or the limiter
@@ -16837,14 +16883,15 @@ struct listen_address {
     std::uint16_t port = 0;
 };
 
-/// A certificate chain (leaf first) and its key, PEM: as files, which `server::reload_certificates` reads again, or as
-/// text. All empty: no TLS.
+/// A certificate chain (leaf first) and its key, PEM: each as a file, which `server::reload_certificates` reads again, or as text, not
+/// both. All empty: no TLS.
 struct tls_settings {
     std::string certificate_file = {};
     std::string key_file = {};
     std::string certificate_pem = {};
     std::string key_pem = {};
-    /// Secrets of session tickets: lines of 32 random bytes in base64, of which the first encrypts and all decrypt, at most 16.
+    /// Secrets of session tickets: lines of 32 random bytes in base64, of which the first encrypts and all decrypt, at most 16; blank
+    /// lines and those that start with `#` are ignored.
     /// Servers with the same file resume each other's sessions; `server::reload_certificates` reads it again. Empty: a random
     /// secret, replaced every 2 hours.
     std::string ticket_key_file = {};
@@ -18576,16 +18623,15 @@ public:
     /// Generates its keys.
     ticket_keys() noexcept = default;
 
-    /// The keys of a file: each line is one secret in base64, empty lines are ignored. The error names the line, never the key.
+    /// The keys of a file: each line is one secret in base64; blank lines and those that start with `#` are ignored. The error names
+    /// the line, never the key.
     [[nodiscard]] static result<std::shared_ptr<ticket_keys>> parse(std::string_view text) {
         auto keys = std::make_shared<ticket_keys>();
-        for (std::size_t line = 1; !text.empty(); ++line) {
-            const std::string_view each = text.substr(0, text.find('\n'));
-            text.remove_prefix((std::min)(text.size(), each.size() + 1));
-            if (each.empty()) continue;
-            const auto secret = base64_decode(each);
+        tollgate::detail::key_file_lines lines{text};
+        while (const auto line = lines.next()) {
+            const auto secret = base64_decode(*line);
             if (!secret || secret->size() != secret_bytes)
-                return invalid("line " + std::to_string(line) + " is not the base64 text of 32 bytes");
+                return invalid("line " + std::to_string(lines.number()) + " is not the base64 text of 32 bytes");
             if (keys->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
             keys->keys_[keys->count_++] = ticket_key::from(*secret);
         }
@@ -21046,20 +21092,15 @@ TOLLGATE_DECL public_id make_public_id(public_id_kind kind, std::span<const std:
 }
 
 TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) {
-    const auto fault = [](std::size_t line, const char* problem) {
-        return invalid("line " + std::to_string(line) + ' ' + problem + '.');
+    detail::key_file_lines lines{key_file};
+    const auto fault = [&lines](const char* problem) {
+        return invalid("line " + std::to_string(lines.number()) + ' ' + problem + '.');
     };
     secret_keys keys;
-    for (std::size_t number = 1; !key_file.empty(); ++number) {
-        const auto end = (std::min)(key_file.find('\n'), key_file.size());
-        std::string_view line = key_file.substr(0, end);
-        key_file.remove_prefix((std::min)(end + 1, key_file.size()));
-        if (line.ends_with('\r')) line.remove_suffix(1);
-        line = trim_ows(line);
-        if (line.empty() || line.front() == '#') continue;
-        auto bytes = hex_decode(line);
-        if (!bytes || bytes->size() != digest::size_bytes) return fault(number, "is not a key of 64 hexadecimal digits");
-        if (keys.keys_.size() == detail::secret_keys_max) return fault(number, "is a third key; a file may have one or two");
+    while (const auto line = lines.next()) {
+        auto bytes = hex_decode(*line);
+        if (!bytes || bytes->size() != digest::size_bytes) return fault("is not a key of 64 hexadecimal digits");
+        if (keys.keys_.size() == detail::secret_keys_max) return fault("is a third key; a file may have one or two");
         // A key for each purpose: one that encrypts is used for nothing else.
         const auto derive = [&bytes](std::string_view purpose) { return hmac_sha256({.key = *bytes, .message = purpose}); };
         const std::string id = hex_encode(derive("tollgate key id").raw().substr(0, detail::key_id_bytes));
@@ -21067,7 +21108,7 @@ TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) 
                               derive("tollgate secret nonce")});
         secure_wipe(*bytes);
         if (keys.keys_.size() == 2 && keys.keys_[0].prefix == keys.keys_[1].prefix)
-            return fault(number, "is the same key again");
+            return fault("is the same key again");
     }
     if (keys.keys_.empty()) return invalid("it contains no key of 64 hexadecimal digits.");
     return keys;
@@ -21399,8 +21440,7 @@ inline constexpr std::size_t label_bytes_max = 63;
 inline bool is_url_text(std::string_view text) noexcept {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
-        if (c <= ' ' || c > '~') return false;
-        if (std::string_view{"\"<>\\^`{}"}.find(c) != std::string_view::npos) return false;
+        if (!is_visible_ascii(c) || std::string_view{"\"<>\\^`{}"}.find(c) != std::string_view::npos) return false;
         if (c == '%' && (i + 2 >= text.size() || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0))
             return false;
     }
@@ -22208,7 +22248,7 @@ inline bool read_bearer(std::string_view credentials, presented_token& into) {
 /// Null when there are no random bytes for a key; then nothing is kept.
 inline std::unique_ptr<token_memo> make_token_memo() {
     std::array<std::uint64_t, 3> key;
-    const bool has_key = RAND_priv_bytes(reinterpret_cast<unsigned char*>(key.data()), sizeof key) == 1;
+    const bool has_key = system_random{}.fill(std::as_writable_bytes(std::span{key}));
     return has_key ? std::make_unique<token_memo>(keyed_hash{key}) : nullptr;
 }
 
@@ -22274,7 +22314,7 @@ TOLLGATE_DECL std::string normalized_url(std::string_view text) {
         if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '+') return false;
     const auto rest = text.substr(scheme.size() + 1);
     return rest.starts_with('/') &&
-           std::all_of(rest.begin(), rest.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+           std::all_of(rest.begin(), rest.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
 }
 
 /// A redirect URL as it is stored. Precondition: it is valid.
@@ -22455,13 +22495,11 @@ TOLLGATE_DECL std::vector<std::string> health::failing() const {
 
 TOLLGATE_DECL void health::handle(const http::request& request, http::response& response) const noexcept {
     try {
-        if (request.method != http::method::get && request.method != http::method::head) {
-            response.set_status(http::refused_method_status(request.method));
-            response.add("Allow", "GET, HEAD");
+        if (!http::is_read(request.method)) {
+            static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
             return;
         }
-        response.add("Content-Type", "application/json");
-        response.add("Cache-Control", "no-store");
+        response.add_prepared_lines(pipeline::json_field_lines);
         http::json_writer json{response.body()};
         json.begin_object();
         if (!request.target.path.ends_with("/readyz")) {
@@ -23157,7 +23195,7 @@ inline std::size_t place_of(http::status status) noexcept {
 
 inline std::string status_text(std::size_t place) { return place < statuses.size() ? std::to_string(statuses[place]) : "other"; }
 
-/// Why a server refuses by itself, from the status that it answers with.
+/// Why a server refuses, from the status that it answers with.
 inline std::string_view refusal_kind(std::size_t place) noexcept {
     switch (place < statuses.size() ? statuses[place] : 0) {
         case 400: return "malformed";
@@ -23401,7 +23439,7 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
         if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
             durations[i].write(to, route_of(names[i]), method_of(names[i]));
 
-    to.counter("tollgate_refusals_total", "Connections and requests that the server refused by itself.");
+    to.counter("tollgate_refusals_total", "Connections and requests that the server refused before they reached a handler.");
     for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
         std::uint64_t count = 0;
         for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
@@ -23477,9 +23515,8 @@ TOLLGATE_DECL std::string metrics::report() const {
 
 TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
     try {
-        if (request.method != http::method::get && request.method != http::method::head) {
-            response.set_status(http::refused_method_status(request.method));
-            response.add("Allow", "GET, HEAD");
+        if (!http::is_read(request.method)) {
+            static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
             return;
         }
         response.add("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
@@ -25309,7 +25346,7 @@ inline std::string_view only_line(const http::field_lines& fields, std::string_v
 inline bool is_webhook_id(std::string_view text) noexcept {
     if (text.empty() || text.size() > limits::webhook_id_bytes_max) return false;
     for (const char c : text)
-        if (c <= ' ' || c > '~' || c == '.') return false;
+        if (!is_visible_ascii(c) || c == '.') return false;
     return true;
 }
 
@@ -25333,8 +25370,7 @@ inline std::optional<std::vector<std::string>> webhook_macs(std::string_view hea
         if (count == limits::webhook_signatures_max || one.size() > signature_bytes_max || comma == 0 ||
             comma == std::string_view::npos || comma + 1 == one.size())
             return std::nullopt;
-        for (const char c : one)
-            if (c <= ' ' || c > '~') return std::nullopt;
+        if (!std::all_of(one.begin(), one.end(), is_visible_ascii)) return std::nullopt;
         if (one.substr(0, comma) == "v1") {
             auto mac = base64_decode(one.substr(comma + 1));
             if (!mac || mac->size() != digest::size_bytes) return std::nullopt;
@@ -25413,7 +25449,7 @@ namespace detail {
 
 /// cookie-octet of RFC 6265 section 4.1.1.
 [[nodiscard]] constexpr bool is_cookie_octet(char c) noexcept {
-    return c > ' ' && c <= '~' && c != '"' && c != ',' && c != ';' && c != '\\';
+    return is_visible_ascii(c) && c != '"' && c != ',' && c != ';' && c != '\\';
 }
 
 }  // namespace detail
@@ -25636,7 +25672,7 @@ inline std::optional<failure> find_fault(const application& client, const parame
 
 TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept {
     return !text.empty() && text.size() <= limits::client_id_bytes_max &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+           std::all_of(text.begin(), text.end(), is_visible_ascii);
 }
 
 TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
@@ -26081,14 +26117,12 @@ TOLLGATE_DECL bool page_site::answer_asset(const http::request& request, http::r
     const auto found =
         std::find_if(assets.begin(), assets.end(), [&](const page_asset& each) { return each.path == request.target.path; });
     if (found == assets.end()) return false;
-    if (request.method == http::method::get || request.method == http::method::head) {
+    if (http::is_read(request.method)) {
         response.add_prepared_lines(found->field_lines);
         response.body() = found->body;
-        return true;
+    } else {
+        static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
     }
-    response.set_status(request.method == http::method::options ? http::status::no_content
-                                                                : http::refused_method_status(request.method));
-    response.add("Allow", "GET, HEAD, OPTIONS");
     return true;
 }
 
@@ -26402,7 +26436,7 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
 }  // namespace detail
 
 TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
 }
 
 TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {
@@ -26658,13 +26692,10 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& err
 
 TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,
                                              const unsupported_method& endpoint) {
-    response.add("Allow", endpoint.allowed);
-    if (request.method == http::method::options) {
-        response.set_status(http::status::no_content);
-        return;
-    }
+    const auto refused = http::refuse_method(request, response, endpoint.allowed);
+    if (!refused) return;
     const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = http::refused_method_status(request.method), .failure = error, .docs_url = endpoint.docs_url});
+    write_failure(response, {.status = *refused, .failure = error, .docs_url = endpoint.docs_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
@@ -26699,11 +26730,8 @@ namespace detail {
 
 /// `Basic` with both parts form-encoded before they are joined (RFC 6749 section 2.3.1).
 inline std::optional<client_credentials> read_basic(std::string_view authorization) {
-    constexpr std::string_view scheme = "Basic ";
-    if (!ascii_iequals(authorization.substr(0, scheme.size()), scheme)) return std::nullopt;
-    authorization.remove_prefix(scheme.size());
-    while (authorization.starts_with(' ')) authorization.remove_prefix(1);
-    const auto decoded = base64_decode(authorization);
+    const auto credentials = http::detail::credentials_of(authorization, "Basic");
+    const auto decoded = credentials ? base64_decode(*credentials) : std::nullopt;
     if (!decoded) return std::nullopt;
     const auto colon = decoded->find(':');
     if (colon == std::string::npos) return std::nullopt;
@@ -26914,7 +26942,7 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::spa
 
 TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
                                    http::response& response) {
-    if (request.method == http::method::get || request.method == http::method::head) {
+    if (http::is_read(request.method)) {
         response.add_prepared_lines(pipeline::json_field_lines);
         response.body() = metadata;
         return;
@@ -27313,7 +27341,7 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                                  .warning = fill_in(texts.remove_secret_warning, application.name),
                                  .button = texts.remove_secret_button,
                                  .is_removal = true},
-                                target("remove_secret"), view.texts.forms);
+                                target(remove_secret_action), view.texts.forms);
     if (application.type != client_type::public_client)
         web::write_confirmation(html,
                                 {.label = texts.renew,
@@ -27321,7 +27349,7 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                                  .warning = fill_in(application.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
                                                     application.name),
                                  .button = texts.renew_button},
-                                target("new_secret"), view.texts.forms);
+                                target(new_secret_action), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = application.name,
@@ -27330,7 +27358,7 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                              .is_removal = true,
                              .typed_name = application.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
                              .typed_label = fill_in(texts.type_name, application.name)},
-                            target("delete"), view.texts.forms);
+                            target(delete_action), view.texts.forms);
 }
 
 inline void write_application(html_writer& html, const page_view& view, const application& application) {
@@ -27450,7 +27478,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
-                           .hidden = {{action_name, "edit"}, {"application", std::to_string(application.id.value())}}});
+                           .hidden = {{action_name, std::string{edit_action}}, {"application", std::to_string(application.id.value())}}});
     detail::write_application_fields(html, view, typed, faults);
     if (application.type == client_type::confidential) {
         const std::array<web::choice, 1> choices{
@@ -27489,7 +27517,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
              .is_removal = true},
             {.url = view.url,
              .form_token = view.form_token,
-             .hidden = {{action_name, "revoke"}, {"application", std::to_string(each.application.value())}}},
+             .hidden = {{action_name, std::string{revoke_action}}, {"application", std::to_string(each.application.value())}}},
             view.texts.forms);
         begin_facts(html);
         begin_fact(html, texts.since);
@@ -27622,7 +27650,7 @@ inline void write_session_row(html_writer& html, const page_view& view, const li
     if (!each.is_current) {
         web::begin_form(html, {.url = view.url,
                                .form_token = view.form_token,
-                               .hidden = {{action_name, "end_session"}, {"session", each.id}}});
+                               .hidden = {{action_name, std::string{end_session_action}}, {"session", each.id}}});
         html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>", texts.end, browser);
     }
     end_row(html);
@@ -27632,7 +27660,7 @@ inline void write_sessions(html_writer& html, const page_view& view, const std::
     const security_texts& texts = view.texts.security;
     html.add("<div class=\"heading\">\n<h2>{}</h2>\n", texts.sessions);
     if (sessions.size() > 1) {
-        web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "end_others"}}});
+        web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, std::string{end_others_action}}}});
         html.add("<button class=\"quiet\">{}</button>\n</form>\n", texts.end_others);
     }
     html.add("</div>\n<p class=\"quiet\">{}</p>\n", texts.sessions_about);
@@ -27646,7 +27674,7 @@ inline void write_password_form(html_writer& html, const page_view& view, std::s
     const auto hint = fill_in(texts.new_password_hint, std::to_string(limits::password_characters_min));
     begin_form_section(html, view, texts.password, faults);
     html.add("<p class=\"quiet\">{}</p>\n", texts.password_about);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, "change_password"}}});
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, std::string{change_password_action}}}});
     // Tells password managers whose password it is.
     html.add("<input type=\"text\" name=\"username\" autocomplete=\"username\" aria-label=\"{}\" value=\"{}\" readonly hidden>\n",
              view.texts.sign_in.login, login);
@@ -27816,14 +27844,14 @@ inline void write_token(html_writer& html, const page_view& view, const personal
                              .about = token.description,
                              .warning = fill_in(texts.renew_warning, token.description),
                              .button = texts.renew_button},
-                            target("renew"), view.texts.forms);
+                            target(renew_action), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.revoke,
                              .about = token.description,
                              .warning = fill_in(texts.revoke_warning, token.description),
                              .button = texts.revoke_button,
                              .is_removal = true},
-                            target("revoke"), view.texts.forms);
+                            target(revoke_action), view.texts.forms);
     begin_facts(html);
     begin_fact(html, texts.username);
     html.add("<code>{}</code>", token.username.view());
@@ -28268,20 +28296,20 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
         html.add("<a class=\"button quiet\" href=\"{}?{}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
                  query_of({hook.account, hook.id}), view.texts.deliveries.link, about);
     html.add("<a class=\"button quiet\" href=\"{}?{}&amp;{}=1\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
-             query_of({hook.account, hook.id}), hook_edit_name, texts.edit, about);
+             query_of({hook.account, hook.id}), edit_name, texts.edit, about);
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = about,
                              .warning = fill_in(texts.renew_warning, hook.event),
                              .button = texts.renew_button},
-                            target("new_secret"), view.texts.forms);
+                            target(new_secret_action), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
                              .warning = fill_in(texts.remove_warning, hook.target_url),
                              .button = texts.remove_button,
                              .is_removal = true},
-                            target("delete"), view.texts.forms);
+                            target(delete_action), view.texts.forms);
     begin_facts(html);
     if (has_deliveries) {
         begin_fact(html, view.texts.deliveries.state);
@@ -28385,7 +28413,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
                                  [](const account_hooks& each) { return !each.hooks.empty(); });
     begin_list_page(html, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
     if (view.done == removal_done) write_notice(html, texts.removed);
-    if (view.done == hook_edit_done) write_notice(html, texts.edited);
+    if (view.done == edit_done) write_notice(html, texts.edited);
     write_list_faults(html, view, faults);
     if (list.accounts.empty()) return write_empty_list(html, texts.no_accounts);
 
@@ -28405,7 +28433,7 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
     const webhook_texts& texts = view.texts.webhooks;
     html.add("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", texts.edit_title, texts.edit_about);
     web::write_faults(html, faults, view.texts.forms);
-    web::begin_form(html, hook_action(view, "edit", hook));
+    web::begin_form(html, hook_action(view, edit_action, hook));
     detail::write_hook_fields(html, view, at, typed, faults);
     html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n", texts.save,
              view.url, texts.back);
@@ -28960,14 +28988,8 @@ TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http:
 }
 
 TOLLGATE_DECL void api_documentation::answer(const http::request& request, http::response& response) const {
-    if (request.method == http::method::options) {
-        response.set_status(http::status::no_content);
-        response.add("Allow", "GET, HEAD, OPTIONS");
-        return;
-    }
-    if (request.method != http::method::get && request.method != http::method::head) {
-        response.set_status(http::refused_method_status(request.method));
-        response.add("Allow", "GET, HEAD, OPTIONS");
+    if (!http::is_read(request.method)) {
+        if (!http::refuse_method(request, response, "GET, HEAD, OPTIONS")) return;
         response.add_prepared_lines(manual::page_field_lines);
         response.body() = method_not_allowed_;
         return;
@@ -30964,7 +30986,7 @@ TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listeni
     }
 
     loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));
-    if (context_->handler.blocking()) context_->workers.start(settings.worker_threads);
+    if (context_->handler.may_block()) context_->workers.start(settings.worker_threads);
     {
         const std::lock_guard hold{mutex_};
         for (const listening_socket& one : sockets) endpoints_.push_back(one.at);
@@ -31705,10 +31727,7 @@ TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view tex
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL connection_limiter::key connection_limiter::key_of(const ip_address& from) noexcept {
-    key result = from.bytes();
-    if (!from.is_v4())
-        for (std::size_t i = 8; i < result.size(); ++i) result[i] = 0;
-    return result;
+    return from.is_v4() ? from.bytes() : tollgate::detail::first_of_network(from, 8).bytes();
 }
 
 TOLLGATE_DECL std::size_t connection_limiter::key_hash::operator()(const key& one) const noexcept {
@@ -32261,6 +32280,7 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
         const auto use = [&](std::string_view part, const std::string& file, const std::string& content,
                              bool (*take)(SSL_CTX*, BIO*)) -> result<void> {
             constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
+            if (!file.empty() && !content.empty()) return wrong(part, file, "it is given as text, too");
             auto text = file.empty() ? result<std::string>{content} : detail::read_file(file, file_bytes_max);
             if (!text) return wrong(part, file, text.error().message);
             BIO* const source = BIO_new_mem_buf(text->data(), static_cast<int>(text->size()));
@@ -45664,7 +45684,7 @@ namespace tollgate::inline v0 {
 
 /// What happens to requests while Redis is unavailable.
 enum class without_redis : std::uint8_t {
-    count_here,  ///< each node counts by itself, in a `window_limiter`: N nodes admit up to N times the quota
+    count_here,  ///< each node counts requests separately, in a `window_limiter`: N nodes admit up to N times the quota
     admit,       ///< all are admitted and nothing is counted
     refuse,      ///< all are refused with 429 and a reset in one second, a limiter's only way to refuse
 };
@@ -46271,7 +46291,7 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     } else {
         return invalid("A Redis URL must begin with redis:// or rediss://.");
     }
-    if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c > '~'; }))
+    if (!std::all_of(url.begin(), url.end(), is_visible_ascii))
         return invalid("A Redis URL may contain visible ASCII only; percent-encode anything else.");
     if (url.find_first_of("?#") != std::string_view::npos)
         return invalid("A Redis URL must not have a query or a fragment; in a password, write ? and # as %3F and %23.");

@@ -50,7 +50,7 @@ TOLLGATE_DECL std::string normalized_url(std::string_view text) {
         if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '+') return false;
     const auto rest = text.substr(scheme.size() + 1);
     return rest.starts_with('/') &&
-           std::all_of(rest.begin(), rest.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+           std::all_of(rest.begin(), rest.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
 }
 
 /// A redirect URL as it is stored. Precondition: it is valid.

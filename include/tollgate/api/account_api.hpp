@@ -120,7 +120,7 @@ public:
 
     /// Implements `http::handler`: responds on this thread, which may block.
     void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused by itself. Never blocks.
+    /// Implements `http::handler`: responds to what the server refused. Never blocks.
     void handle(const http::refusal& refusal, http::response& response) noexcept;
 
     /// Implements `http::resumable_handler`: answers on the thread that read the request unless a store, the directory or the limiter

@@ -162,20 +162,15 @@ TOLLGATE_DECL public_id make_public_id(public_id_kind kind, std::span<const std:
 }
 
 TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) {
-    const auto fault = [](std::size_t line, const char* problem) {
-        return invalid("line " + std::to_string(line) + ' ' + problem + '.');
+    detail::key_file_lines lines{key_file};
+    const auto fault = [&lines](const char* problem) {
+        return invalid("line " + std::to_string(lines.number()) + ' ' + problem + '.');
     };
     secret_keys keys;
-    for (std::size_t number = 1; !key_file.empty(); ++number) {
-        const auto end = (std::min)(key_file.find('\n'), key_file.size());
-        std::string_view line = key_file.substr(0, end);
-        key_file.remove_prefix((std::min)(end + 1, key_file.size()));
-        if (line.ends_with('\r')) line.remove_suffix(1);
-        line = trim_ows(line);
-        if (line.empty() || line.front() == '#') continue;
-        auto bytes = hex_decode(line);
-        if (!bytes || bytes->size() != digest::size_bytes) return fault(number, "is not a key of 64 hexadecimal digits");
-        if (keys.keys_.size() == detail::secret_keys_max) return fault(number, "is a third key; a file may have one or two");
+    while (const auto line = lines.next()) {
+        auto bytes = hex_decode(*line);
+        if (!bytes || bytes->size() != digest::size_bytes) return fault("is not a key of 64 hexadecimal digits");
+        if (keys.keys_.size() == detail::secret_keys_max) return fault("is a third key; a file may have one or two");
         // A key for each purpose: one that encrypts is used for nothing else.
         const auto derive = [&bytes](std::string_view purpose) { return hmac_sha256({.key = *bytes, .message = purpose}); };
         const std::string id = hex_encode(derive("tollgate key id").raw().substr(0, detail::key_id_bytes));
@@ -183,7 +178,7 @@ TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) 
                               derive("tollgate secret nonce")});
         secure_wipe(*bytes);
         if (keys.keys_.size() == 2 && keys.keys_[0].prefix == keys.keys_[1].prefix)
-            return fault(number, "is the same key again");
+            return fault("is the same key again");
     }
     if (keys.keys_.empty()) return invalid("it contains no key of 64 hexadecimal digits.");
     return keys;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,8 +19,8 @@
 
 namespace tollgate::inline v0::http {
 
-/// What the server refuses by itself: malformed bytes (400), timeout (408), target too long (414), a host that it does not serve
-/// (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
+/// What the server refuses before a handler sees it: malformed bytes (400), timeout (408), target too long (414), a host that it
+/// does not serve (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
 struct refusal {
     http::status status = http::status::bad_request;
     std::string_view reason;  ///< one sentence for the client, with static storage: the rule that was broken
@@ -28,11 +29,21 @@ struct refusal {
     const http::request* request = nullptr;  ///< null if its head was malformed or incomplete; valid during the call
 };
 
-/// The status for a method that the path does not support: 501 for an unknown method, otherwise 405, which needs `Allow` (RFC
-/// 9110 section 9.1).
-[[nodiscard]] constexpr status refused_method_status(method sent) noexcept {
-    return sent == method::other ? status::not_implemented : status::method_not_allowed;
+/// For a request whose method the path does not support: adds `Allow`. Responds to OPTIONS with 204; otherwise sets and returns the
+/// status of the refusal, 501 for an unknown method and 405 for the others (RFC 9110 section 9.1), whose body the caller writes.
+[[nodiscard]] inline std::optional<status> refuse_method(const request& sent, response& response, field_value allowed) {
+    response.add("Allow", allowed);
+    if (sent.method == method::options) {
+        response.set_status(status::no_content);
+        return std::nullopt;
+    }
+    const status refused = sent.method == method::other ? status::not_implemented : status::method_not_allowed;
+    response.set_status(refused);
+    return refused;
 }
+
+/// Whether a request only reads: GET or HEAD.
+[[nodiscard]] constexpr bool is_read(method sent) noexcept { return sent == method::get || sent == method::head; }
 
 /// A function from request to response. `account_api`, `authorization_server`, `account_pages` and `site` are handlers;
 /// they are called by `server`, by another framework such as Boost.Beast, or by a unit test.
@@ -212,6 +223,9 @@ concept knows_its_mounts = requires(const H& h) {
 /// A type-erased reference to a handler, so that `server` is not a template. The handler must outlive it.
 class handler_ref {
 public:
+    /// A handler is assumed to block where only the type of its reference is known, as in a `site` of references.
+    static constexpr bool blocking = true;
+
     /// Refers to `target`, which must outlive it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
@@ -227,7 +241,7 @@ public:
             advance_ = [](void* object, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
                 return http::advance(*static_cast<H*>(object), request, response, state, thread);
             };
-            blocking_ = handler_blocks<H>();
+            may_block_ = handler_blocks<H>();
         }
     }
 
@@ -239,14 +253,14 @@ public:
         return advance_(target_, request, response, state, thread);
     }
     /// Whether any request may need a worker.
-    [[nodiscard]] bool blocking() const noexcept { return blocking_; }
+    [[nodiscard]] bool may_block() const noexcept { return may_block_; }
 
 private:
     void* target_;
     void (*handle_request_)(void*, const request&, response&) noexcept = nullptr;
     void (*handle_refusal_)(void*, const refusal&, response&) noexcept = nullptr;
     handle_step (*advance_)(void*, const request&, response&, handler_state&, thread_kind) noexcept = nullptr;
-    bool blocking_ = false;
+    bool may_block_ = false;
 };
 
 static_assert(resumable_handler<handler_ref>);

@@ -70,8 +70,7 @@ inline constexpr std::size_t label_bytes_max = 63;
 inline bool is_url_text(std::string_view text) noexcept {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
-        if (c <= ' ' || c > '~') return false;
-        if (std::string_view{"\"<>\\^`{}"}.find(c) != std::string_view::npos) return false;
+        if (!is_visible_ascii(c) || std::string_view{"\"<>\\^`{}"}.find(c) != std::string_view::npos) return false;
         if (c == '%' && (i + 2 >= text.size() || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0))
             return false;
     }

@@ -18,7 +18,7 @@ namespace tollgate::inline v0 {
 
 /// What happens to requests while Redis is unavailable.
 enum class without_redis : std::uint8_t {
-    count_here,  ///< each node counts by itself, in a `window_limiter`: N nodes admit up to N times the quota
+    count_here,  ///< each node counts requests separately, in a `window_limiter`: N nodes admit up to N times the quota
     admit,       ///< all are admitted and nothing is counted
     refuse,      ///< all are refused with 429 and a reset in one second, a limiter's only way to refuse
 };

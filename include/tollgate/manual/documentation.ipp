@@ -77,14 +77,8 @@ TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http:
 }
 
 TOLLGATE_DECL void api_documentation::answer(const http::request& request, http::response& response) const {
-    if (request.method == http::method::options) {
-        response.set_status(http::status::no_content);
-        response.add("Allow", "GET, HEAD, OPTIONS");
-        return;
-    }
-    if (request.method != http::method::get && request.method != http::method::head) {
-        response.set_status(http::refused_method_status(request.method));
-        response.add("Allow", "GET, HEAD, OPTIONS");
+    if (!http::is_read(request.method)) {
+        if (!http::refuse_method(request, response, "GET, HEAD, OPTIONS")) return;
         response.add_prepared_lines(manual::page_field_lines);
         response.body() = method_not_allowed_;
         return;

@@ -16,7 +16,7 @@ namespace tollgate::inline v0 {
 [[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
     if (text.empty()) return false;
     for (char c : text)
-        if (c <= ' ' || c > '~' || c == '"' || c == '\\' || c == ',') return false;
+        if (!is_visible_ascii(c) || c == '"' || c == '\\' || c == ',') return false;
     return true;
 }
 

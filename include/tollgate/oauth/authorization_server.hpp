@@ -88,7 +88,7 @@ public:
 
     /// Implements `http::handler`: responds on this thread, which may block.
     void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused by itself. Never blocks.
+    /// Implements `http::handler`: responds to what the server refused. Never blocks.
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Reads the body only of a POST to a known endpoint that is not refused by its head. All other requests are answered from
@@ -302,10 +302,10 @@ void authorization_server<Store, Sessions, Policies, Theme>::answer_page(const h
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::redirect_to_language(
     const http::request& request, const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const {
-    if (request.method != http::method::get && request.method != http::method::head) {
-        response.add("Allow", "GET, HEAD, OPTIONS");
-        if (request.method == http::method::options) return response.set_status(http::status::no_content);
-        return pages.answer_status(response, http::refused_method_status(request.method));
+    if (!http::is_read(request.method)) {
+        const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS");
+        if (refused) pages.answer_status(response, *refused);
+        return;
     }
     auto path = request.target.path.substr(pages_.site().root.size());
     if (http::detail::is_below(path, oauth::published_language)) path.remove_prefix(oauth::published_language.size());

@@ -96,7 +96,7 @@ public:
 
     /// Implements `http::handler`: responds on this thread, which may block.
     void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused by itself. Never blocks.
+    /// Implements `http::handler`: responds to what the server refused. Never blocks.
     void handle(const http::refusal& refused, http::response& response) noexcept;
 
     /// Only a form of a signed-in user, or one that signs in, has its body read; all other requests are answered from the head.
@@ -320,21 +320,19 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer
     }
     state.route = pages::find_path(found.page).pattern;
 
-    const bool reads = request.method == http::method::get || request.method == http::method::head;
     const bool takes_forms = found.page != page::start && found.page != page::overview && found.page != page::activity &&
                              !found.language_missing;
-    if (!reads && !(takes_forms && request.method == http::method::post)) {
-        if (takes_forms) response.add("Allow", "GET, HEAD, POST, OPTIONS");
-        else response.add("Allow", "GET, HEAD, OPTIONS");
-        if (request.method == http::method::options) response.set_status(http::status::no_content);
-        else pages_for(state).answer_status(response, http::refused_method_status(request.method));
+    if (!http::is_read(request.method) && !(takes_forms && request.method == http::method::post)) {
+        const http::field_value allowed = takes_forms ? http::field_value{"GET, HEAD, POST, OPTIONS"} : "GET, HEAD, OPTIONS";
+        const auto refused = http::refuse_method(request, response, allowed);
+        if (refused) pages_for(state).answer_status(response, *refused);
         return done;
     }
 
     std::string url;
     if (found.language_missing) response.add("Vary", "Accept-Language");
     if (found.page == page::start) url = url_of(page::overview, *state.language);
-    else if (reads && (found.slash_missing || found.language_missing)) {
+    else if (http::is_read(request.method) && (found.slash_missing || found.language_missing)) {
         url = url_of(found.page, *state.language);
         if (request.target.has_query) url.append("?").append(request.target.query);
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/http/json_writer.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/health.hpp>
 
 #include <atomic>
@@ -128,13 +129,11 @@ TOLLGATE_DECL std::vector<std::string> health::failing() const {
 
 TOLLGATE_DECL void health::handle(const http::request& request, http::response& response) const noexcept {
     try {
-        if (request.method != http::method::get && request.method != http::method::head) {
-            response.set_status(http::refused_method_status(request.method));
-            response.add("Allow", "GET, HEAD");
+        if (!http::is_read(request.method)) {
+            static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
             return;
         }
-        response.add("Content-Type", "application/json");
-        response.add("Cache-Control", "no-store");
+        response.add_prepared_lines(pipeline::json_field_lines);
         http::json_writer json{response.body()};
         json.begin_object();
         if (!request.target.path.ends_with("/readyz")) {

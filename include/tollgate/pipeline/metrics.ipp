@@ -120,7 +120,7 @@ inline std::size_t place_of(http::status status) noexcept {
 
 inline std::string status_text(std::size_t place) { return place < statuses.size() ? std::to_string(statuses[place]) : "other"; }
 
-/// Why a server refuses by itself, from the status that it answers with.
+/// Why a server refuses, from the status that it answers with.
 inline std::string_view refusal_kind(std::size_t place) noexcept {
     switch (place < statuses.size() ? statuses[place] : 0) {
         case 400: return "malformed";
@@ -364,7 +364,7 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
         if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
             durations[i].write(to, route_of(names[i]), method_of(names[i]));
 
-    to.counter("tollgate_refusals_total", "Connections and requests that the server refused by itself.");
+    to.counter("tollgate_refusals_total", "Connections and requests that the server refused before they reached a handler.");
     for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
         std::uint64_t count = 0;
         for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
@@ -440,9 +440,8 @@ TOLLGATE_DECL std::string metrics::report() const {
 
 TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
     try {
-        if (request.method != http::method::get && request.method != http::method::head) {
-            response.set_status(http::refused_method_status(request.method));
-            response.add("Allow", "GET, HEAD");
+        if (!http::is_read(request.method)) {
+            static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
             return;
         }
         response.add("Content-Type", "text/plain; version=0.0.4; charset=utf-8");

@@ -1,15 +1,15 @@
 #pragma once
 
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/policy/detail/token_memo.hpp>
 #include <tollgate/policy/token_authenticators.hpp>
-
-#include <openssl/rand.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -42,7 +42,7 @@ inline bool read_bearer(std::string_view credentials, presented_token& into) {
 /// Null when there are no random bytes for a key; then nothing is kept.
 inline std::unique_ptr<token_memo> make_token_memo() {
     std::array<std::uint64_t, 3> key;
-    const bool has_key = RAND_priv_bytes(reinterpret_cast<unsigned char*>(key.data()), sizeof key) == 1;
+    const bool has_key = system_random{}.fill(std::as_writable_bytes(std::span{key}));
     return has_key ? std::make_unique<token_memo>(keyed_hash{key}) : nullptr;
 }
 

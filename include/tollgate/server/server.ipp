@@ -158,7 +158,7 @@ TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listeni
     }
 
     loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));
-    if (context_->handler.blocking()) context_->workers.start(settings.worker_threads);
+    if (context_->handler.may_block()) context_->workers.start(settings.worker_threads);
     {
         const std::lock_guard hold{mutex_};
         for (const listening_socket& one : sockets) endpoints_.push_back(one.at);

@@ -21,14 +21,15 @@ struct listen_address {
     std::uint16_t port = 0;
 };
 
-/// A certificate chain (leaf first) and its key, PEM: as files, which `server::reload_certificates` reads again, or as
-/// text. All empty: no TLS.
+/// A certificate chain (leaf first) and its key, PEM: each as a file, which `server::reload_certificates` reads again, or as text, not
+/// both. All empty: no TLS.
 struct tls_settings {
     std::string certificate_file = {};
     std::string key_file = {};
     std::string certificate_pem = {};
     std::string key_pem = {};
-    /// Secrets of session tickets: lines of 32 random bytes in base64, of which the first encrypts and all decrypt, at most 16.
+    /// Secrets of session tickets: lines of 32 random bytes in base64, of which the first encrypts and all decrypt, at most 16; blank
+    /// lines and those that start with `#` are ignored.
     /// Servers with the same file resume each other's sessions; `server::reload_certificates` reads it again. Empty: a random
     /// secret, replaced every 2 hours.
     std::string ticket_key_file = {};

@@ -143,7 +143,7 @@ struct application_texts {
     std::string_view renew_warning =
         "The current secret of {} stays valid until you remove it. Switch your application to the new one first.";
     std::string_view renew_again_warning =
-        "The current secret of {} stays valid as well. The previous secret will stop working immediately.";
+        "The current secret of {} stays valid. The old secret will stop working immediately.";
     std::string_view renew_button = "Generate a new secret";
     std::string_view remove_secret = "Remove old secret";
     std::string_view remove_secret_warning = "The old secret of {} will stop working immediately.";
@@ -157,7 +157,7 @@ struct application_texts {
     std::string_view own_access = "Access to your own account";
     std::string_view own_access_hint =
         "With its client ID and secret, the application can then get tokens for your accounts without asking anyone "
-        "(client credentials grant). If you remove this, those tokens are revoked.";
+        "(client credentials grant). If you turn this off, those tokens are revoked.";
     std::string_view acts_for_owner = "Allow access to my own account";
     std::string_view type_name = "Type {} to confirm";
     std::string_view wrong_name = "{} has users. To delete it, type its name.";
@@ -205,7 +205,7 @@ struct activity_texts {
     std::string_view token_revoked = "Revoked the token {}";
     std::string_view application_registered = "Registered the application {}";
     std::string_view client_secret_replaced = "Generated a new secret for the application {}";
-    std::string_view client_secret_removed = "Removed the older secret of the application {}";
+    std::string_view client_secret_removed = "Removed the old secret of the application {}";
     std::string_view application_deleted = "Deleted the application {}";
     std::string_view access_granted = "Authorized the application {}";
     std::string_view access_revoked = "Revoked the access of the application {}";
@@ -220,7 +220,7 @@ struct activity_texts {
     std::string_view deliveries_resent = "Sent the failed deliveries of webhook {} again";
     std::string_view session_ended = "Signed out another session";
     std::string_view other_sessions_ended = "Signed out everywhere else";
-    std::string_view user_added = "Created the account with the login {}";
+    std::string_view user_added = "Created the account with the username {}";
     std::string_view user_disabled = "Disabled the account";
     std::string_view user_enabled = "Enabled the account";
     std::string_view user_deleted = "Deleted the account";
@@ -229,7 +229,7 @@ struct activity_texts {
     std::string_view quota_set = "Set the rate limit to {} requests a day";
     std::string_view quota_reset = "Set the rate limit to the default";
     std::string_view account_added = "Added the account {}";
-    std::string_view event_reported = "Reported the event {}";
+    std::string_view event_reported = "Published the event {}";
 };
 
 /// The overview. `{}` is a number unless a comment says otherwise.

@@ -35,7 +35,7 @@ inline std::string_view only_line(const http::field_lines& fields, std::string_v
 inline bool is_webhook_id(std::string_view text) noexcept {
     if (text.empty() || text.size() > limits::webhook_id_bytes_max) return false;
     for (const char c : text)
-        if (c <= ' ' || c > '~' || c == '.') return false;
+        if (!is_visible_ascii(c) || c == '.') return false;
     return true;
 }
 
@@ -59,8 +59,7 @@ inline std::optional<std::vector<std::string>> webhook_macs(std::string_view hea
         if (count == limits::webhook_signatures_max || one.size() > signature_bytes_max || comma == 0 ||
             comma == std::string_view::npos || comma + 1 == one.size())
             return std::nullopt;
-        for (const char c : one)
-            if (c <= ' ' || c > '~') return std::nullopt;
+        if (!std::all_of(one.begin(), one.end(), is_visible_ascii)) return std::nullopt;
         if (one.substr(0, comma) == "v1") {
             auto mac = base64_decode(one.substr(comma + 1));
             if (!mac || mac->size() != digest::size_bytes) return std::nullopt;

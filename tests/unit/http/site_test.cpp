@@ -157,11 +157,16 @@ TEST_CASE("the handler at its mount decides whether a request needs a worker", "
     half_blocking_handler pages{{{"pages"}}};
     http::site site{http::mounted("/quick", quick), http::mounted("/slow", slow), http::mounted("", pages)};
     static_assert(http::resumable_handler<decltype(site)>);
-    CHECK(http::handler_ref{site}.blocking());
+    CHECK(http::handler_ref{site}.may_block());
     CHECK_FALSE(needs_worker(site, "/quick", http::method::post));
     CHECK(needs_worker(site, "/slow"));
     CHECK_FALSE(needs_worker(site, "/pages"));
     CHECK(needs_worker(site, "/pages", http::method::post));
+
+    http::handler_ref referenced{slow};
+    http::site of_references{http::mounted("", referenced)};
+    CHECK(http::handler_ref{of_references}.may_block());
+    CHECK(needs_worker(of_references, "/slow"));
 }
 
 TEST_CASE("a handler that is not resumable is called once, when the request is complete", "[http][handler]") {
@@ -178,8 +183,8 @@ TEST_CASE("a handler that is not resumable is called once, when the request is c
     CHECK(first_step(slow, "/", http::method::get, body_state::complete, thread_kind::worker) == handle_step::done);
     CHECK(first_step(slow, "/", http::method::post, body_state::pending) == handle_step::needs_body);
     CHECK(first_step(docs, "/", http::method::post, body_state::pending) == handle_step::done);
-    CHECK_FALSE(http::handler_ref{quick}.blocking());
-    CHECK(http::handler_ref{slow}.blocking());
+    CHECK_FALSE(http::handler_ref{quick}.may_block());
+    CHECK(http::handler_ref{slow}.may_block());
 }
 
 TEST_CASE("a state is created by its first get and destroyed with its request", "[http][handler]") {

@@ -87,5 +87,5 @@ TEST_CASE("new and removed secrets are distinguished from new tokens") {
     CHECK(descriptions == std::vector<std::string>{"Created the token backup", "Generated a new secret for the token backup",
                                                    "Registered the application Statistics",
                                                    "Generated a new secret for the application Statistics",
-                                                   "Removed the older secret of the application Statistics"});
+                                                   "Removed the old secret of the application Statistics"});
 }

@@ -59,7 +59,11 @@ TEST_CASE("readiness follows the checks, and health does not", "[pipeline][healt
     CHECK(eventually([&] { return checks.failing().empty(); }));
     CHECK(fetch(checks, "/readyz").status() == http::status::ok);
     CHECK(fetch(checks, "/readyz").body() == R"({"ready":true})");
+    CHECK(fetch(checks, "/readyz").find("X-Content-Type-Options") == "nosniff");
     CHECK(fetch(checks, "/readyz", http::method::post).status() == http::status::method_not_allowed);
+    const auto options = fetch(checks, "/readyz", http::method::options);
+    CHECK(options.status() == http::status::no_content);
+    CHECK(options.find("Allow") == "GET, HEAD, OPTIONS");
 
     store_fails = true;
     CHECK(eventually([&] { return !checks.failing().empty(); }));

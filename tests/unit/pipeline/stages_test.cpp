@@ -55,7 +55,7 @@ TEST_CASE("an Authorization field is a scheme and credentials", "[pipeline][auth
                                row{"Basics abc", "Basic", std::nullopt}, row{" Basic abc", "Basic", std::nullopt},
                                row{"Bearer\tabc", "Bearer", std::nullopt}, row{"Bearer abc", "Basic", std::nullopt});
     CAPTURE(each.value);
-    CHECK(pipeline::credentials_of(each.value, each.scheme) == each.credentials);
+    CHECK(http::detail::credentials_of(each.value, each.scheme) == each.credentials);
 }
 
 TEST_CASE("a path is below a root by whole segments", "[pipeline][route]") {

@@ -81,7 +81,7 @@ TEST_CASE("without randomness there is no new key, and the old one stays in use"
 }
 
 TEST_CASE("the first key of a file encrypts, and all keys decrypt until the file changes", "[server][tickets]") {
-    const auto keys = ticket_keys::parse(line('a') + "\n\n" + line('b') + "\n");
+    const auto keys = ticket_keys::parse("# comment\n" + line('a') + "\n\n " + line('b') + " \r\n\r\n");
     REQUIRE(keys);
     const counting_random random;
     const auto a = ticket_key::from(std::string(32, 'a')), b = ticket_key::from(std::string(32, 'b'));
@@ -103,8 +103,8 @@ TEST_CASE("a file whose lines are not 32 bytes in base64 is refused, and the err
     for (char each = 'a'; each < 'a' + 16; ++each) many += line(each) + "\n";
     CHECK(ticket_keys::parse(many));
     for (const auto& [text, expected] : std::vector<row>{
-             {"", "no key"}, {"\n\n", "no key"}, {"abc", "line 1"}, {line('a') + " ", "line 1"}, {line('a') + "\r\n", "line 1"},
-             {"# comment\n" + line('a'), "line 1"}, {line('a') + "\n" + base64_encode(std::string(31, 'a')), "line 2"},
+             {"", "no key"}, {"\n\n", "no key"}, {"# " + line('a'), "no key"}, {"abc", "line 1"}, {line('a') + " # comment", "line 1"},
+             {line('a') + "\r\r\n", "line 1"}, {"# comment\n\nabc", "line 3"}, {line('a') + "\n" + base64_encode(std::string(31, 'a')), "line 2"},
              {base64_encode(std::string(48, 'a')), "line 1"}, {many + line('z'), "more than 16"}}) {
         CAPTURE(text);
         const auto parsed = ticket_keys::parse(text);

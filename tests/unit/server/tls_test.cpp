@@ -559,6 +559,11 @@ TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]"
     refuses({"/dev/zero", {}, {}, one.key_pem}, "/dev/zero) cannot be used: it is too long");
     refuses({{}, "/dev/null", one.certificate_pem, {}}, "/dev/null) cannot be used: it is empty");
     const tollgate_test::temporary_directory directory;
+    const std::string certificate_file = directory.file("certificate.pem"), key_file = directory.file("key.pem");
+    write_file(certificate_file, one.certificate_pem);
+    write_file(key_file, one.key_pem);
+    refuses({certificate_file, {}, one.certificate_pem, one.key_pem}, certificate_file + ") cannot be used: it is given as text, too");
+    refuses({{}, key_file, one.certificate_pem, one.key_pem}, key_file + ") cannot be used: it is given as text, too");
     const std::string fifo = directory.file("fifo");
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
     refuses({{}, fifo, one.certificate_pem, {}}, "it is empty");

@@ -61,6 +61,9 @@ inline void remove_final_slashes(std::string& text) { text.erase(without_final_s
     return true;
 }
 
+/// Whether `c` is a visible ASCII character: neither a control character nor a space (VCHAR, RFC 5234).
+[[nodiscard]] constexpr bool is_visible_ascii(char c) noexcept { return c > ' ' && c <= '~'; }
+
 /// `text` without optional whitespace (SP, HTAB) at both ends (RFC 9110 section 5.6.3).
 [[nodiscard]] constexpr std::string_view trim_ows(std::string_view text) noexcept {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -170,6 +173,37 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
 /// characters that `is_visible_line` refuses are escaped, as `\x1b` or `\u202e`. Line ends become `\n`. The input may
 /// be truncated: an incomplete sequence at its end is dropped.
 [[nodiscard]] TOLLGATE_DECL std::string make_readable(std::string_view bytes);
+
+namespace detail {
+
+/// Reads a file with one key per line. Skips blank lines and comments, which start with `#`.
+class key_file_lines {
+public:
+    explicit key_file_lines(std::string_view file) noexcept : left_{file} {}
+
+    /// The next key, without blanks around it; empty at the end.
+    [[nodiscard]] std::optional<std::string_view> next() noexcept {
+        while (!left_.empty()) {
+            ++number_;
+            const std::size_t end = left_.find('\n');
+            std::string_view line = left_.substr(0, end);
+            left_.remove_prefix(end == std::string_view::npos ? left_.size() : end + 1);
+            if (line.ends_with('\r')) line.remove_suffix(1);
+            line = trim_ows(line);
+            if (!line.empty() && line.front() != '#') return line;
+        }
+        return std::nullopt;
+    }
+
+    /// The number of the line that `next` returned last.
+    [[nodiscard]] std::size_t number() const noexcept { return number_; }
+
+private:
+    std::string_view left_;
+    std::size_t number_ = 0;
+};
+
+}  // namespace detail
 
 }  // namespace tollgate
 

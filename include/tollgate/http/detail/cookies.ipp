@@ -31,7 +31,7 @@ namespace detail {
 
 /// cookie-octet of RFC 6265 section 4.1.1.
 [[nodiscard]] constexpr bool is_cookie_octet(char c) noexcept {
-    return c > ' ' && c <= '~' && c != '"' && c != ',' && c != ';' && c != '\\';
+    return is_visible_ascii(c) && c != '"' && c != ',' && c != ';' && c != '\\';
 }
 
 }  // namespace detail

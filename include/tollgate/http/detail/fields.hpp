@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -319,6 +320,16 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     if (lines.count(field_id::content_type) != 1) return {};
     const auto value = lines.find(field_id::content_type);
     return trim_ows(value.substr(0, value.find(';')));
+}
+
+/// The credentials of an Authorization field of this scheme: `auth-scheme 1*SP credentials` (RFC 9110 section 11.4). Empty for a
+/// scheme without credentials, none for another scheme.
+[[nodiscard]] constexpr std::optional<std::string_view> credentials_of(std::string_view value, std::string_view scheme) noexcept {
+    if (value.size() < scheme.size() || !ascii_iequals({value.data(), scheme.size()}, scheme)) return std::nullopt;
+    value.remove_prefix(scheme.size());
+    if (!value.empty() && value.front() != ' ') return std::nullopt;
+    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+    return value;
 }
 
 inline constexpr std::string_view content_coding_reason = "Send the body without a Content-Encoding.";

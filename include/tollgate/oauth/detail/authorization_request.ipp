@@ -54,7 +54,7 @@ inline std::optional<failure> find_fault(const application& client, const parame
 
 TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept {
     return !text.empty() && text.size() <= limits::client_id_bytes_max &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+           std::all_of(text.begin(), text.end(), is_visible_ascii);
 }
 
 TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {

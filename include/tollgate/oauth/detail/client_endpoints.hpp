@@ -137,8 +137,7 @@ struct client_endpoints {
         if (done && is_refresh_token) done = store.revoke_oauth_token(read->client.id, digest_of(family_of(*token)));
         if (!done) return answer_error(done.error(), response);
         // The content is ignored (section 2.2), but some clients expect JSON.
-        response.add("Content-Type", "application/json");
-        response.add("Cache-Control", "no-store");
+        response.add_prepared_lines(pipeline::json_field_lines);
         response.body() = "{}";
     }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <tollgate/base/detail/encoding.hpp>
-#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/http/detail/fields.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/client_endpoints.hpp>
@@ -19,11 +19,8 @@ namespace detail {
 
 /// `Basic` with both parts form-encoded before they are joined (RFC 6749 section 2.3.1).
 inline std::optional<client_credentials> read_basic(std::string_view authorization) {
-    constexpr std::string_view scheme = "Basic ";
-    if (!ascii_iequals(authorization.substr(0, scheme.size()), scheme)) return std::nullopt;
-    authorization.remove_prefix(scheme.size());
-    while (authorization.starts_with(' ')) authorization.remove_prefix(1);
-    const auto decoded = base64_decode(authorization);
+    const auto credentials = http::detail::credentials_of(authorization, "Basic");
+    const auto decoded = credentials ? base64_decode(*credentials) : std::nullopt;
     if (!decoded) return std::nullopt;
     const auto colon = decoded->find(':');
     if (colon == std::string::npos) return std::nullopt;

@@ -32,10 +32,9 @@ namespace tollgate::inline v0::oauth {
 /// could not be read.
 template <class Pages>
 [[nodiscard]] std::optional<parameters> read_page_or_answer(const http::request& request, const Pages& pages, http::response& response) {
-    if (request.method != http::method::get && request.method != http::method::head && request.method != http::method::post) {
-        response.add("Allow", "GET, HEAD, POST, OPTIONS");
-        if (request.method == http::method::options) response.set_status(http::status::no_content);
-        else pages.answer_status(response, http::refused_method_status(request.method));
+    if (!http::is_read(request.method) && request.method != http::method::post) {
+        const auto refused = http::refuse_method(request, response, "GET, HEAD, POST, OPTIONS");
+        if (refused) pages.answer_status(response, *refused);
         return std::nullopt;
     }
     auto read = read_page_request(request, pages.site());

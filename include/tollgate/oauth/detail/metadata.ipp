@@ -51,7 +51,7 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::spa
 
 TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
                                    http::response& response) {
-    if (request.method == http::method::get || request.method == http::method::head) {
+    if (http::is_read(request.method)) {
         response.add_prepared_lines(pipeline::json_field_lines);
         response.body() = metadata;
         return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/oauth/detail/redirect.hpp>
 
@@ -31,7 +32,7 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
 }  // namespace detail
 
 TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~' && c != '#'; });
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
 }
 
 TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {

@@ -40,13 +40,10 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& err
 
 TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,
                                              const unsupported_method& endpoint) {
-    response.add("Allow", endpoint.allowed);
-    if (request.method == http::method::options) {
-        response.set_status(http::status::no_content);
-        return;
-    }
+    const auto refused = http::refuse_method(request, response, endpoint.allowed);
+    if (!refused) return;
     const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = http::refused_method_status(request.method), .failure = error, .docs_url = endpoint.docs_url});
+    write_failure(response, {.status = *refused, .failure = error, .docs_url = endpoint.docs_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,

@@ -32,13 +32,9 @@ struct application_form {
                                                         const page_texts& texts) const;
 };
 
-/// The value of `done` after a registration without a secret to show.
+/// The values of `done` after a registration without a secret to show, and after the removal of a secret.
 inline constexpr std::string_view registration_done = "registered";
-inline constexpr std::string_view edit_done = "edited";
 inline constexpr std::string_view secret_removal_done = "secret";
-
-/// The query parameter that names the application to edit.
-inline constexpr std::string_view edit_name = "edit";
 
 TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       std::span<const application> applications, const application_form& typed,
@@ -181,10 +177,10 @@ template <class Call>
 [[nodiscard]] result<void> post_to_applications(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_application(call);
-    if (action == "edit") return edit_application(call);
-    if (action == "new_secret") return renew_client_secret(call);
-    if (action == "remove_secret") return remove_older_secret(call);
-    if (action == "delete") return delete_application(call);
+    if (action == edit_action) return edit_application(call);
+    if (action == new_secret_action) return renew_client_secret(call);
+    if (action == remove_secret_action) return remove_older_secret(call);
+    if (action == delete_action) return delete_application(call);
     return not_found();
 }
 

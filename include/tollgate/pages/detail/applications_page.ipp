@@ -86,7 +86,7 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                                  .warning = fill_in(texts.remove_secret_warning, application.name),
                                  .button = texts.remove_secret_button,
                                  .is_removal = true},
-                                target("remove_secret"), view.texts.forms);
+                                target(remove_secret_action), view.texts.forms);
     if (application.type != client_type::public_client)
         web::write_confirmation(html,
                                 {.label = texts.renew,
@@ -94,7 +94,7 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                                  .warning = fill_in(application.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
                                                     application.name),
                                  .button = texts.renew_button},
-                                target("new_secret"), view.texts.forms);
+                                target(new_secret_action), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = application.name,
@@ -103,7 +103,7 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                              .is_removal = true,
                              .typed_name = application.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
                              .typed_label = fill_in(texts.type_name, application.name)},
-                            target("delete"), view.texts.forms);
+                            target(delete_action), view.texts.forms);
 }
 
 inline void write_application(html_writer& html, const page_view& view, const application& application) {
@@ -223,7 +223,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
-                           .hidden = {{action_name, "edit"}, {"application", std::to_string(application.id.value())}}});
+                           .hidden = {{action_name, std::string{edit_action}}, {"application", std::to_string(application.id.value())}}});
     detail::write_application_fields(html, view, typed, faults);
     if (application.type == client_type::confidential) {
         const std::array<web::choice, 1> choices{

@@ -28,7 +28,7 @@ template <class Call>
 [[nodiscard]] result<void> post_to_authorizations(Call& call) {
     const auto action = call.form().value_of(action_name);
     const auto which = application_id::parse(call.form().value_of("application"));
-    if ((!action.empty() && action != "revoke") || !which) return not_found();
+    if ((!action.empty() && action != revoke_action) || !which) return not_found();
     const auto grants = call.store().grants_of(call.session().user);
     if (!grants) return grants.error();
     const auto found =

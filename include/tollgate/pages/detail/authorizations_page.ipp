@@ -26,7 +26,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
              .is_removal = true},
             {.url = view.url,
              .form_token = view.form_token,
-             .hidden = {{action_name, "revoke"}, {"application", std::to_string(each.application.value())}}},
+             .hidden = {{action_name, std::string{revoke_action}}, {"application", std::to_string(each.application.value())}}},
             view.texts.forms);
         begin_facts(html);
         begin_fact(html, texts.since);

@@ -72,11 +72,7 @@ inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
 /// Per delivery: 8 of a schedule and some manual ones; 2.4 MB of response bodies.
 inline constexpr std::size_t attempts_shown_max = 12;
 
-inline constexpr std::string_view send_again_action = "send_again";
-inline constexpr std::string_view enable_action = "enable";
 inline constexpr std::string_view delivery_name = "delivery";
-inline constexpr std::string_view test_action = "test";
-inline constexpr std::string_view resend_failed_action = "resend_failed";
 inline constexpr std::string_view since_name = "since";    ///< `hour`, `day`, `week` or `month`
 inline constexpr std::string_view state_name = "state";    ///< query parameter: deliveries in this state, as `state_text`
 inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
@@ -105,12 +106,29 @@ struct page_view {
     [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
 };
 
-/// The hidden field that names a form's action.
+/// The hidden field that names a form's action, and its values.
 inline constexpr std::string_view action_name = "action";
+inline constexpr std::string_view edit_action = "edit";
+inline constexpr std::string_view delete_action = "delete";
+inline constexpr std::string_view renew_action = "renew";
+inline constexpr std::string_view revoke_action = "revoke";
+inline constexpr std::string_view new_secret_action = "new_secret";
+inline constexpr std::string_view remove_secret_action = "remove_secret";
+inline constexpr std::string_view enable_action = "enable";
+inline constexpr std::string_view test_action = "test";
+inline constexpr std::string_view send_again_action = "send_again";
+inline constexpr std::string_view resend_failed_action = "resend_failed";
+inline constexpr std::string_view end_session_action = "end_session";
+inline constexpr std::string_view end_others_action = "end_others";
+inline constexpr std::string_view change_password_action = "change_password";
 
-/// The query parameter that names the last action, and its value after a deletion.
+/// The query parameter that names the last action, and its value after a deletion and after an edit.
 inline constexpr std::string_view done_name = "done";
 inline constexpr std::string_view removal_done = "1";
+inline constexpr std::string_view edit_done = "edited";
+
+/// The query parameter that names the application or webhook to edit.
+inline constexpr std::string_view edit_name = "edit";
 
 /// The query parameter with a sealed `secret_view`.
 inline constexpr std::string_view shown_name = "shown";
@@ -313,7 +331,7 @@ inline bool is_local_target(std::string_view text) noexcept {
     // Browsers read `//host` and `/\host` as another host, and drop some characters that are not visible ASCII.
     if (text.size() > limits::target_bytes_max || !text.starts_with('/') || text.starts_with("//")) return false;
     for (char c : text)
-        if (c <= ' ' || c > '~' || c == '\\') return false;
+        if (!is_visible_ascii(c) || c == '\\') return false;
     return true;
 }
 

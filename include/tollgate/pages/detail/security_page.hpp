@@ -101,11 +101,11 @@ template <class Call>
     using sessions = std::remove_reference_t<decltype(call.sessions())>;
     const auto action = call.form().value_of(action_name);
     if constexpr (session_manager<sessions>) {
-        if (action == "end_session") return end_session(call);
-        if (action == "end_others") return end_other_sessions(call);
+        if (action == end_session_action) return end_session(call);
+        if (action == end_others_action) return end_other_sessions(call);
     }
     if constexpr (password_changer<sessions>)
-        if (action == "change_password") return change_password(call);
+        if (action == change_password_action) return change_password(call);
     return not_found();
 }
 

@@ -109,8 +109,8 @@ template <class Call>
 [[nodiscard]] result<void> post_to_tokens(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_token(call);
-    if (action == "renew") return renew_token(call);
-    if (action == "revoke") return revoke_token(call);
+    if (action == renew_action) return renew_token(call);
+    if (action == revoke_action) return revoke_token(call);
     return not_found();
 }
 

@@ -80,14 +80,14 @@ inline void write_token(html_writer& html, const page_view& view, const personal
                              .about = token.description,
                              .warning = fill_in(texts.renew_warning, token.description),
                              .button = texts.renew_button},
-                            target("renew"), view.texts.forms);
+                            target(renew_action), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.revoke,
                              .about = token.description,
                              .warning = fill_in(texts.revoke_warning, token.description),
                              .button = texts.revoke_button,
                              .is_removal = true},
-                            target("revoke"), view.texts.forms);
+                            target(revoke_action), view.texts.forms);
     begin_facts(html);
     begin_fact(html, texts.username);
     html.add("<code>{}</code>", token.username.view());

@@ -28,10 +28,6 @@ struct account_hooks {
     std::vector<hook> hooks = {};
 };
 
-/// The query parameter that asks for the form of the named hook, and the value of `done` after it.
-inline constexpr std::string_view hook_edit_name = "edit";
-inline constexpr std::string_view hook_edit_done = "edited";
-
 /// How many accounts one page lists: each needs a store call.
 inline constexpr std::size_t accounts_shown_max = 100;
 
@@ -125,7 +121,7 @@ template <class Call>
 /// The list and the form of a new hook; or, for the hook in the query, its deliveries or the form to edit it.
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
-    if (call.query().find(hook_edit_name) != nullptr) {
+    if (call.query().find(edit_name) != nullptr) {
         const auto hook = find_own_hook(call, call.query());
         if (!hook) return hook.error();
         return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
@@ -200,7 +196,7 @@ template <class Call>
     if (!updated) return updated.error();
     if (!*updated) return not_found();
     call.report(activity_kind::hook_changed, std::to_string(hook->id.value()));
-    return call.redirect_to({}, hook_edit_done);
+    return call.redirect_to({}, edit_done);
 }
 
 template <class Call>
@@ -231,9 +227,9 @@ template <class Call>
 [[nodiscard]] result<void> post_to_hooks(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_hook(call);
-    if (action == "new_secret") return renew_secret_of_hook(call);
-    if (action == "edit") return edit_hook(call);
-    if (action == "delete") return delete_hook(call);
+    if (action == new_secret_action) return renew_secret_of_hook(call);
+    if (action == edit_action) return edit_hook(call);
+    if (action == delete_action) return delete_hook(call);
     if constexpr (stores_deliveries<Call>) {
         if (action == test_action) return send_test(call);
         if (action == resend_failed_action) return resend_failed(call);

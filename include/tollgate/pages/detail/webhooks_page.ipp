@@ -87,20 +87,20 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
         html.add("<a class=\"button quiet\" href=\"{}?{}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
                  query_of({hook.account, hook.id}), view.texts.deliveries.link, about);
     html.add("<a class=\"button quiet\" href=\"{}?{}&amp;{}=1\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
-             query_of({hook.account, hook.id}), hook_edit_name, texts.edit, about);
+             query_of({hook.account, hook.id}), edit_name, texts.edit, about);
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = about,
                              .warning = fill_in(texts.renew_warning, hook.event),
                              .button = texts.renew_button},
-                            target("new_secret"), view.texts.forms);
+                            target(new_secret_action), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
                              .warning = fill_in(texts.remove_warning, hook.target_url),
                              .button = texts.remove_button,
                              .is_removal = true},
-                            target("delete"), view.texts.forms);
+                            target(delete_action), view.texts.forms);
     begin_facts(html);
     if (has_deliveries) {
         begin_fact(html, view.texts.deliveries.state);
@@ -204,7 +204,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
                                  [](const account_hooks& each) { return !each.hooks.empty(); });
     begin_list_page(html, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
     if (view.done == removal_done) write_notice(html, texts.removed);
-    if (view.done == hook_edit_done) write_notice(html, texts.edited);
+    if (view.done == edit_done) write_notice(html, texts.edited);
     write_list_faults(html, view, faults);
     if (list.accounts.empty()) return write_empty_list(html, texts.no_accounts);
 
@@ -224,7 +224,7 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
     const webhook_texts& texts = view.texts.webhooks;
     html.add("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", texts.edit_title, texts.edit_about);
     web::write_faults(html, faults, view.texts.forms);
-    web::begin_form(html, hook_action(view, "edit", hook));
+    web::begin_form(html, hook_action(view, edit_action, hook));
     detail::write_hook_fields(html, view, at, typed, faults);
     html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n", texts.save,
              view.url, texts.back);

@@ -1,11 +1,12 @@
 #pragma once
 
-#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/detail/lookup.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
+#include <tollgate/http/detail/fields.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
@@ -50,16 +51,6 @@ struct authentication {
     }
 };
 
-/// The credentials of an Authorization field of this scheme: `auth-scheme 1*SP credentials` (RFC 9110 section 11.4). Empty for a
-/// scheme without credentials, none for another scheme.
-[[nodiscard]] constexpr std::optional<std::string_view> credentials_of(std::string_view value, std::string_view scheme) noexcept {
-    if (value.size() < scheme.size() || !ascii_iequals({value.data(), scheme.size()}, scheme)) return std::nullopt;
-    value.remove_prefix(scheme.size());
-    if (!value.empty() && value.front() != ' ') return std::nullopt;
-    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-    return value;
-}
-
 /// Calls `use` with the API's authenticator of this number.
 template <class Authenticators, class Use>
 void with_authenticator(const Authenticators& authenticators, std::size_t number, Use&& use) {
@@ -86,7 +77,7 @@ void read_authorization(const Authenticators& authenticators, const http::reques
     const auto try_one = [&](const auto& held) {
         const auto& authenticator = policy(held);
         const auto number = next++;
-        const auto credentials = credentials_of(sent, authenticator.scheme);
+        const auto credentials = http::detail::credentials_of(sent, authenticator.scheme);
         if (!credentials) return false;
         auth.authenticator = number;
         if constexpr (token_authenticator<std::remove_cvref_t<decltype(authenticator)>>) {
@@ -143,8 +134,9 @@ template <class Authenticators, class Store>
             constexpr bool blocks = http::handler_blocks<Store>() || http::handler_blocks<type>();
             if (blocks && thread == http::thread_kind::io) return;
             const auto sent = request.fields.find(http::field_id::authorization);
+            const auto credentials = http::detail::credentials_of(sent, authenticator.scheme).value_or(std::string_view{});
             done = true;
-            auto caller = authenticator.identify(credentials_of(sent, authenticator.scheme).value_or(std::string_view{}), store, now);
+            auto caller = authenticator.identify(credentials, store, now);
             if (!caller) return auth.fail(std::move(caller).error());
             auth.state = *caller ? auth_state::authenticated : auth_state::bad_credentials;
             if (*caller) auth.caller.emplace(**caller);

@@ -112,7 +112,7 @@ template <rate_limiter Limiter>
     return limit_decision::unused(allowed, now);
 }
 
-/// The Error object for what the server refuses by itself. It is not counted, because its sender is not authenticated. Never waits.
+/// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
 template <class Policies, class Settings>
 void respond_refusal(Policies& policies, const Settings& settings, std::string_view docs_url, const http::refusal& refusal,
                      http::response& response) {

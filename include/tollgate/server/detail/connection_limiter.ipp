@@ -10,10 +10,7 @@
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL connection_limiter::key connection_limiter::key_of(const ip_address& from) noexcept {
-    key result = from.bytes();
-    if (!from.is_v4())
-        for (std::size_t i = 8; i < result.size(); ++i) result[i] = 0;
-    return result;
+    return from.is_v4() ? from.bytes() : tollgate::detail::first_of_network(from, 8).bytes();
 }
 
 TOLLGATE_DECL std::size_t connection_limiter::key_hash::operator()(const key& one) const noexcept {

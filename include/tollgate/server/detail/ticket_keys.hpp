@@ -2,10 +2,10 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/result.hpp>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -54,16 +54,15 @@ public:
     /// Generates its keys.
     ticket_keys() noexcept = default;
 
-    /// The keys of a file: each line is one secret in base64, empty lines are ignored. The error names the line, never the key.
+    /// The keys of a file: each line is one secret in base64; blank lines and those that start with `#` are ignored. The error names
+    /// the line, never the key.
     [[nodiscard]] static result<std::shared_ptr<ticket_keys>> parse(std::string_view text) {
         auto keys = std::make_shared<ticket_keys>();
-        for (std::size_t line = 1; !text.empty(); ++line) {
-            const std::string_view each = text.substr(0, text.find('\n'));
-            text.remove_prefix((std::min)(text.size(), each.size() + 1));
-            if (each.empty()) continue;
-            const auto secret = base64_decode(each);
+        tollgate::detail::key_file_lines lines{text};
+        while (const auto line = lines.next()) {
+            const auto secret = base64_decode(*line);
             if (!secret || secret->size() != secret_bytes)
-                return invalid("line " + std::to_string(line) + " is not the base64 text of 32 bytes");
+                return invalid("line " + std::to_string(lines.number()) + " is not the base64 text of 32 bytes");
             if (keys->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
             keys->keys_[keys->count_++] = ticket_key::from(*secret);
         }

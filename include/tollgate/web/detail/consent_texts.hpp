@@ -68,7 +68,7 @@ struct device_texts {
     std::string_view code = "Code";
     std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
     std::string_view next = "Continue";
-    std::string_view malformed = "A code has 8 letters and no vowels, such as BCDF-GHJK.";
+    std::string_view malformed = "Enter a code of 8 letters without vowels, for example BCDF-GHJK.";
     std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current one.";
     std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
     std::string_view asks = "A device with {} requests access to your account at {}.";  ///< and the operator

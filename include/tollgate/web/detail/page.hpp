@@ -5,6 +5,7 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
+#include <tollgate/http/site.hpp>
 #include <tollgate/model/scope.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/html_writer.hpp>
@@ -193,8 +194,8 @@ public:
     /// Empty for a path outside of the site.
     [[nodiscard]] std::optional<page_place> find(std::string_view path) const noexcept {
         for (const page_language& each : languages_)
-            if (is_below(path, each.root)) return page_place{&each, path.substr(each.root.size())};
-        if (!is_below(path, site_.root)) return std::nullopt;
+            if (http::detail::is_below(path, each.root)) return page_place{&each, path.substr(each.root.size())};
+        if (!http::detail::is_below(path, site_.root)) return std::nullopt;
         return page_place{nullptr, path.substr(site_.root.size())};
     }
 
@@ -221,10 +222,6 @@ private:
             }
         }
         if (languages_.empty()) throw std::invalid_argument{"tollgate: a theme has no texts"};
-    }
-
-    [[nodiscard]] static bool is_below(std::string_view path, std::string_view root) noexcept {
-        return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
     }
 
     Theme theme_;

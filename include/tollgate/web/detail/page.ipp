@@ -97,14 +97,12 @@ TOLLGATE_DECL bool page_site::answer_asset(const http::request& request, http::r
     const auto found =
         std::find_if(assets.begin(), assets.end(), [&](const page_asset& each) { return each.path == request.target.path; });
     if (found == assets.end()) return false;
-    if (request.method == http::method::get || request.method == http::method::head) {
+    if (http::is_read(request.method)) {
         response.add_prepared_lines(found->field_lines);
         response.body() = found->body;
-        return true;
+    } else {
+        static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
     }
-    response.set_status(request.method == http::method::options ? http::status::no_content
-                                                                : http::refused_method_status(request.method));
-    response.add("Allow", "GET, HEAD, OPTIONS");
     return true;
 }
 

@@ -44,7 +44,7 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     } else {
         return invalid("A Redis URL must begin with redis:// or rediss://.");
     }
-    if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c > '~'; }))
+    if (!std::all_of(url.begin(), url.end(), is_visible_ascii))
         return invalid("A Redis URL may contain visible ASCII only; percent-encode anything else.");
     if (url.find_first_of("?#") != std::string_view::npos)
         return invalid("A Redis URL must not have a query or a fragment; in a password, write ? and # as %3F and %23.");
