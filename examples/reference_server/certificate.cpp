@@ -153,10 +153,10 @@ std::string expiry_of(const certificate_files& files) {
         std::error_code error;
         if (is_good) return;
         const bool is_missing = !std::filesystem::exists(file, error) && !error;
-        throw run_error{"'" + file.string() + "' is not a " + what + (is_missing ? ": there is no such file." : ".")};
+        throw run_error{is_missing ? "there is no file '" + file.string() + "'." : "'" + file.string() + "' is not a " + what + "."};
     };
-    expect(read.certificate != nullptr, files.certificate, "certificate in PEM");
-    expect(read.key != nullptr, files.key, "private key in PEM without a password");
+    expect(read.certificate != nullptr, files.certificate, "PEM certificate");
+    expect(read.key != nullptr, files.key, "PEM private key without a password");
     if (!fits(read)) throw run_error{"'" + files.key.string() + "' is not the key of '" + files.certificate.string() + "'."};
     std::time_t now = std::time(nullptr);
     std::tm end{};

@@ -32,7 +32,8 @@ chosen_limiter::chosen_limiter(const settings& settings, const request_log& log)
     redis_settings.lease = settings.limit_lease;
     redis_settings.authorities_file = settings.limits_ca.string();
     redis_settings.on_state = [&log](bool up, std::string_view event) {
-        log.on_notice(std::string{event} + (up ? "; limits are shared again" : "; until it is back, this node counts limits by itself"));
+        log.on_notice(up ? std::string{"Redis is available again; limits are shared again"}
+                         : std::string{event} + "; this node counts requests separately until Redis is available again");
     };
     auto opened = tollgate::redis_limiter::open(settings.limits_url, redis_settings);
     if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().message};

@@ -379,7 +379,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     declare_list_hooks(add(*hook, "list", "List an account's webhooks."), services);
     declare_enable_hook(add(*hook, "enable", "Enable a disabled webhook, and send its held deliveries."));
     declare_list_deliveries(add(*delivery, "list", "List a webhook's deliveries, newest first."));
-    declare_resend_delivery(add(*delivery, "resend", "Send a delivery again, now."));
+    declare_resend_delivery(add(*delivery, "resend", "Send a delivery again immediately."));
     declare_emit_event(add(*event, "emit", "Publish an event: one delivery to each of the account's webhooks for this event."), services);
     declare_list_audit(add(*audit, "list", "List who did what, newest first."));
     add(app, "check", "Check what `serve` would use with these flags: configuration, certificate, store and limits.")

@@ -18,9 +18,9 @@ std::string words_of(const attempt& attempt) {
         case attempt_end::no_address: return "no such host";
         case attempt_end::refused_address: return "resolves to an address that webhooks may not be sent to";
         case attempt_end::no_connection: return "no connection";
-        case attempt_end::no_tls: return "no TLS";
+        case attempt_end::no_tls: return "TLS handshake failed";
         case attempt_end::timed_out: return "timed out";
-        case attempt_end::broken_off: return "broken off";
+        case attempt_end::broken_off: return "connection closed early";
         case attempt_end::bad_response: return "invalid response";
     }
     return "failed";

@@ -60,7 +60,7 @@ struct demo_user {
 template <class Directory>
 demo_user renew_demo_user(Directory& directory, const std::optional<std::string>& previous_login, const std::string& hash) {
     if (previous_login)
-        if (const auto known = expect(directory.find_login(*previous_login), "cannot look for the demo user")) {
+        if (const auto known = expect(directory.find_login(*previous_login), "cannot look up the demo user")) {
             expect(directory.set_password_hash(known->user, hash), "cannot change the demo user's password");
             return {*previous_login, known->user};
         }
@@ -85,7 +85,7 @@ demo renew_demo(Directory& directory, Store& store, const tollgate::service_cata
     const demo_user known = renew_demo_user(directory, previous_login, hash_password(password));
     const auto user = known.id;
     const auto account_at = [&](std::string_view service, std::string_view name) {
-        const auto accounts = expect(directory.accounts_of(user, service), "cannot look for the demo accounts");
+        const auto accounts = expect(directory.accounts_of(user, service), "cannot look up the demo accounts");
         if (!accounts.empty()) return accounts.front().id;
         return expect(directory.add_account(user, *tollgate::service_name::from(service), name, true),
                       "cannot add a demo account");
@@ -103,7 +103,7 @@ demo renew_demo(Directory& directory, Store& store, const tollgate::service_cata
 /// demo of another data directory.
 template <class Directory>
 bool is_user_of(const demo& recorded, Directory& directory) {
-    const auto known = expect(directory.find_login(recorded.login), "cannot look for the demo user");
+    const auto known = expect(directory.find_login(recorded.login), "cannot look up the demo user");
     return known && check_password(recorded.password, known->password_hash) == password_check::right;
 }
 

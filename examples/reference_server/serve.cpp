@@ -33,7 +33,7 @@ void allow_descriptors(std::size_t connections) {
     ::setrlimit(RLIMIT_NOFILE, &allowed);
     if (allowed.rlim_cur < needed)
         complain("--max-connections: the system allows only " + std::to_string(allowed.rlim_cur) +
-                 " open files, so it accepts fewer connections.");
+                 " open files, so the server accepts fewer connections.");
 }
 
 /// On any error with the new certificates, the old ones remain in use.

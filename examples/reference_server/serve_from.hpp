@@ -114,7 +114,7 @@ demo kept_demo(const stored_data<Directory, Store, Clock>& data, const settings&
     const directory_lock alone{settings.data};
     auto written = read_demos(settings.data);
     const auto alive = std::find_if(written.begin(), written.end(), [&](const demo& each) {
-        return expect(data.users.find_login(each.login), "cannot look for the demo user") && is_alive(each, data.store);
+        return expect(data.users.find_login(each.login), "cannot look up the demo user") && is_alive(each, data.store);
     });
     if (!written.empty() && alive == written.begin()) return *alive;
     if (alive != written.end()) {

@@ -103,7 +103,7 @@ reading read_limits(string_view text, settings& into) {
 }
 
 reading read_base_url(string_view text, settings& into) {
-    if (!is_public_url(text) || !text.ends_with("/v1")) return reading::misfit;
+    if (!is_public_url(text) || !tollgate::http::url::parse(text)->path.ends_with("/v1")) return reading::misfit;
     into.base_url = text;
     return reading::taken;
 }
@@ -225,7 +225,7 @@ constexpr flag flags[] = {
      }},
     {"demo", "", "", "Seed a demo user, accounts and a token, once.", true_or_false, flag_type::toggle,
      [](string_view text, settings& into) { return assign_toggle(text, into.demo); }},
-    {"log", "FORM", "text", "One line per request on stderr: text, json or off.", "text, json or off", flag_type::text,
+    {"log", "FORMAT", "text", "One line per request on stderr: text, json or off.", "text, json or off", flag_type::text,
      read_log},
 };
 
@@ -266,7 +266,7 @@ void check_together(const settings& all, const std::function<std::string(string_
     if (!all.limits_ca.empty() && !all.limits_url.starts_with("rediss:"))
         throw usage_error{name_of("limits-ca") + " also needs --limits rediss://..."};
     if (all.cors_origins.size() > 1 && std::count(all.cors_origins.begin(), all.cors_origins.end(), cors_off) > 0)
-        throw usage_error{name_of("cors-origin") + ": 'none' and origins exclude each other."};
+        throw usage_error{name_of("cors-origin") + ": 'none' cannot be combined with other origins."};
     if (!all.secret_key_file.empty() && all.store_location().kind == location::kind::memory)
         throw usage_error{name_of("secret-key-file") + " needs a store in SQLite or PostgreSQL."};
     if (all.listen.empty()) throw usage_error{name_of("listen") + " must name at least one address."};
@@ -276,9 +276,9 @@ void check_together(const settings& all, const std::function<std::string(string_
     if (!all.base_url.empty() && !all.auth_url.empty() &&
         (tollgate::http::url::root(all.auth_url).path + "/").starts_with(tollgate::http::url::root(all.base_url).path + "/"))
         throw usage_error{name_of("auth-url") + " must not be below the path of --base-url."};
-    if (all.plain && !all.tls_cert.empty()) throw usage_error{name_of("plain") + " and --tls-cert exclude each other."};
+    if (all.plain && !all.tls_cert.empty()) throw usage_error{name_of("plain") + " cannot be combined with --tls-cert."};
     if (all.plain && !all.tls_ticket_keys.empty())
-        throw usage_error{name_of("plain") + " and --tls-ticket-keys exclude each other."};
+        throw usage_error{name_of("plain") + " cannot be combined with --tls-ticket-keys."};
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace reference {
 /// A number of requests per period: `60/hour`; the units are second, minute, hour and day.
 [[nodiscard]] std::optional<tollgate::quota> parse_quota(std::string_view text);
 
-/// Where to listen: `127.0.0.1:8443`, `[::1]:8443`, `unix:/run/tollgate.sock`.
+/// Where to listen: `127.0.0.1:8443`, `[::1]:8443`, `unix:/run/tollgate/tollgate.sock`.
 struct listen_address {
     tollgate::ip_address address;
     std::uint16_t port = 0;  ///< 0: any free one

@@ -170,7 +170,7 @@ class AdminListener(Case):
             self.assertEqual(200, request(server, "/healthz").status)
             self.assertEqual(0, samples(server)['tollgate_backend_up{backend="limits"}'])
             self.assertIn("not ready: limits", server.log_after("not ready: limits"))
-            self.assertEqual(200, server.request("GET", "/v1/testservice/get").status, "without Redis the node counts limits by itself")
+            self.assertEqual(200, server.request("GET", "/v1/testservice/get").status, "without Redis the node counts requests separately")
 
 
 class Prometheus(Case):
@@ -256,7 +256,7 @@ class Prometheus(Case):
                 body = b"{}"
                 slow.send(encode("POST", hooks, {"Authorization": server.demo_token, "Content-Type": "application/json",
                                                  "Content-Length": str(len(body))}))
-                self.eventually(lambda: found() or missing == ["For whom C"])
+                self.eventually(lambda: found() or missing == ["Who is affected C"])
                 slow.send(body)
                 self.assertEqual(422, slow.read().status)
             try:

@@ -73,7 +73,7 @@ class Usage(Case):
                 "--max-connections": ["0", "x", "1000001"],
                 "--access-token-seconds": ["0", "x", "-1", "1h"],
                 "--trusted-proxy": ["", "x", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/", "10.0.0/8", "::/129"],
-                "--base-url": ["", "example.com/v1", "ftp://example.com/v1", "https://example.com",
+                "--base-url": ["", "example.com/v1", "ftp://example.com/v1", "https://example.com", "https://v1",
                                "https://example.com/v1/", "https://example.com/v2",
                                "https://example.com/v1?x", "https://user@example.com/v1", "https:///v1"],
                 "--auth-url": ["", "example.com", "https://example.com/", "https://example.com/#x"],
@@ -189,8 +189,8 @@ class Usage(Case):
             store = flags_for(data / "d")
             self.assertEqual(0, run_command(*add, *store, stdin="a password\n").returncode)
             self.assertEqual(0, run_command(*app, "--description", "", *store).returncode)
-            for files, message in ((("none.pem", "none.key"), "'none.pem' is not a certificate in PEM: there is no such file."),
-                                   (("empty.pem", "empty.pem"), "'empty.pem' is not a certificate in PEM.")):
+            for files, message in ((("none.pem", "none.key"), "there is no file 'none.pem'."),
+                                   (("empty.pem", "empty.pem"), "'empty.pem' is not a PEM certificate.")):
                 result = run_command("check", "--tls-cert", files[0], "--tls-key", files[1], *store, cwd=data)
                 self.assertEqual((1, f"tollgate-server: certificate: {message}\n"), (result.returncode, result.stderr))
             for number in range(100):

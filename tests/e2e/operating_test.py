@@ -313,8 +313,8 @@ class Check(Case):
             for broken in data / "text", data / "nowhere":
                 self.assertIn(str(broken), self.check(data / "d", *flags, broken, code=1))
             for pair, mentions in (((certificate, other), "is not the key of"), ((old, key), "expired"),
-                                   ((data / "text", key), "not a certificate"), ((certificate, data / "text"), "not a private key"),
-                                   ((certificate, locked), "not a private key"), ((data / "nowhere", key), "not a certificate")):
+                                   ((data / "text", key), "not a PEM certificate"), ((certificate, data / "text"), "not a PEM private key"),
+                                   ((certificate, locked), "not a PEM private key"), ((data / "nowhere", key), "there is no file")):
                 with self.subTest(mentions=mentions):
                     error = self.check(data / "d", "--tls-cert", pair[0], "--tls-key", pair[1], code=1)
                     self.assertIn("certificate: ", error)

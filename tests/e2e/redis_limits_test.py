@@ -62,18 +62,18 @@ class RedisLimits(Case):
         self.redis.kill()
         for left in (999, 998, 997):  # the node starts its own count
             self.assertEqual(left, self.remaining(server))
-        self.assertIn("until it is back, this node counts limits by itself", server.log_after("counts limits by itself"))
+        self.assertIn("this node counts requests separately until Redis is available again", server.log_after("counts requests separately"))
         self.redis.start()
         self.eventually(lambda: self.remaining(server) and b"shared again" in server.errors)
-        self.assertEqual(1, len(self.lines(server, "counts limits by itself")), server.errors)
+        self.assertEqual(1, len(self.lines(server, "counts requests separately")), server.errors)
         self.assertEqual(1, len(self.lines(server, "shared again")), server.errors)
 
     def test_the_server_starts_without_redis(self):
         self.redis.kill()
         server = self.serve("--log", "json")
         self.assertEqual(59, self.remaining(server))
-        server.log_after("counts limits by itself")
-        self.assertEqual(1, len(self.lines(server, "counts limits by itself")), server.errors)
+        server.log_after("counts requests separately")
+        self.assertEqual(1, len(self.lines(server, "counts requests separately")), server.errors)
 
     def test_a_hanging_redis_delays_only_the_first_requests(self):
         server = self.serve("--anonymous-limit", "100000/hour", "--log", "off", store="memory:")
@@ -101,7 +101,7 @@ class RedisLimits(Case):
         server = Server("--limits", f"redis://:hunter2@127.0.0.1:{self.redis.port}")
         self.addCleanup(server.stop)
         self.remaining(server)
-        self.assertIn("AUTH", server.log_after("counts limits by itself"))
+        self.assertIn("AUTH", server.log_after("counts requests separately"))
         self.assertNotIn("hunter2", server.errors.decode())
 
 

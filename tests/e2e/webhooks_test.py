@@ -214,7 +214,7 @@ class FailingReceivers(Case):
             self.assertIn(words, shop.server.log_after(": " + words))
 
     def test_resets(self):
-        self.check(reset, "broken off")
+        self.check(reset, "connection closed early")
 
     def test_not_http(self):
         self.check(lambda request, connection: connection.sendall(b"SSH-2.0-x\r\n\r\n"), "invalid response")
@@ -256,7 +256,7 @@ class FailingReceivers(Case):
             trusted = directory / "trusted.pem"
             trusted.write_bytes(good.read_bytes() + other.read_bytes())
             with Receiver(tls=tls) as untrusted:
-                self.check(None, "no TLS (self-signed", receiver=untrusted)
+                self.check(None, "TLS handshake failed (self-signed", receiver=untrusted)
             os.environ["SSL_CERT_FILE"] = str(trusted)
             try:
                 with Shop(*LATER) as shop, Receiver(tls=tls) as valid, Receiver(tls=other_tls) as invalid:
@@ -265,7 +265,7 @@ class FailingReceivers(Case):
                     shop.hook(invalid.url())
                     shop.emit()
                     self.assertEqual(2, len(valid.wait(2)))
-                    self.assertIn("no TLS (", shop.server.log_after("no TLS"))
+                    self.assertIn("TLS handshake failed (", shop.server.log_after("TLS handshake"))
                     self.assertEqual([], invalid.requests)
             finally:
                 del os.environ["SSL_CERT_FILE"]
@@ -439,6 +439,10 @@ class EncryptedSecrets(Case):
                     self.assertIn("which is not among the" if flags else "and no key is given", result.stderr)
                     self.assertNotIn(first, result.stderr)
             self.assertEqual(0, run_command("check", *flags_for(data), *write_keys(file, second)).returncode)
+            file.chmod(0o644)
+            for path, line in (directory / "nowhere", "there is no file"), (file, "warning: --secret-key-file: other users can"):
+                result = run_command("check", *flags_for(data), "--secret-key-file", path)
+                self.assertEqual(1, result.stderr.count(line), result)
 
     def test_errors_in_the_key_file_are_reported(self):
         with temporary_directory() as directory:
