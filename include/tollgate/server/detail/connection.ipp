@@ -351,11 +351,15 @@ TOLLGATE_DECL void connection::arm_deadline() noexcept {
         case connection_state::closed:
         case connection_state::count_: return;
     }
-    const std::uint64_t message = workspace_ && next != deadline::write ? workspace_->session.message() : 0;
-    if (deadline_ == next && message_at_arming_ == message) return;
-    if (next == deadline::idle) loop_.move_to_front(*this);
+    if (next == deadline::idle) {
+        if (deadline_ == next) return;
+        loop_.move_to_front(*this);
+    } else {
+        const std::uint64_t message = workspace_ && next != deadline::write ? workspace_->session.message() : 0;
+        if (deadline_ == next && message_at_arming_ == message) return;
+        message_at_arming_ = message;
+    }
     deadline_ = next;
-    message_at_arming_ = message;
     loop_.arm(*this, next);
 }
 
