@@ -2285,8 +2285,8 @@ struct request {
 
 namespace tollgate::inline v0::http {
 
-/// What the server refuses before a handler sees it: malformed bytes (400), timeout (408), target too long (414), a host that it
-/// does not serve (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
+/// What the server refuses, not a handler: malformed bytes (400), timeout (408), target too long (414), a host that it does not serve
+/// (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
 struct refusal {
     http::status status = http::status::bad_request;
     std::string_view reason;  ///< one sentence for the client, with static storage: the rule that was broken
@@ -2297,7 +2297,7 @@ struct refusal {
 
 /// For a request whose method the path does not support: adds `Allow`. Responds to OPTIONS with 204; otherwise sets and returns the
 /// status of the refusal, 501 for an unknown method and 405 for the others (RFC 9110 section 9.1), whose body the caller writes.
-[[nodiscard]] inline std::optional<status> refuse_method(const request& sent, response& response, field_value allowed) {
+inline std::optional<status> refuse_method(const request& sent, response& response, field_value allowed) {
     response.add("Allow", allowed);
     if (sent.method == method::options) {
         response.set_status(status::no_content);
@@ -3673,7 +3673,7 @@ struct new_authorization_code {
 /// The result of storing a code. Submitting a form twice requests the same code twice.
 enum class code_result : std::uint8_t {
     created,
-    waiting,  ///< it exists and was not redeemed yet
+    waiting,  ///< it exists, has not expired, and was not redeemed yet
     spent,  ///< it exists and was redeemed
     not_granted,  ///< not created: not all of its scopes are granted
 };
@@ -4162,9 +4162,9 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
-    // Stores the code and adds its scopes to the grant, in one step. Replaces the same code if it expired before it was redeemed.
-    // Otherwise changes nothing if the digest already exists, or if the code is `only_if_granted` and would add a scope, so that a
-    // concurrent revocation is not undone.
+    // Stores the code and adds its scopes to the grant, in one step. The same code may exist: if it expired before it was redeemed, it
+    // is removed first, and created again. Changes nothing if the digest exists otherwise, or if the code is `only_if_granted` and
+    // would add a scope, so that a concurrent revocation is not undone.
     // error_kind::not_found if the application does not exist (any more), invalid if the user's scopes would exceed a
     // scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
@@ -4315,7 +4315,7 @@ struct request_record {
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
-/// What the server refused before a handler saw it: malformed bytes, a timeout, overload, a host that it does not serve. The context
+/// What the server refused, not a handler: malformed bytes, a timeout, overload, a host that it does not serve. The context
 /// has an id, a trace, the client and the time. If the head arrived (`refusal.request`), id and trace are the client's. Views: valid
 /// during the call.
 struct refusal_record {
@@ -7554,8 +7554,8 @@ struct path_parameter<"hook"> {
 };
 
 /// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a
-/// `const std::optional<type>&`, empty if the request has no such parameter. `parse` gets the decoded text; text that
-/// it refuses is a 422 that names the parameter.
+/// `const std::optional<type>&`, empty if the request has no such parameter. `parse` gets the decoded text and must not wait;
+/// text that it refuses is a 422 that names the parameter.
 ///
 /// A name without a specialization is text. For another type:
 ///
@@ -22496,7 +22496,7 @@ TOLLGATE_DECL std::vector<std::string> health::failing() const {
 TOLLGATE_DECL void health::handle(const http::request& request, http::response& response) const noexcept {
     try {
         if (!http::is_read(request.method)) {
-            static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
+            http::refuse_method(request, response, "GET, HEAD, OPTIONS");
             return;
         }
         response.add_prepared_lines(pipeline::json_field_lines);
@@ -23439,7 +23439,7 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
         if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
             durations[i].write(to, route_of(names[i]), method_of(names[i]));
 
-    to.counter("tollgate_refusals_total", "Connections and requests that the server refused before they reached a handler.");
+    to.counter("tollgate_refusals_total", "Connections and requests that the server refused, not a handler.");
     for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
         std::uint64_t count = 0;
         for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
@@ -23516,7 +23516,7 @@ TOLLGATE_DECL std::string metrics::report() const {
 TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
     try {
         if (!http::is_read(request.method)) {
-            static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
+            http::refuse_method(request, response, "GET, HEAD, OPTIONS");
             return;
         }
         response.add("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
@@ -26121,7 +26121,7 @@ TOLLGATE_DECL bool page_site::answer_asset(const http::request& request, http::r
         response.add_prepared_lines(found->field_lines);
         response.body() = found->body;
     } else {
-        static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
+        http::refuse_method(request, response, "GET, HEAD, OPTIONS");
     }
     return true;
 }
@@ -29591,7 +29591,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     while (!code_shares_.has_capacity(code.user) && !replaces_another())
         if (sweep_codes(code.created_at, 1) == 0) return code_shares_.no_capacity("codes", "codes_max");
 
-    // Existing data is changed only after everything that may throw.
+    // Except for an expired code, existing data is changed only after everything that may throw.
     if (is_new) {
         found = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, code.created_at, {}, {}, {}}).first;
     }
@@ -32250,7 +32250,7 @@ TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys
     const auto wrong = [&file](const std::string& reason) {
         return invalid("The TLS ticket keys (" + file + ") cannot be used: " + reason + ".");
     };
-    constexpr std::size_t file_bytes_max = 4096;  // four times the longest that is accepted
+    constexpr std::size_t file_bytes_max = 4096;  // four times as long as its keys can be
     const auto text = detail::read_file(file, file_bytes_max);
     if (!text) return wrong(text.error().message);
     auto keys = ticket_keys::parse(*text);

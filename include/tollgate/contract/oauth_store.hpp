@@ -52,9 +52,9 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
-    // Stores the code and adds its scopes to the grant, in one step. Replaces the same code if it expired before it was redeemed.
-    // Otherwise changes nothing if the digest already exists, or if the code is `only_if_granted` and would add a scope, so that a
-    // concurrent revocation is not undone.
+    // Stores the code and adds its scopes to the grant, in one step. The same code may exist: if it expired before it was redeemed, it
+    // is removed first, and created again. Changes nothing if the digest exists otherwise, or if the code is `only_if_granted` and
+    // would add a scope, so that a concurrent revocation is not undone.
     // error_kind::not_found if the application does not exist (any more), invalid if the user's scopes would exceed a
     // scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;

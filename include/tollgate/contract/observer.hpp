@@ -46,7 +46,7 @@ struct request_record {
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
-/// What the server refused before a handler saw it: malformed bytes, a timeout, overload, a host that it does not serve. The context
+/// What the server refused, not a handler: malformed bytes, a timeout, overload, a host that it does not serve. The context
 /// has an id, a trace, the client and the time. If the head arrived (`refusal.request`), id and trace are the client's. Views: valid
 /// during the call.
 struct refusal_record {

@@ -19,8 +19,8 @@
 
 namespace tollgate::inline v0::http {
 
-/// What the server refuses before a handler sees it: malformed bytes (400), timeout (408), target too long (414), a host that it
-/// does not serve (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
+/// What the server refuses, not a handler: malformed bytes (400), timeout (408), target too long (414), a host that it does not serve
+/// (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
 struct refusal {
     http::status status = http::status::bad_request;
     std::string_view reason;  ///< one sentence for the client, with static storage: the rule that was broken
@@ -31,7 +31,7 @@ struct refusal {
 
 /// For a request whose method the path does not support: adds `Allow`. Responds to OPTIONS with 204; otherwise sets and returns the
 /// status of the refusal, 501 for an unknown method and 405 for the others (RFC 9110 section 9.1), whose body the caller writes.
-[[nodiscard]] inline std::optional<status> refuse_method(const request& sent, response& response, field_value allowed) {
+inline std::optional<status> refuse_method(const request& sent, response& response, field_value allowed) {
     response.add("Allow", allowed);
     if (sent.method == method::options) {
         response.set_status(status::no_content);

@@ -42,7 +42,7 @@ struct new_authorization_code {
 /// The result of storing a code. Submitting a form twice requests the same code twice.
 enum class code_result : std::uint8_t {
     created,
-    waiting,  ///< it exists and was not redeemed yet
+    waiting,  ///< it exists, has not expired, and was not redeemed yet
     spent,  ///< it exists and was redeemed
     not_granted,  ///< not created: not all of its scopes are granted
 };

@@ -130,7 +130,7 @@ TOLLGATE_DECL std::vector<std::string> health::failing() const {
 TOLLGATE_DECL void health::handle(const http::request& request, http::response& response) const noexcept {
     try {
         if (!http::is_read(request.method)) {
-            static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
+            http::refuse_method(request, response, "GET, HEAD, OPTIONS");
             return;
         }
         response.add_prepared_lines(pipeline::json_field_lines);

@@ -364,7 +364,7 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
         if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
             durations[i].write(to, route_of(names[i]), method_of(names[i]));
 
-    to.counter("tollgate_refusals_total", "Connections and requests that the server refused before they reached a handler.");
+    to.counter("tollgate_refusals_total", "Connections and requests that the server refused, not a handler.");
     for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
         std::uint64_t count = 0;
         for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
@@ -441,7 +441,7 @@ TOLLGATE_DECL std::string metrics::report() const {
 TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
     try {
         if (!http::is_read(request.method)) {
-            static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
+            http::refuse_method(request, response, "GET, HEAD, OPTIONS");
             return;
         }
         response.add("Content-Type", "text/plain; version=0.0.4; charset=utf-8");

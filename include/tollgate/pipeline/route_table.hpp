@@ -60,8 +60,8 @@ struct path_parameter<"hook"> {
 };
 
 /// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a
-/// `const std::optional<type>&`, empty if the request has no such parameter. `parse` gets the decoded text; text that
-/// it refuses is a 422 that names the parameter.
+/// `const std::optional<type>&`, empty if the request has no such parameter. `parse` gets the decoded text and must not wait;
+/// text that it refuses is a 422 that names the parameter.
 ///
 /// A name without a specialization is text. For another type:
 ///

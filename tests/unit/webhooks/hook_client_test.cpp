@@ -720,20 +720,24 @@ TEST_CASE("a cut-off attempt whose request was sent says so") {
 }
 
 TEST_CASE("a cut-off attempt that has a response, but has not sent all of its request, is not cut off") {
-    gate rest;
-    scripted_peer peer{[&](peer_connection& client, int) {
-        client.write("HTTP/1.1 410 Gone\r\n\r\n");
-        rest.wait();
-    }};
-    CHECK(eventually([&] {  // on a busy machine the response may arrive later
+    const std::string too_much(std::size_t{1} << 24, 'x');  // for the buffers of the sockets
+    std::chrono::milliseconds pause{10};
+    CHECK(eventually([&] {  // on a busy machine the client reads the response later
+        gate rest;
+        scripted_peer peer{[&](peer_connection& client, int) {
+            client.write("HTTP/1.1 410 Gone\r\n\r\n");
+            rest.wait();
+        }};
         fixture setup;
-        const auto number = setup.send(at(peer), std::string(std::size_t{1} << 24, 'x'));
-        std::this_thread::sleep_for(std::chrono::milliseconds{50});
+        const auto number = setup.send(at(peer), too_much);
+        rest.wait_for_calls(1);
+        std::this_thread::sleep_for(pause);
+        pause *= 2;
         setup.client->abort();
         const auto result = setup.owner->wait_for(number);
+        rest.open();
         return result.tried && !result.cut_off && result.status == 410;
     }));
-    rest.open();
 }
 
 TEST_CASE("a client whose executor never runs can be destroyed") {

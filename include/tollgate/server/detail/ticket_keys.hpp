@@ -6,6 +6,7 @@
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/result.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>

@@ -206,7 +206,7 @@ TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys
     const auto wrong = [&file](const std::string& reason) {
         return invalid("The TLS ticket keys (" + file + ") cannot be used: " + reason + ".");
     };
-    constexpr std::size_t file_bytes_max = 4096;  // four times the longest that is accepted
+    constexpr std::size_t file_bytes_max = 4096;  // four times as long as its keys can be
     const auto text = detail::read_file(file, file_bytes_max);
     if (!text) return wrong(text.error().message);
     auto keys = ticket_keys::parse(*text);

@@ -101,7 +101,7 @@ TOLLGATE_DECL bool page_site::answer_asset(const http::request& request, http::r
         response.add_prepared_lines(found->field_lines);
         response.body() = found->body;
     } else {
-        static_cast<void>(http::refuse_method(request, response, "GET, HEAD, OPTIONS"));
+        http::refuse_method(request, response, "GET, HEAD, OPTIONS");
     }
     return true;
 }

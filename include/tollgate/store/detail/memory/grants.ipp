@@ -45,7 +45,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     while (!code_shares_.has_capacity(code.user) && !replaces_another())
         if (sweep_codes(code.created_at, 1) == 0) return code_shares_.no_capacity("codes", "codes_max");
 
-    // Existing data is changed only after everything that may throw.
+    // Except for an expired code, existing data is changed only after everything that may throw.
     if (is_new) {
         found = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, code.created_at, {}, {}, {}}).first;
     }
