@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/inline_text.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 
 #include <array>
