@@ -9743,6 +9743,61 @@ static_assert(page_theme<plain_theme>);
 
 }  // namespace tollgate
 
+// <tollgate/http/detail/chunk_framing.hpp>
+
+namespace tollgate::inline v0::http::detail {
+
+/// What the next byte of a chunked body belongs to.
+enum class chunk_part : std::uint8_t { framing, data, trailers, refused };
+
+/// Reads the framing of the chunked coding (RFC 9112 section 7.1), for requests and responses: the chunk lines and the CRLF
+/// behind the data of a chunk. The caller reads data and trailers. Chunk extensions are checked and discarded.
+class chunk_framing {
+public:
+    /// Reads one byte of framing and returns what follows it: after `data`, the next byte of framing comes behind
+    /// `chunk_bytes()` bytes; after `refused`, see `refused_reason()`.
+    [[nodiscard]] TOLLGATE_DECL chunk_part read(char c) noexcept;
+
+    /// The size of the current chunk.
+    [[nodiscard]] std::uint64_t chunk_bytes() const noexcept { return chunk_bytes_; }
+    /// The bytes read so far, at most `limits::chunk_overhead_bytes_max`.
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+    /// A message with static storage.
+    [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
+
+private:
+    /// What the next byte of framing belongs to.
+    enum class state : std::uint8_t {
+        size_first,         // start of a chunk line
+        size_more,
+        before_semicolon,   // blanks, which only an extension may follow
+        extension_begin,    // after a semicolon: blanks, then a name
+        extension_name,
+        before_equals,      // blanks after a name
+        value_begin,        // after an equals sign: blanks, then a value
+        value_token,
+        value_quoted,
+        value_escaped,      // after a backslash in a quoted value
+        value_end,          // after the closing quote
+        line_lf,
+        data_cr,            // behind the data
+        data_lf,
+    };
+
+    [[nodiscard]] bool read_line_byte(char c) noexcept;
+    [[nodiscard]] chunk_part refuse(std::string_view reason) noexcept;
+
+    // Narrow, because each connection has one.
+    std::uint64_t chunk_bytes_ = 0;
+    std::string_view refused_reason_;
+    std::uint32_t bytes_ = 0;
+    std::uint16_t line_bytes_ = 0;  // of the current chunk line
+    std::uint8_t size_digits_ = 0;
+    state state_ = state::size_first;
+};
+
+}  // namespace tollgate::http::detail
+
 // <tollgate/http/detail/response_parser.hpp>
 
 namespace tollgate::inline v0::http {
@@ -9818,7 +9873,7 @@ public:
 private:
     /// What the next byte belongs to.
     enum class stage : std::uint8_t {
-        status_line, fields, known_length, until_close, chunk_line, chunk_data, chunk_end, trailers, complete, refused,
+        status_line, fields, known_length, until_close, chunk_framing, chunk_data, trailers, complete, refused,
     };
 
     /// What the fields of one response say about its end.
@@ -9838,7 +9893,7 @@ private:
     void read_field_line(std::string_view line);
     void judge_field(std::string_view name, std::string_view value);
     void judge_head();
-    void read_chunk_line(std::string_view line);
+    void read_chunk_framing(std::string_view& bytes);
     void read_body(std::string_view& bytes);
     void complete() noexcept { stage_ = stage::complete; }
     void cut() noexcept;
@@ -9856,10 +9911,10 @@ private:
     std::size_t consumed_ = 0;
     std::size_t header_bytes_ = 0;
     std::size_t field_count_ = 0;
-    std::size_t framing_bytes_ = 0;  // of chunk lines
     std::uint64_t body_bytes_ = 0;   // received, kept or not
     std::uint64_t left_bytes_ = 0;   // of the body or the chunk
     framing_fields framing_;
+    detail::chunk_framing chunks_;
     std::string line_;  // the start of an incomplete line
     std::string body_;
     inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
@@ -17598,7 +17653,7 @@ enum class chunk_step : std::uint8_t { needs_more, complete, too_large, refused 
 /// Decodes the chunked coding (RFC 9112 section 7.1) in place: the data of all chunks is moved together, starting where
 /// the first chunk line was, which is always before the undecoded input. Keeps offsets, never pointers.
 ///
-/// Chunk extensions and trailers are checked and discarded: a trailer must not change a request.
+/// Trailers are checked and discarded: a trailer must not change a request.
 class chunked_body {
 public:
     /// Starts with the first chunk line at `offset`.
@@ -17619,27 +17674,6 @@ public:
     [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
 
 private:
-    /// What the next byte belongs to.
-    enum class state : std::uint8_t {
-        size_first,         // start of a chunk line
-        size_more,
-        before_semicolon,   // blanks, which only an extension may follow
-        extension_begin,    // after a semicolon: blanks, then a name
-        extension_name,
-        before_equals,      // blanks after a name
-        value_begin,        // after an equals sign: blanks, then a value
-        value_token,
-        value_quoted,
-        value_escaped,      // after a backslash in a quoted value
-        value_end,          // after the closing quote
-        line_lf,
-        data,
-        data_cr,
-        data_lf,
-        trailers,
-    };
-
-    [[nodiscard]] bool read_line_byte(char c) noexcept;
     [[nodiscard]] chunk_step read_trailers(std::span<char> bytes) noexcept;
     void take_data(std::span<char> bytes) noexcept;
     [[nodiscard]] chunk_step refuse(status code, std::string_view reason) noexcept;
@@ -17647,15 +17681,13 @@ private:
     std::size_t begin_ = 0;
     std::size_t size_ = 0;
     std::size_t at_ = 0;
-    std::size_t overhead_ = 0;        // bytes of chunk lines and line ends so far
-    std::size_t line_bytes_ = 0;      // of the current chunk line
-    std::uint64_t chunk_bytes_ = 0;   // of the current chunk, still to come
-    unsigned size_digits_ = 0;
+    std::uint64_t left_bytes_ = 0;  // of the data of the current chunk
+    chunk_framing framing_;
+    chunk_part next_ = chunk_part::framing;
     unsigned trailer_count_ = 0;
     field_line_reader trailers_;
     std::string_view refused_reason_;
     status refused_status_ = status::bad_request;
-    state state_ = state::size_first;
 };
 
 inline void chunked_body::start(std::size_t offset) noexcept {
@@ -24666,6 +24698,90 @@ TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame& fr
 
 }  // namespace tollgate
 
+// <tollgate/http/detail/chunk_framing.ipp>
+
+namespace tollgate::inline v0::http::detail {
+
+TOLLGATE_DECL chunk_part chunk_framing::read(char c) noexcept {
+    if (++bytes_ > limits::chunk_overhead_bytes_max)
+        return refuse("The chunks of the body have too much framing for their data.");
+    switch (state_) {
+        case state::data_cr:
+            if (c != '\r') return refuse("A chunk is not followed by CRLF.");
+            state_ = state::data_lf;
+            return chunk_part::framing;
+        case state::data_lf:
+            if (c != '\n') return refuse("A chunk is not followed by CRLF.");
+            state_ = state::size_first;
+            chunk_bytes_ = 0;
+            return chunk_part::framing;
+        case state::line_lf:
+            if (c != '\n') return refuse("A chunk line does not end in CRLF.");
+            line_bytes_ = 0;
+            size_digits_ = 0;
+            state_ = state::data_cr;
+            return chunk_bytes_ == 0 ? chunk_part::trailers : chunk_part::data;
+        default:
+            if (++line_bytes_ > limits::chunk_line_bytes_max) return refuse("A chunk line is too long.");
+            if (!read_line_byte(c)) return refuse("A chunk line is not a hexadecimal size and extensions.");
+            return chunk_part::framing;
+    }
+}
+
+/// One byte of a chunk line before its LF:
+/// `chunk-size *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ) CR` (RFC 9112 section 7.1.1).
+TOLLGATE_DECL bool chunk_framing::read_line_byte(char c) noexcept {
+    constexpr std::uint8_t size_digits_max = 16;  // 64 bits
+    const bool blank = c == ' ' || c == '\t';
+    const auto go = [this](state next) {
+        state_ = next;
+        return true;
+    };
+    switch (state_) {
+        case state::size_first:
+        case state::size_more:
+            if (const int digit = hex_value(c); digit >= 0) {
+                if (++size_digits_ > size_digits_max) return false;
+                chunk_bytes_ = chunk_bytes_ << 4 | static_cast<unsigned>(digit);
+                return go(state::size_more);
+            }
+            if (state_ == state::size_first) return false;
+            return c == '\r'  ? go(state::line_lf)
+                   : c == ';' ? go(state::extension_begin)
+                              : blank && go(state::before_semicolon);
+        case state::before_semicolon: return c == ';' ? go(state::extension_begin) : blank;
+        case state::extension_begin: return blank || (is_token_char(c) && go(state::extension_name));
+        case state::extension_name:
+            if (is_token_char(c)) return true;
+            if (blank) return go(state::before_equals);
+            return c == '='   ? go(state::value_begin)
+                   : c == ';' ? go(state::extension_begin)
+                              : c == '\r' && go(state::line_lf);
+        case state::before_equals:
+            return blank || (c == '=' ? go(state::value_begin) : c == ';' && go(state::extension_begin));
+        case state::value_begin:
+            return blank || (c == '"' ? go(state::value_quoted) : is_token_char(c) && go(state::value_token));
+        case state::value_token:
+            if (is_token_char(c)) return true;
+            [[fallthrough]];
+        case state::value_end:
+            return c == '\r'  ? go(state::line_lf)
+                   : c == ';' ? go(state::extension_begin)
+                              : blank && go(state::before_semicolon);
+        case state::value_quoted:
+            return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !holds(value_ends, c);
+        case state::value_escaped: return !holds(value_ends, c) && go(state::value_quoted);
+        default: return false;
+    }
+}
+
+TOLLGATE_DECL chunk_part chunk_framing::refuse(std::string_view reason) noexcept {
+    refused_reason_ = reason;
+    return chunk_part::refused;
+}
+
+}  // namespace tollgate::http::detail
+
 // <tollgate/http/detail/response_parser.ipp>
 
 namespace tollgate::inline v0::http {
@@ -24678,45 +24794,6 @@ namespace detail {
     return find_value_end(text.data(), end) == end;
 }
 
-/// Whether `text` is what may follow the size in a chunk line: `*( BWS ";" BWS name [ BWS "=" BWS ( token /
-/// quoted-string ) ] )` (RFC 9112 section 7.1.1).
-[[nodiscard]] inline bool are_chunk_extensions(std::string_view text) noexcept {
-    const auto skip_blanks = [&text] {
-        while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    };
-    const auto skip_token = [&text] {
-        const char* const end = find_token_end(text.data(), text.data() + text.size());
-        const auto size = static_cast<std::size_t>(end - text.data());
-        text.remove_prefix(size);
-        return size != 0;
-    };
-    const auto skip_quoted = [&text] {
-        std::size_t at = 1;
-        while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2U : 1U;
-        if (at >= text.size()) return false;
-        text.remove_prefix(at + 1);
-        return true;
-    };
-    if (!is_field_text(text)) return false;
-    while (!text.empty()) {
-        skip_blanks();
-        if (!text.starts_with(';')) return false;
-        text.remove_prefix(1);
-        skip_blanks();
-        if (!skip_token()) return false;
-        const std::string_view behind_name = text;
-        skip_blanks();
-        if (!text.starts_with('=')) {
-            text = behind_name;  // the blanks belong to the next extension
-            continue;
-        }
-        text.remove_prefix(1);
-        skip_blanks();
-        if (text.starts_with('"') ? !skip_quoted() : !skip_token()) return false;
-    }
-    return true;
-}
-
 }  // namespace detail
 
 TOLLGATE_DECL response_parser::response_parser(const response_settings& settings) : settings_{settings} {}
@@ -24726,9 +24803,10 @@ TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
     to_head_ = to_head;
     begun_ = head_complete_ = older_ = keep_alive_ = body_cut_ = false;
     status_ = 0;
-    consumed_ = header_bytes_ = field_count_ = framing_bytes_ = 0;
+    consumed_ = header_bytes_ = field_count_ = 0;
     body_bytes_ = left_bytes_ = 0;
     framing_ = {};
+    chunks_ = {};
     line_.clear();
     body_.clear();
     retry_after_.clear();
@@ -24746,6 +24824,10 @@ TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
             case stage::chunk_data:
                 waits = bytes.empty();
                 if (!waits) read_body(bytes);
+                break;
+            case stage::chunk_framing:
+                waits = bytes.empty();
+                if (!waits) read_chunk_framing(bytes);
                 break;
             default:
                 if (std::string_view line; take_line(bytes, line)) {
@@ -24773,17 +24855,12 @@ TOLLGATE_DECL response_step response_parser::finish() noexcept {
 /// Removes the next line from `bytes`, without its CRLF; false if it is incomplete or refused. The length is checked as
 /// the line arrives and the content when it is complete, so that the result does not depend on the split.
 TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::string_view& line) {
-    const bool of_chunks = stage_ == stage::chunk_line || stage_ == stage::chunk_end;
-    const std::size_t one_max = of_chunks ? limits::chunk_line_bytes_max : settings_.line_bytes_max;
-    const std::size_t all_max = of_chunks ? limits::chunk_overhead_bytes_max : settings_.header_bytes_max;
-    std::size_t& all_bytes = of_chunks ? framing_bytes_ : header_bytes_;
-
+    const std::size_t left_bytes = settings_.header_bytes_max - header_bytes_;
     const auto end = bytes.find('\n');
     const std::size_t more = end == std::string_view::npos ? bytes.size() : end + 1;
     const std::size_t size = line_.size() + more;
-    if (size > (std::min)(one_max, all_max - all_bytes)) {
-        if (of_chunks) refuse("The chunks of the body have too much framing.");
-        else refuse(one_max <= all_max - all_bytes ? "A line is too long." : "The header fields are too large.");
+    if (size > (std::min)(settings_.line_bytes_max, left_bytes)) {
+        refuse(settings_.line_bytes_max <= left_bytes ? "A line is too long." : "The header fields are too large.");
         return false;
     }
     if (end == std::string_view::npos || !line_.empty()) {
@@ -24794,7 +24871,7 @@ TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::stri
     }
     bytes.remove_prefix(more);
     if (end == std::string_view::npos) return false;
-    all_bytes += size;
+    header_bytes_ += size;
     if (size < 2 || line[size - 2] != '\r') {
         refuse("A line ends in LF without CR.");
         return false;
@@ -24804,15 +24881,7 @@ TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::stri
 }
 
 TOLLGATE_DECL void response_parser::read_line(std::string_view line) {
-    switch (stage_) {
-        case stage::status_line: return read_status_line(line);
-        case stage::chunk_line: return read_chunk_line(line);
-        case stage::chunk_end:
-            if (!line.empty()) return refuse("A chunk is not followed by CRLF.");
-            stage_ = stage::chunk_line;
-            return;
-        default: break;
-    }
+    if (stage_ == stage::status_line) return read_status_line(line);
     if (!line.empty()) return read_field_line(line);
     if (stage_ == stage::trailers) complete();
     else judge_head();
@@ -24890,7 +24959,7 @@ TOLLGATE_DECL void response_parser::judge_head() {
         return complete();
     }
     if (framing_.transfer_encodings != 0) {
-        stage_ = stage::chunk_line;
+        stage_ = stage::chunk_framing;
         return;
     }
     if (framing_.content_lengths == 0) {
@@ -24905,15 +24974,19 @@ TOLLGATE_DECL void response_parser::judge_head() {
     if (left_bytes_ > settings_.body_bytes_max && settings_.kept_bytes_max == 0) cut();
 }
 
-TOLLGATE_DECL void response_parser::read_chunk_line(std::string_view line) {
-    constexpr std::size_t digits_max = 16;  // 64 bits
-    std::size_t digits = 0;
-    left_bytes_ = 0;
-    while (digits < line.size() && digits <= digits_max && hex_value(line[digits]) >= 0)
-        left_bytes_ = left_bytes_ << 4 | static_cast<unsigned>(hex_value(line[digits++]));
-    if (digits == 0 || digits > digits_max || !detail::are_chunk_extensions(line.substr(digits)))
-        return refuse("A chunk line is not a hexadecimal size and extensions.");
-    stage_ = left_bytes_ == 0 ? stage::trailers : stage::chunk_data;
+/// Precondition: `bytes` is not empty.
+TOLLGATE_DECL void response_parser::read_chunk_framing(std::string_view& bytes) {
+    const detail::chunk_part next = chunks_.read(bytes.front());
+    bytes.remove_prefix(1);
+    switch (next) {
+        case detail::chunk_part::framing: return;
+        case detail::chunk_part::data:
+            left_bytes_ = chunks_.chunk_bytes();
+            stage_ = stage::chunk_data;
+            return;
+        case detail::chunk_part::trailers: stage_ = stage::trailers; return;
+        case detail::chunk_part::refused: return refuse(chunks_.refused_reason());
+    }
 }
 
 /// Precondition: `bytes` is not empty.
@@ -24933,7 +25006,7 @@ TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
     body_bytes_ += taken;
     if (endless) return;
     left_bytes_ -= taken;
-    if (left_bytes_ == 0) stage_ = stage_ == stage::known_length ? stage::complete : stage::chunk_end;
+    if (left_bytes_ == 0) stage_ = stage_ == stage::known_length ? stage::complete : stage::chunk_framing;
     else if (beyond && body_bytes_ == settings_.kept_bytes_max) cut();
 }
 
@@ -31102,100 +31175,33 @@ namespace tollgate::inline v0::http::detail {
 
 TOLLGATE_DECL chunk_step chunked_body::step(std::span<char> bytes, std::size_t bytes_max) noexcept {
     // The bound may be lower than in the last step.
-    if (size_ > bytes_max || (state_ == state::data && chunk_bytes_ > bytes_max - size_)) return chunk_step::too_large;
-    while (at_ < bytes.size() && state_ != state::trailers) {
-        if (state_ == state::data) {
+    if (size_ > bytes_max || left_bytes_ > bytes_max - size_) return chunk_step::too_large;
+    while (at_ < bytes.size() && next_ != chunk_part::trailers) {
+        if (next_ == chunk_part::data) {
             take_data(bytes);
             continue;
         }
-        if (++overhead_ > limits::chunk_overhead_bytes_max)
-            return refuse(status::bad_request, "The chunks of the body have too much framing for their data.");
-        const char c = bytes[at_++];
-        switch (state_) {
-            case state::data_cr:
-                if (c != '\r') return refuse(status::bad_request, "A chunk is not followed by CRLF.");
-                state_ = state::data_lf;
-                break;
-            case state::data_lf:
-                if (c != '\n') return refuse(status::bad_request, "A chunk is not followed by CRLF.");
-                state_ = state::size_first;
-                break;
-            case state::line_lf:
-                if (c != '\n') return refuse(status::bad_request, "A chunk line does not end in CRLF.");
-                if (chunk_bytes_ > bytes_max - size_) return chunk_step::too_large;
-                line_bytes_ = 0;
-                size_digits_ = 0;
-                state_ = chunk_bytes_ == 0 ? state::trailers : state::data;
-                if (state_ == state::trailers) trailers_.start(at_);
-                break;
-            default:
-                if (++line_bytes_ > limits::chunk_line_bytes_max)
-                    return refuse(status::bad_request, "A chunk line is too long.");
-                if (!read_line_byte(c))
-                    return refuse(status::bad_request, "A chunk line is not a hexadecimal size and extensions.");
-        }
+        next_ = framing_.read(bytes[at_++]);
+        if (next_ == chunk_part::refused) return refuse(status::bad_request, framing_.refused_reason());
+        if (next_ == chunk_part::trailers) trailers_.start(at_);
+        if (next_ != chunk_part::data) continue;
+        left_bytes_ = framing_.chunk_bytes();
+        if (left_bytes_ > bytes_max - size_) return chunk_step::too_large;
     }
-    return state_ == state::trailers ? read_trailers(bytes) : chunk_step::needs_more;
-}
-
-/// One byte of a chunk line before its LF:
-/// `chunk-size *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ) CR` (RFC 9112 section 7.1.1).
-TOLLGATE_DECL bool chunked_body::read_line_byte(char c) noexcept {
-    constexpr unsigned size_digits_max = 16;  // 64 bits
-    const bool blank = c == ' ' || c == '\t';
-    const auto go = [this](state next) {
-        state_ = next;
-        return true;
-    };
-    switch (state_) {
-        case state::size_first:
-        case state::size_more:
-            if (const int digit = hex_value(c); digit >= 0) {
-                if (++size_digits_ > size_digits_max) return false;
-                chunk_bytes_ = chunk_bytes_ << 4 | static_cast<unsigned>(digit);
-                return go(state::size_more);
-            }
-            if (state_ == state::size_first) return false;
-            return c == '\r'  ? go(state::line_lf)
-                   : c == ';' ? go(state::extension_begin)
-                              : blank && go(state::before_semicolon);
-        case state::before_semicolon: return c == ';' ? go(state::extension_begin) : blank;
-        case state::extension_begin: return blank || (is_token_char(c) && go(state::extension_name));
-        case state::extension_name:
-            if (is_token_char(c)) return true;
-            if (blank) return go(state::before_equals);
-            return c == '='   ? go(state::value_begin)
-                   : c == ';' ? go(state::extension_begin)
-                              : c == '\r' && go(state::line_lf);
-        case state::before_equals:
-            return blank || (c == '=' ? go(state::value_begin) : c == ';' && go(state::extension_begin));
-        case state::value_begin:
-            return blank || (c == '"' ? go(state::value_quoted) : is_token_char(c) && go(state::value_token));
-        case state::value_token:
-            if (is_token_char(c)) return true;
-            [[fallthrough]];
-        case state::value_end:
-            return c == '\r'  ? go(state::line_lf)
-                   : c == ';' ? go(state::extension_begin)
-                              : blank && go(state::before_semicolon);
-        case state::value_quoted:
-            return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !holds(value_ends, c);
-        case state::value_escaped: return !holds(value_ends, c) && go(state::value_quoted);
-        default: return false;
-    }
+    return next_ == chunk_part::trailers ? read_trailers(bytes) : chunk_step::needs_more;
 }
 
 TOLLGATE_DECL void chunked_body::take_data(std::span<char> bytes) noexcept {
-    const auto available = static_cast<std::size_t>((std::min)(chunk_bytes_, std::uint64_t{bytes.size() - at_}));
+    const auto available = static_cast<std::size_t>((std::min)(left_bytes_, std::uint64_t{bytes.size() - at_}));
     std::memmove(bytes.data() + begin_ + size_, bytes.data() + at_, available);
     size_ += available;
     at_ += available;
-    chunk_bytes_ -= available;
-    if (chunk_bytes_ == 0) state_ = state::data_cr;
+    left_bytes_ -= available;
+    if (left_bytes_ == 0) next_ = chunk_part::framing;
 }
 
 TOLLGATE_DECL chunk_step chunked_body::read_trailers(std::span<char> bytes) noexcept {
-    const std::size_t bound = at_ + (limits::chunk_overhead_bytes_max - overhead_);
+    const std::size_t bound = at_ + (limits::chunk_overhead_bytes_max - framing_.bytes());
     for (;;) {
         field_id id;
         field line;

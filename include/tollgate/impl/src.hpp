@@ -19,6 +19,7 @@
 #include <tollgate/base/ip_address.ipp>
 #include <tollgate/base/secret.ipp>
 #include <tollgate/base/system_sources.ipp>
+#include <tollgate/http/detail/chunk_framing.ipp>
 #include <tollgate/http/detail/chunked_body.ipp>
 #include <tollgate/http/detail/client_address.ipp>
 #include <tollgate/http/detail/cookies.ipp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/limits.hpp>
+#include <tollgate/http/detail/chunk_framing.hpp>
 #include <tollgate/http/detail/fields.hpp>
 #include <tollgate/http/response.hpp>
 
@@ -17,7 +17,7 @@ enum class chunk_step : std::uint8_t { needs_more, complete, too_large, refused 
 /// Decodes the chunked coding (RFC 9112 section 7.1) in place: the data of all chunks is moved together, starting where
 /// the first chunk line was, which is always before the undecoded input. Keeps offsets, never pointers.
 ///
-/// Chunk extensions and trailers are checked and discarded: a trailer must not change a request.
+/// Trailers are checked and discarded: a trailer must not change a request.
 class chunked_body {
 public:
     /// Starts with the first chunk line at `offset`.
@@ -38,27 +38,6 @@ public:
     [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
 
 private:
-    /// What the next byte belongs to.
-    enum class state : std::uint8_t {
-        size_first,         // start of a chunk line
-        size_more,
-        before_semicolon,   // blanks, which only an extension may follow
-        extension_begin,    // after a semicolon: blanks, then a name
-        extension_name,
-        before_equals,      // blanks after a name
-        value_begin,        // after an equals sign: blanks, then a value
-        value_token,
-        value_quoted,
-        value_escaped,      // after a backslash in a quoted value
-        value_end,          // after the closing quote
-        line_lf,
-        data,
-        data_cr,
-        data_lf,
-        trailers,
-    };
-
-    [[nodiscard]] bool read_line_byte(char c) noexcept;
     [[nodiscard]] chunk_step read_trailers(std::span<char> bytes) noexcept;
     void take_data(std::span<char> bytes) noexcept;
     [[nodiscard]] chunk_step refuse(status code, std::string_view reason) noexcept;
@@ -66,15 +45,13 @@ private:
     std::size_t begin_ = 0;
     std::size_t size_ = 0;
     std::size_t at_ = 0;
-    std::size_t overhead_ = 0;        // bytes of chunk lines and line ends so far
-    std::size_t line_bytes_ = 0;      // of the current chunk line
-    std::uint64_t chunk_bytes_ = 0;   // of the current chunk, still to come
-    unsigned size_digits_ = 0;
+    std::uint64_t left_bytes_ = 0;  // of the data of the current chunk
+    chunk_framing framing_;
+    chunk_part next_ = chunk_part::framing;
     unsigned trailer_count_ = 0;
     field_line_reader trailers_;
     std::string_view refused_reason_;
     status refused_status_ = status::bad_request;
-    state state_ = state::size_first;
 };
 
 inline void chunked_body::start(std::size_t offset) noexcept {

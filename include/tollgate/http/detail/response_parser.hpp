@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/inline_text.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/http/detail/chunk_framing.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -82,7 +83,7 @@ public:
 private:
     /// What the next byte belongs to.
     enum class stage : std::uint8_t {
-        status_line, fields, known_length, until_close, chunk_line, chunk_data, chunk_end, trailers, complete, refused,
+        status_line, fields, known_length, until_close, chunk_framing, chunk_data, trailers, complete, refused,
     };
 
     /// What the fields of one response say about its end.
@@ -102,7 +103,7 @@ private:
     void read_field_line(std::string_view line);
     void judge_field(std::string_view name, std::string_view value);
     void judge_head();
-    void read_chunk_line(std::string_view line);
+    void read_chunk_framing(std::string_view& bytes);
     void read_body(std::string_view& bytes);
     void complete() noexcept { stage_ = stage::complete; }
     void cut() noexcept;
@@ -120,10 +121,10 @@ private:
     std::size_t consumed_ = 0;
     std::size_t header_bytes_ = 0;
     std::size_t field_count_ = 0;
-    std::size_t framing_bytes_ = 0;  // of chunk lines
     std::uint64_t body_bytes_ = 0;   // received, kept or not
     std::uint64_t left_bytes_ = 0;   // of the body or the chunk
     framing_fields framing_;
+    detail::chunk_framing chunks_;
     std::string line_;  // the start of an incomplete line
     std::string body_;
     inline_text<64> retry_after_;  // an HTTP-date has 29 bytes

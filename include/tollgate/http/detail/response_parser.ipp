@@ -17,45 +17,6 @@ namespace detail {
     return find_value_end(text.data(), end) == end;
 }
 
-/// Whether `text` is what may follow the size in a chunk line: `*( BWS ";" BWS name [ BWS "=" BWS ( token /
-/// quoted-string ) ] )` (RFC 9112 section 7.1.1).
-[[nodiscard]] inline bool are_chunk_extensions(std::string_view text) noexcept {
-    const auto skip_blanks = [&text] {
-        while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    };
-    const auto skip_token = [&text] {
-        const char* const end = find_token_end(text.data(), text.data() + text.size());
-        const auto size = static_cast<std::size_t>(end - text.data());
-        text.remove_prefix(size);
-        return size != 0;
-    };
-    const auto skip_quoted = [&text] {
-        std::size_t at = 1;
-        while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2U : 1U;
-        if (at >= text.size()) return false;
-        text.remove_prefix(at + 1);
-        return true;
-    };
-    if (!is_field_text(text)) return false;
-    while (!text.empty()) {
-        skip_blanks();
-        if (!text.starts_with(';')) return false;
-        text.remove_prefix(1);
-        skip_blanks();
-        if (!skip_token()) return false;
-        const std::string_view behind_name = text;
-        skip_blanks();
-        if (!text.starts_with('=')) {
-            text = behind_name;  // the blanks belong to the next extension
-            continue;
-        }
-        text.remove_prefix(1);
-        skip_blanks();
-        if (text.starts_with('"') ? !skip_quoted() : !skip_token()) return false;
-    }
-    return true;
-}
-
 }  // namespace detail
 
 TOLLGATE_DECL response_parser::response_parser(const response_settings& settings) : settings_{settings} {}
@@ -65,9 +26,10 @@ TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
     to_head_ = to_head;
     begun_ = head_complete_ = older_ = keep_alive_ = body_cut_ = false;
     status_ = 0;
-    consumed_ = header_bytes_ = field_count_ = framing_bytes_ = 0;
+    consumed_ = header_bytes_ = field_count_ = 0;
     body_bytes_ = left_bytes_ = 0;
     framing_ = {};
+    chunks_ = {};
     line_.clear();
     body_.clear();
     retry_after_.clear();
@@ -85,6 +47,10 @@ TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
             case stage::chunk_data:
                 waits = bytes.empty();
                 if (!waits) read_body(bytes);
+                break;
+            case stage::chunk_framing:
+                waits = bytes.empty();
+                if (!waits) read_chunk_framing(bytes);
                 break;
             default:
                 if (std::string_view line; take_line(bytes, line)) {
@@ -112,17 +78,12 @@ TOLLGATE_DECL response_step response_parser::finish() noexcept {
 /// Removes the next line from `bytes`, without its CRLF; false if it is incomplete or refused. The length is checked as
 /// the line arrives and the content when it is complete, so that the result does not depend on the split.
 TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::string_view& line) {
-    const bool of_chunks = stage_ == stage::chunk_line || stage_ == stage::chunk_end;
-    const std::size_t one_max = of_chunks ? limits::chunk_line_bytes_max : settings_.line_bytes_max;
-    const std::size_t all_max = of_chunks ? limits::chunk_overhead_bytes_max : settings_.header_bytes_max;
-    std::size_t& all_bytes = of_chunks ? framing_bytes_ : header_bytes_;
-
+    const std::size_t left_bytes = settings_.header_bytes_max - header_bytes_;
     const auto end = bytes.find('\n');
     const std::size_t more = end == std::string_view::npos ? bytes.size() : end + 1;
     const std::size_t size = line_.size() + more;
-    if (size > (std::min)(one_max, all_max - all_bytes)) {
-        if (of_chunks) refuse("The chunks of the body have too much framing.");
-        else refuse(one_max <= all_max - all_bytes ? "A line is too long." : "The header fields are too large.");
+    if (size > (std::min)(settings_.line_bytes_max, left_bytes)) {
+        refuse(settings_.line_bytes_max <= left_bytes ? "A line is too long." : "The header fields are too large.");
         return false;
     }
     if (end == std::string_view::npos || !line_.empty()) {
@@ -133,7 +94,7 @@ TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::stri
     }
     bytes.remove_prefix(more);
     if (end == std::string_view::npos) return false;
-    all_bytes += size;
+    header_bytes_ += size;
     if (size < 2 || line[size - 2] != '\r') {
         refuse("A line ends in LF without CR.");
         return false;
@@ -143,15 +104,7 @@ TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::stri
 }
 
 TOLLGATE_DECL void response_parser::read_line(std::string_view line) {
-    switch (stage_) {
-        case stage::status_line: return read_status_line(line);
-        case stage::chunk_line: return read_chunk_line(line);
-        case stage::chunk_end:
-            if (!line.empty()) return refuse("A chunk is not followed by CRLF.");
-            stage_ = stage::chunk_line;
-            return;
-        default: break;
-    }
+    if (stage_ == stage::status_line) return read_status_line(line);
     if (!line.empty()) return read_field_line(line);
     if (stage_ == stage::trailers) complete();
     else judge_head();
@@ -229,7 +182,7 @@ TOLLGATE_DECL void response_parser::judge_head() {
         return complete();
     }
     if (framing_.transfer_encodings != 0) {
-        stage_ = stage::chunk_line;
+        stage_ = stage::chunk_framing;
         return;
     }
     if (framing_.content_lengths == 0) {
@@ -244,15 +197,19 @@ TOLLGATE_DECL void response_parser::judge_head() {
     if (left_bytes_ > settings_.body_bytes_max && settings_.kept_bytes_max == 0) cut();
 }
 
-TOLLGATE_DECL void response_parser::read_chunk_line(std::string_view line) {
-    constexpr std::size_t digits_max = 16;  // 64 bits
-    std::size_t digits = 0;
-    left_bytes_ = 0;
-    while (digits < line.size() && digits <= digits_max && hex_value(line[digits]) >= 0)
-        left_bytes_ = left_bytes_ << 4 | static_cast<unsigned>(hex_value(line[digits++]));
-    if (digits == 0 || digits > digits_max || !detail::are_chunk_extensions(line.substr(digits)))
-        return refuse("A chunk line is not a hexadecimal size and extensions.");
-    stage_ = left_bytes_ == 0 ? stage::trailers : stage::chunk_data;
+/// Precondition: `bytes` is not empty.
+TOLLGATE_DECL void response_parser::read_chunk_framing(std::string_view& bytes) {
+    const detail::chunk_part next = chunks_.read(bytes.front());
+    bytes.remove_prefix(1);
+    switch (next) {
+        case detail::chunk_part::framing: return;
+        case detail::chunk_part::data:
+            left_bytes_ = chunks_.chunk_bytes();
+            stage_ = stage::chunk_data;
+            return;
+        case detail::chunk_part::trailers: stage_ = stage::trailers; return;
+        case detail::chunk_part::refused: return refuse(chunks_.refused_reason());
+    }
 }
 
 /// Precondition: `bytes` is not empty.
@@ -272,7 +229,7 @@ TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
     body_bytes_ += taken;
     if (endless) return;
     left_bytes_ -= taken;
-    if (left_bytes_ == 0) stage_ = stage_ == stage::known_length ? stage::complete : stage::chunk_end;
+    if (left_bytes_ == 0) stage_ = stage_ == stage::known_length ? stage::complete : stage::chunk_framing;
     else if (beyond && body_bytes_ == settings_.kept_bytes_max) cut();
 }
 
