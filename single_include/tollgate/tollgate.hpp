@@ -27,17 +27,20 @@
 
 #pragma once
 
+#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/tls1.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cassert>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <compare>
@@ -10172,18 +10175,36 @@ inline constexpr seconds webhook_tolerance{300};
 
 namespace tollgate::inline v0::detail {
 
-/// A setting that is a length of time: at least `least` and at most 36,500 days, so that adding it to a time does not overflow.
+/// A setting that is a length of time, and its bounds.
 struct bounded_time {
+    /// A longer time could overflow when it is added to another.
+    static constexpr milliseconds longest = std::chrono::days{36'500};
+
+    constexpr bounded_time(const char* setting, milliseconds time, milliseconds least_time = milliseconds{1},
+                           milliseconds most_time = longest) noexcept
+        : name{setting}, value{time}, least{least_time}, most{most_time} {}
+    constexpr bounded_time(const char* setting, seconds time, seconds least_time = seconds{1}) noexcept
+        : bounded_time{setting, milliseconds{(std::clamp)(time, seconds{-1}, seconds{std::chrono::days{36'501}})}, milliseconds{least_time}} {}
+
     const char* name;
-    seconds value;
-    seconds least{1};
+    milliseconds value;
+    milliseconds least;
+    milliseconds most;
 };
 
-/// Throws std::invalid_argument with the name of the first one that is outside its bounds.
-inline void check_bounds(std::initializer_list<bounded_time> settings) {
-    for (const auto& [name, value, least] : settings)
-        if (value < least || value > std::chrono::days{36'500})
-            throw std::invalid_argument{std::string{"tollgate: the setting "} + name + " is outside its bounds"};
+/// Error (invalid) that names the first one outside its bounds: "The {whose} setting {name} must be from ...".
+[[nodiscard]] inline result<void> check_bounds(const char* whose, std::initializer_list<bounded_time> settings) {
+    for (const auto& [name, value, least, most] : settings)
+        if (value < least || value > most)
+            return invalid(std::string{"The "} + whose + " setting " + name + " must be from " + std::to_string(least.count()) +
+                           " to " + std::to_string(most.count()) + " ms.");
+    return {};
+}
+
+/// The same, for constructors: throws std::invalid_argument.
+inline void require_bounds(const char* whose, std::initializer_list<bounded_time> settings) {
+    if (const auto checked = check_bounds(whose, settings); !checked)
+        throw std::invalid_argument{"tollgate: " + checked.error().message};
 }
 
 }  // namespace tollgate::detail
@@ -12497,13 +12518,13 @@ public:
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
-        detail::check_bounds({{"code_lifetime", settings_.code_lifetime},
-                              {"access_token_lifetime", settings_.access_token_lifetime},
-                              {"refresh_token_lifetime", settings_.refresh_token_lifetime},
-                              {"refresh_token_end", settings_.refresh_token_end},
-                              {"rotation_grace", settings_.rotation_grace, seconds{0}},
-                              {"device_code_lifetime", settings_.device_code_lifetime},
-                              {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
+        detail::require_bounds("OAuth", {{"code_lifetime", settings_.code_lifetime},
+                                         {"access_token_lifetime", settings_.access_token_lifetime},
+                                         {"refresh_token_lifetime", settings_.refresh_token_lifetime},
+                                         {"refresh_token_end", settings_.refresh_token_end},
+                                         {"rotation_grace", settings_.rotation_grace, seconds{0}},
+                                         {"device_code_lifetime", settings_.device_code_lifetime},
+                                         {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
         remove_final_slashes(settings_.auth_url);
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
@@ -17235,6 +17256,34 @@ private:
 
 }  // namespace tollgate::detail
 
+// <tollgate/base/detail/client_socket.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// Lets the handshake of a client succeed only if the certificate names `host`: an IP address, or a DNS name, which is sent as
+/// SNI, too (RFC 6066 section 3: no SNI for addresses; RFC 9525: no partial wildcards, no common names).
+///
+/// False if OpenSSL is out of memory or `host` cannot be a name.
+[[nodiscard]] inline bool expect_tls_peer(SSL* connection, const std::string& host, bool is_address) noexcept {
+    X509_VERIFY_PARAM* const expected = SSL_get0_param(connection);
+    if (is_address) return X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1;
+    X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+    // What SSL_set_tlsext_host_name does, without its old-style cast in our code.
+    return X509_VERIFY_PARAM_set1_host(expected, host.data(), host.size()) == 1 &&
+           SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str())) == 1;
+}
+
+/// Whether a connection that waits for its next request is open and has received nothing since the last response, neither in
+/// `socket` nor in `tls`, which is null for a plain connection.
+[[nodiscard]] inline bool is_quiet(int socket, SSL* tls) noexcept {
+    if (tls != nullptr && (SSL_pending(tls) != 0 || BIO_ctrl_pending(SSL_get_rbio(tls)) != 0)) return false;
+    char byte = 0;
+    const auto peeked = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+}  // namespace tollgate::detail
+
 // <tollgate/base/detail/openssl_error.hpp>
 
 namespace tollgate::inline v0::detail {
@@ -17622,25 +17671,6 @@ private:
 
     const Owner* const before_;
 };
-
-}  // namespace tollgate::detail
-
-// <tollgate/base/detail/tls_peer.hpp>
-
-namespace tollgate::inline v0::detail {
-
-/// Lets the handshake of a client succeed only if the certificate names `host`: an IP address, or a DNS name, which is sent as
-/// SNI, too (RFC 6066 section 3: no SNI for addresses; RFC 9525: no partial wildcards, no common names).
-///
-/// False if OpenSSL is out of memory or `host` cannot be a name.
-[[nodiscard]] inline bool expect_tls_peer(SSL* connection, const std::string& host, bool is_address) noexcept {
-    X509_VERIFY_PARAM* const expected = SSL_get0_param(connection);
-    if (is_address) return X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1;
-    X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    // What SSL_set_tlsext_host_name does, without its old-style cast in our code.
-    return X509_VERIFY_PARAM_set1_host(expected, host.data(), host.size()) == 1 &&
-           SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str())) == 1;
-}
 
 }  // namespace tollgate::detail
 
@@ -20637,7 +20667,6 @@ private:
 #include <netinet/tcp.h>
 #include <nlohmann/json.hpp>
 #include <openssl/aes.h>
-#include <openssl/bio.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -20649,11 +20678,9 @@ private:
 #include <poll.h>
 #include <resolv.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <cerrno>
 #include <climits>
 #include <list>
 
@@ -22489,9 +22516,11 @@ TOLLGATE_DECL void health::add(std::string name, check function) {
 }
 
 TOLLGATE_DECL result<void> health::start() {
-    for (const milliseconds time : {impl_->settings.interval, impl_->settings.timeout})
-        if (time <= milliseconds{0} || time > std::chrono::days{1})
-            return invalid("The times of health checks must be above zero and at most a day.");
+    constexpr milliseconds some{1}, day = std::chrono::days{1};
+    if (auto checked = detail::check_bounds("health check", {{"interval", impl_->settings.interval, some, day},
+                                                             {"timeout", impl_->settings.timeout, some, day}});
+        !checked)
+        return checked;
     try {
         const std::lock_guard starting{impl_->threads_mutex};
         {
@@ -23789,10 +23818,10 @@ TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings) {
     auto at = http::url::root(settings.auth_url);
     if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
         throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
-    detail::check_bounds({{"idle_lifetime", settings.idle_lifetime},
-                          {"lifetime", settings.lifetime},
-                          {"touch_interval", settings.touch_interval, seconds{0}},
-                          {"browser_lifetime", settings.browser_lifetime}});
+    detail::require_bounds("session", {{"idle_lifetime", settings.idle_lifetime},
+                                       {"lifetime", settings.lifetime},
+                                       {"touch_interval", settings.touch_interval, seconds{0}},
+                                       {"browser_lifetime", settings.browser_lifetime}});
     constexpr std::size_t key_bytes_min = 16;  // 128 bits
     if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
         throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};
@@ -35524,34 +35553,31 @@ inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexce
 }
 
 inline result<void> check_settings(const hook_dispatch_settings& settings) {
-    struct bounded_time {
-        const char* name;
-        milliseconds value, least, most;
-    };
-    // Above, sums of times could overflow.
-    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24}, century = 36'500 * day;
+    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24};
+    constexpr const char* whose = "dispatcher";
     const hook_client_settings& client = settings.client;
-    std::vector<bounded_time> times{
-        {"client.attempt_timeout", client.attempt_timeout, some, day},
-        {"client.lookup_timeout", client.lookup_timeout, some, day},
-        {"client.connect_timeout", client.connect_timeout, some, day},
-        {"client.handshake_timeout", client.handshake_timeout, some, day},
-        {"client.body_timeout", client.body_timeout, some, day},
-        {"client.idle_timeout", client.idle_timeout, none, century},
-        {"client.connection_age_max", client.connection_age_max, none, century},
-        {"lease_margin", settings.lease_margin, some, day},
-        {"poll_interval", settings.poll_interval, some, day},
-        {"claim_interval", settings.claim_interval, some, day},
-        {"history", settings.history, none, century},
-        {"retry.disable_after", settings.retry.disable_after, none, century},
-        {"retry.retry_after_max", settings.retry.retry_after_max, none, century}};
-    for (const milliseconds each : settings.retry.waits) times.push_back({"retry.waits", each, none, century});
-    const auto refuse = [](const char* name, const auto& least, const auto& most, const char* unit) {
+    if (auto checked = tollgate::detail::check_bounds(
+            whose, {{"client.attempt_timeout", client.attempt_timeout, some, day},
+                    {"client.lookup_timeout", client.lookup_timeout, some, day},
+                    {"client.connect_timeout", client.connect_timeout, some, day},
+                    {"client.handshake_timeout", client.handshake_timeout, some, day},
+                    {"client.body_timeout", client.body_timeout, some, day},
+                    {"client.idle_timeout", client.idle_timeout, none},
+                    {"client.connection_age_max", client.connection_age_max, none},
+                    {"lease_margin", settings.lease_margin, some, day},
+                    {"poll_interval", settings.poll_interval, some, day},
+                    {"claim_interval", settings.claim_interval, some, day},
+                    {"history", settings.history, none},
+                    {"retry.disable_after", settings.retry.disable_after, none},
+                    {"retry.retry_after_max", settings.retry.retry_after_max, none}});
+        !checked)
+        return checked;
+    for (const milliseconds each : settings.retry.waits)
+        if (auto checked = tollgate::detail::check_bounds(whose, {{"retry.waits", each, none}}); !checked) return checked;
+    const auto refuse = [](const char* name, std::size_t least, std::size_t most) {
         return invalid(std::string{"The dispatcher setting "} + name + " must be from " + std::to_string(least) + " to " +
-                       std::to_string(most) + unit + ".");
+                       std::to_string(most) + ".");
     };
-    for (const auto& [name, value, least, most] : times)
-        if (value < least || value > most) return refuse(name, least.count(), most.count(), " ms");
 
     struct bounded_count {
         const char* name;
@@ -35569,8 +35595,8 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
                                     {"client.idle_connections_max", client.idle_connections_max, 0},
                                     {"client.idle_per_host_max", client.idle_per_host_max, 0}};
     for (const auto& [name, count, least] : counts)
-        if (count < least || count > count_max) return refuse(name, least, count_max, "");
-    if (settings.retry.jitter_percent > 100) return refuse("retry.jitter_percent", 0, 100, "");
+        if (count < least || count > count_max) return refuse(name, least, count_max);
+    if (settings.retry.jitter_percent > 100) return refuse("retry.jitter_percent", 0, 100);
     return {};
 }
 
@@ -36477,15 +36503,7 @@ TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& fail
 }
 
 TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
-    // Bytes received together with the last response are no longer in the socket but here, decrypted or as a TLS
-    // record.
-    if (tls_) {
-        SSL* const native = tls_->native_handle();
-        if (SSL_pending(native) != 0 || BIO_ctrl_pending(SSL_get_rbio(native)) != 0) return false;
-    }
-    char byte = 0;
-    const auto peeked = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    return tollgate::detail::is_quiet(socket_.native_handle(), tls_ ? tls_->native_handle() : nullptr);
 }
 
 TOLLGATE_DECL void hook_connection::close() noexcept {
@@ -45169,10 +45187,12 @@ TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::strin
     auto servers = postgres::servers_of(connection_string);
     if (!servers) return std::move(servers).error();
     if (settings.connections_max == 0) return invalid("connections_max of PostgreSQL must be above zero.");
-    // The server takes a limit of 0 for none.
-    for (const milliseconds limit : {settings.each.connect_wait_max, settings.each.response_wait_max, settings.each.lock_wait_max})
-        if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
-            return invalid("A time limit of PostgreSQL must be above zero and at most an hour.");
+    constexpr milliseconds some{1}, hour = std::chrono::hours{1};  // the server takes a limit of 0 for none
+    if (auto checked = detail::check_bounds("PostgreSQL", {{"connect_wait_max", settings.each.connect_wait_max, some, hour},
+                                                           {"response_wait_max", settings.each.response_wait_max, some, hour},
+                                                           {"lock_wait_max", settings.each.lock_wait_max, some, hour}});
+        !checked)
+        return std::move(checked).error();
     postgres_database database{std::make_unique<state>(*std::move(servers), settings)};
     // A wrong address or password is reported now, not by the first request.
     if (auto first = database.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();
@@ -46211,9 +46231,11 @@ TOLLGATE_DECL redis_limiter::~redis_limiter() = default;
 TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, const redis_limiter_settings& settings) {
     auto server = redis::parse_url(url);
     if (!server) return std::move(server).error();
-    for (const milliseconds limit : {settings.connect_wait_max, settings.response_wait_max})
-        if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
-            return invalid("A time limit of a Redis limiter must be above zero and at most an hour.");
+    constexpr milliseconds some{1}, hour = std::chrono::hours{1};
+    if (auto checked = detail::check_bounds("Redis limiter", {{"connect_wait_max", settings.connect_wait_max, some, hour},
+                                                              {"response_wait_max", settings.response_wait_max, some, hour}});
+        !checked)
+        return std::move(checked).error();
     constexpr std::uint32_t lease_max = 1'000'000;
     if (settings.lease == 0 || settings.lease > lease_max) return invalid("A lease of a Redis limiter must be 1 to 1,000,000.");
     std::unique_ptr<redis::tls_authorities> authorities;
@@ -46616,12 +46638,7 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
     return {};
 }
 
-TOLLGATE_DECL bool connection::is_sound() noexcept {
-    if (tls_ != nullptr && SSL_pending(tls_.get()) != 0) return false;
-    char byte = 0;
-    const auto peeked = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-}
+TOLLGATE_DECL bool connection::is_sound() noexcept { return tollgate::detail::is_quiet(socket_, tls_.get()); }
 
 TOLLGATE_DECL result<void> connection::send(std::string_view bytes, steady::time_point end) {
     if (tls_ == nullptr) return send_raw(bytes, end);

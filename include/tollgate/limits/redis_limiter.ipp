@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/boot_clock.hpp>
+#include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/hash.hpp>
 #include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/limits/detail/redis/client.hpp>
@@ -116,9 +117,11 @@ TOLLGATE_DECL redis_limiter::~redis_limiter() = default;
 TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, const redis_limiter_settings& settings) {
     auto server = redis::parse_url(url);
     if (!server) return std::move(server).error();
-    for (const milliseconds limit : {settings.connect_wait_max, settings.response_wait_max})
-        if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
-            return invalid("A time limit of a Redis limiter must be above zero and at most an hour.");
+    constexpr milliseconds some{1}, hour = std::chrono::hours{1};
+    if (auto checked = detail::check_bounds("Redis limiter", {{"connect_wait_max", settings.connect_wait_max, some, hour},
+                                                              {"response_wait_max", settings.response_wait_max, some, hour}});
+        !checked)
+        return std::move(checked).error();
     constexpr std::uint32_t lease_max = 1'000'000;
     if (settings.lease == 0 || settings.lease > lease_max) return invalid("A lease of a Redis limiter must be 1 to 1,000,000.");
     std::unique_ptr<redis::tls_authorities> authorities;

@@ -69,13 +69,13 @@ public:
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
-        detail::check_bounds({{"code_lifetime", settings_.code_lifetime},
-                              {"access_token_lifetime", settings_.access_token_lifetime},
-                              {"refresh_token_lifetime", settings_.refresh_token_lifetime},
-                              {"refresh_token_end", settings_.refresh_token_end},
-                              {"rotation_grace", settings_.rotation_grace, seconds{0}},
-                              {"device_code_lifetime", settings_.device_code_lifetime},
-                              {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
+        detail::require_bounds("OAuth", {{"code_lifetime", settings_.code_lifetime},
+                                         {"access_token_lifetime", settings_.access_token_lifetime},
+                                         {"refresh_token_lifetime", settings_.refresh_token_lifetime},
+                                         {"refresh_token_end", settings_.refresh_token_end},
+                                         {"rotation_grace", settings_.rotation_grace, seconds{0}},
+                                         {"device_code_lifetime", settings_.device_code_lifetime},
+                                         {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
         remove_final_slashes(settings_.auth_url);
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;

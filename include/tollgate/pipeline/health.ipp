@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/health.hpp>
@@ -91,9 +92,11 @@ TOLLGATE_DECL void health::add(std::string name, check function) {
 }
 
 TOLLGATE_DECL result<void> health::start() {
-    for (const milliseconds time : {impl_->settings.interval, impl_->settings.timeout})
-        if (time <= milliseconds{0} || time > std::chrono::days{1})
-            return invalid("The times of health checks must be above zero and at most a day.");
+    constexpr milliseconds some{1}, day = std::chrono::days{1};
+    if (auto checked = detail::check_bounds("health check", {{"interval", impl_->settings.interval, some, day},
+                                                             {"timeout", impl_->settings.timeout, some, day}});
+        !checked)
+        return checked;
     try {
         const std::lock_guard starting{impl_->threads_mutex};
         {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/reconnecting_pool.hpp>
 #include <tollgate/store/postgres_database.hpp>
 
@@ -132,10 +133,12 @@ TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::strin
     auto servers = postgres::servers_of(connection_string);
     if (!servers) return std::move(servers).error();
     if (settings.connections_max == 0) return invalid("connections_max of PostgreSQL must be above zero.");
-    // The server takes a limit of 0 for none.
-    for (const milliseconds limit : {settings.each.connect_wait_max, settings.each.response_wait_max, settings.each.lock_wait_max})
-        if (limit <= milliseconds{0} || limit > std::chrono::hours{1})
-            return invalid("A time limit of PostgreSQL must be above zero and at most an hour.");
+    constexpr milliseconds some{1}, hour = std::chrono::hours{1};  // the server takes a limit of 0 for none
+    if (auto checked = detail::check_bounds("PostgreSQL", {{"connect_wait_max", settings.each.connect_wait_max, some, hour},
+                                                           {"response_wait_max", settings.each.response_wait_max, some, hour},
+                                                           {"lock_wait_max", settings.each.lock_wait_max, some, hour}});
+        !checked)
+        return std::move(checked).error();
     postgres_database database{std::make_unique<state>(*std::move(servers), settings)};
     // A wrong address or password is reported now, not by the first request.
     if (auto first = database.state_->pool.take(settings.connection_wait_max); !first) return std::move(first).error();

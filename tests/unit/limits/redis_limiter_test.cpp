@@ -103,6 +103,9 @@ TEST_CASE("time limits out of bounds are refused") {
             const auto opened = redis_limiter::open("redis://127.0.0.1", settings);
             REQUIRE_FALSE(opened);
             CHECK(opened.error().kind == error_kind::invalid);
+            CHECK(opened.error().message == std::string{"The Redis limiter setting "} +
+                                                (settings.connect_wait_max == wrong ? "connect_wait_max" : "response_wait_max") +
+                                                " must be from 1 to 3600000 ms.");
         }
     }
     redis_limiter_settings settings;

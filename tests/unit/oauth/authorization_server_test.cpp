@@ -173,20 +173,22 @@ TEST_CASE("an auth_url may have a path and a trailing slash", "[oauth]") {
 
 TEST_CASE("a time outside its bounds throws, and one at a bound does not", "[oauth]") {
     struct row {
+        const char* name;
         seconds oauth_settings::*time;
         seconds least;
     };
-    for (const auto& [time, least] : {row{&oauth_settings::code_lifetime, seconds{1}},
-                                      {&oauth_settings::access_token_lifetime, seconds{1}},
-                                      {&oauth_settings::refresh_token_lifetime, seconds{1}},
-                                      {&oauth_settings::refresh_token_end, seconds{1}},
-                                      {&oauth_settings::rotation_grace, seconds{0}},
-                                      {&oauth_settings::device_code_lifetime, seconds{1}},
-                                      {&oauth_settings::device_poll_interval, seconds{0}}}) {
+    for (const auto& [name, time, least] : {row{"code_lifetime", &oauth_settings::code_lifetime, seconds{1}},
+                                            {"access_token_lifetime", &oauth_settings::access_token_lifetime, seconds{1}},
+                                            {"refresh_token_lifetime", &oauth_settings::refresh_token_lifetime, seconds{1}},
+                                            {"refresh_token_end", &oauth_settings::refresh_token_end, seconds{1}},
+                                            {"rotation_grace", &oauth_settings::rotation_grace, seconds{0}},
+                                            {"device_code_lifetime", &oauth_settings::device_code_lifetime, seconds{1}},
+                                            {"device_poll_interval", &oauth_settings::device_poll_interval, seconds{0}}}) {
         auto settings = test_oauth_settings("https://shop.example");
         for (const seconds bad : {least - seconds{1}, seconds{std::chrono::days{36'500}} + seconds{1}, (seconds::max)()}) {
             settings.*time = bad;
             CHECK_THROWS_AS(oauth_shop{settings}, std::invalid_argument);
+            CHECK_THROWS_WITH(oauth_shop{settings}, Catch::StartsWith("tollgate: The OAuth setting " + std::string{name} + " must be from "));
         }
         for (const seconds good : {least, seconds{std::chrono::days{36'500}}}) {
             settings.*time = good;

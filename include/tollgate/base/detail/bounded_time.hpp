@@ -1,26 +1,46 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 
+#include <algorithm>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
 
 namespace tollgate::inline v0::detail {
 
-/// A setting that is a length of time: at least `least` and at most 36,500 days, so that adding it to a time does not overflow.
+/// A setting that is a length of time, and its bounds.
 struct bounded_time {
+    /// A longer time could overflow when it is added to another.
+    static constexpr milliseconds longest = std::chrono::days{36'500};
+
+    constexpr bounded_time(const char* setting, milliseconds time, milliseconds least_time = milliseconds{1},
+                           milliseconds most_time = longest) noexcept
+        : name{setting}, value{time}, least{least_time}, most{most_time} {}
+    constexpr bounded_time(const char* setting, seconds time, seconds least_time = seconds{1}) noexcept
+        : bounded_time{setting, milliseconds{(std::clamp)(time, seconds{-1}, seconds{std::chrono::days{36'501}})}, milliseconds{least_time}} {}
+
     const char* name;
-    seconds value;
-    seconds least{1};
+    milliseconds value;
+    milliseconds least;
+    milliseconds most;
 };
 
-/// Throws std::invalid_argument with the name of the first one that is outside its bounds.
-inline void check_bounds(std::initializer_list<bounded_time> settings) {
-    for (const auto& [name, value, least] : settings)
-        if (value < least || value > std::chrono::days{36'500})
-            throw std::invalid_argument{std::string{"tollgate: the setting "} + name + " is outside its bounds"};
+/// Error (invalid) that names the first one outside its bounds: "The {whose} setting {name} must be from ...".
+[[nodiscard]] inline result<void> check_bounds(const char* whose, std::initializer_list<bounded_time> settings) {
+    for (const auto& [name, value, least, most] : settings)
+        if (value < least || value > most)
+            return invalid(std::string{"The "} + whose + " setting " + name + " must be from " + std::to_string(least.count()) +
+                           " to " + std::to_string(most.count()) + " ms.");
+    return {};
+}
+
+/// The same, for constructors: throws std::invalid_argument.
+inline void require_bounds(const char* whose, std::initializer_list<bounded_time> settings) {
+    if (const auto checked = check_bounds(whose, settings); !checked)
+        throw std::invalid_argument{"tollgate: " + checked.error().message};
 }
 
 }  // namespace tollgate::detail

@@ -23,10 +23,10 @@ TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings) {
     auto at = http::url::root(settings.auth_url);
     if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
         throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
-    detail::check_bounds({{"idle_lifetime", settings.idle_lifetime},
-                          {"lifetime", settings.lifetime},
-                          {"touch_interval", settings.touch_interval, seconds{0}},
-                          {"browser_lifetime", settings.browser_lifetime}});
+    detail::require_bounds("session", {{"idle_lifetime", settings.idle_lifetime},
+                                       {"lifetime", settings.lifetime},
+                                       {"touch_interval", settings.touch_interval, seconds{0}},
+                                       {"browser_lifetime", settings.browser_lifetime}});
     constexpr std::size_t key_bytes_min = 16;  // 128 bits
     if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
         throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};

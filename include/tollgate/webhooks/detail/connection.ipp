@@ -1,15 +1,13 @@
 #pragma once
 
-#include <tollgate/base/detail/tls_peer.hpp>
+#include <tollgate/base/detail/client_socket.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <exception>
 
 namespace tollgate::inline v0::webhooks {
@@ -58,15 +56,7 @@ TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& fail
 }
 
 TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
-    // Bytes received together with the last response are no longer in the socket but here, decrypted or as a TLS
-    // record.
-    if (tls_) {
-        SSL* const native = tls_->native_handle();
-        if (SSL_pending(native) != 0 || BIO_ctrl_pending(SSL_get_rbio(native)) != 0) return false;
-    }
-    char byte = 0;
-    const auto peeked = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    return tollgate::detail::is_quiet(socket_.native_handle(), tls_ ? tls_->native_handle() : nullptr);
 }
 
 TOLLGATE_DECL void hook_connection::close() noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/thread_mark.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 #include <tollgate/webhooks/detail/delivery_scheduler.hpp>
@@ -39,34 +40,31 @@ inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexce
 }
 
 inline result<void> check_settings(const hook_dispatch_settings& settings) {
-    struct bounded_time {
-        const char* name;
-        milliseconds value, least, most;
-    };
-    // Above, sums of times could overflow.
-    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24}, century = 36'500 * day;
+    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24};
+    constexpr const char* whose = "dispatcher";
     const hook_client_settings& client = settings.client;
-    std::vector<bounded_time> times{
-        {"client.attempt_timeout", client.attempt_timeout, some, day},
-        {"client.lookup_timeout", client.lookup_timeout, some, day},
-        {"client.connect_timeout", client.connect_timeout, some, day},
-        {"client.handshake_timeout", client.handshake_timeout, some, day},
-        {"client.body_timeout", client.body_timeout, some, day},
-        {"client.idle_timeout", client.idle_timeout, none, century},
-        {"client.connection_age_max", client.connection_age_max, none, century},
-        {"lease_margin", settings.lease_margin, some, day},
-        {"poll_interval", settings.poll_interval, some, day},
-        {"claim_interval", settings.claim_interval, some, day},
-        {"history", settings.history, none, century},
-        {"retry.disable_after", settings.retry.disable_after, none, century},
-        {"retry.retry_after_max", settings.retry.retry_after_max, none, century}};
-    for (const milliseconds each : settings.retry.waits) times.push_back({"retry.waits", each, none, century});
-    const auto refuse = [](const char* name, const auto& least, const auto& most, const char* unit) {
+    if (auto checked = tollgate::detail::check_bounds(
+            whose, {{"client.attempt_timeout", client.attempt_timeout, some, day},
+                    {"client.lookup_timeout", client.lookup_timeout, some, day},
+                    {"client.connect_timeout", client.connect_timeout, some, day},
+                    {"client.handshake_timeout", client.handshake_timeout, some, day},
+                    {"client.body_timeout", client.body_timeout, some, day},
+                    {"client.idle_timeout", client.idle_timeout, none},
+                    {"client.connection_age_max", client.connection_age_max, none},
+                    {"lease_margin", settings.lease_margin, some, day},
+                    {"poll_interval", settings.poll_interval, some, day},
+                    {"claim_interval", settings.claim_interval, some, day},
+                    {"history", settings.history, none},
+                    {"retry.disable_after", settings.retry.disable_after, none},
+                    {"retry.retry_after_max", settings.retry.retry_after_max, none}});
+        !checked)
+        return checked;
+    for (const milliseconds each : settings.retry.waits)
+        if (auto checked = tollgate::detail::check_bounds(whose, {{"retry.waits", each, none}}); !checked) return checked;
+    const auto refuse = [](const char* name, std::size_t least, std::size_t most) {
         return invalid(std::string{"The dispatcher setting "} + name + " must be from " + std::to_string(least) + " to " +
-                       std::to_string(most) + unit + ".");
+                       std::to_string(most) + ".");
     };
-    for (const auto& [name, value, least, most] : times)
-        if (value < least || value > most) return refuse(name, least.count(), most.count(), " ms");
 
     struct bounded_count {
         const char* name;
@@ -84,8 +82,8 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
                                     {"client.idle_connections_max", client.idle_connections_max, 0},
                                     {"client.idle_per_host_max", client.idle_per_host_max, 0}};
     for (const auto& [name, count, least] : counts)
-        if (count < least || count > count_max) return refuse(name, least, count_max, "");
-    if (settings.retry.jitter_percent > 100) return refuse("retry.jitter_percent", 0, 100, "");
+        if (count < least || count > count_max) return refuse(name, least, count_max);
+    if (settings.retry.jitter_percent > 100) return refuse("retry.jitter_percent", 0, 100);
     return {};
 }
 

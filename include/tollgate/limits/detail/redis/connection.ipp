@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/openssl_error.hpp>
-#include <tollgate/base/detail/tls_peer.hpp>
+#include <tollgate/base/detail/client_socket.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
 
@@ -287,12 +287,7 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
     return {};
 }
 
-TOLLGATE_DECL bool connection::is_sound() noexcept {
-    if (tls_ != nullptr && SSL_pending(tls_.get()) != 0) return false;
-    char byte = 0;
-    const auto peeked = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-}
+TOLLGATE_DECL bool connection::is_sound() noexcept { return tollgate::detail::is_quiet(socket_, tls_.get()); }
 
 TOLLGATE_DECL result<void> connection::send(std::string_view bytes, steady::time_point end) {
     if (tls_ == nullptr) return send_raw(bytes, end);

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <openssl/tls1.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
+#include <sys/socket.h>
 
+#include <cerrno>
 #include <string>
 
 namespace tollgate::inline v0::detail {
@@ -20,6 +23,15 @@ namespace tollgate::inline v0::detail {
     // What SSL_set_tlsext_host_name does, without its old-style cast in our code.
     return X509_VERIFY_PARAM_set1_host(expected, host.data(), host.size()) == 1 &&
            SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str())) == 1;
+}
+
+/// Whether a connection that waits for its next request is open and has received nothing since the last response, neither in
+/// `socket` nor in `tls`, which is null for a plain connection.
+[[nodiscard]] inline bool is_quiet(int socket, SSL* tls) noexcept {
+    if (tls != nullptr && (SSL_pending(tls) != 0 || BIO_ctrl_pending(SSL_get_rbio(tls)) != 0)) return false;
+    char byte = 0;
+    const auto peeked = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
 }  // namespace tollgate::detail
