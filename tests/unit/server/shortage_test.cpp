@@ -9,6 +9,7 @@
 #include <support/allocations.hpp>
 #include <support/echo_handler.hpp>
 #include <support/eventually.hpp>
+#include <support/failing_new.hpp>
 #include <support/gate.hpp>
 #include <support/socket_client.hpp>
 #include <support/temporary_directory.hpp>
@@ -254,23 +255,6 @@ TEST_CASE("the bounds on connections leave descriptors for other purposes and ot
 }
 
 #if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
-
-// Replaced for the whole program, so that each allocation of a loop can be made to fail. Not inlined: if only one of a pair is
-// inlined, GCC reports malloc and delete as a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    if (tollgate_test::allocations_left && (*tollgate_test::allocations_left)-- <= 0) throw std::bad_alloc{};
-    if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-    throw std::bad_alloc{};
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    try {
-        return operator new(size);
-    } catch (...) {
-        return nullptr;
-    }
-}
-[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
 namespace {
 

@@ -31,18 +31,18 @@ struct api_settings {
     quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
     quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one
 
-    /// Proxies that name their clients; of other peers the field is ignored.
+    /// Proxies that name their clients; the field is ignored if another peer sends it.
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
 
-    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; none: no other
-    /// origin. Pages are never open to other origins.
+    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; empty: no
+    /// other origin. Pages are never open to other origins.
     std::vector<std::string> cors_origins = {"*"};
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
 
-    /// The page that Error objects and OpenAPI link to. Where it ends in a slash, the topic of the error follows it: `errors/`.
-    /// For `api_documentation`: `{auth_url}/docs/`. Empty: `{base_url}/openapi.json`.
+    /// The page that Error objects and OpenAPI link to. If it ends in a slash, the topic of the error is appended:
+    /// `errors/`. For `api_documentation`: `{auth_url}/docs/`. Empty: `{base_url}/openapi.json`.
     std::string documentation_url = {};
     /// Whether an `authorization_server` is mounted beside the API: only then OpenAPI names its URLs.
     bool has_authorization_server = false;
