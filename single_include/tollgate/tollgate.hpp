@@ -41381,7 +41381,7 @@ private:
         std::string_view text;
         std::size_t number;
     };
-    enum class waited { ready, timed_out, failed };
+    enum class waited { ready, timed_out, given_up, failed };  // given_up: because another connection timed out
     struct reception;
 
     connection() = default;
@@ -43412,8 +43412,8 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
 namespace tollgate::inline v0::postgres::detail {
 
 /// Continues what a verb on a hook has left: holds the deliveries of one disabled hook, or makes the held ones of one enabled hook due, at
-/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others.
-inline result<void> continue_hook_changes(postgres_database& on, instant now) {
+/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others. False if there is none whose host is not locked.
+inline result<bool> continue_hook_changes(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(
         "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
@@ -43441,7 +43441,9 @@ inline result<void> continue_hook_changes(postgres_database& on, instant now) {
         "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
     auto response = on.run(request);
     if (!response) return std::move(response).error();
-    return {};
+    const auto chosen = response->front().only<std::string>();
+    if (!chosen) return chosen.error();
+    return std::get<0>(*chosen) != "0";
 }
 
 }  // namespace tollgate::postgres::detail
@@ -43546,12 +43548,14 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
         const auto& [ready_at, notice_at, has_more_notices, has_changed, has_deleted] = *row;
         bool has_worked = false;
         if ((has_changed || has_deleted) && tollgate::detail::boot_now() >= impl_->continue_at.load()) {
-            auto done = has_changed ? postgres::detail::continue_hook_changes(impl_->database, now) : result<void>{};
+            auto done = has_changed ? postgres::detail::continue_hook_changes(impl_->database, now) : result<bool>{false};
             if (has_deleted) {
                 auto removed = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, postgres::removed_rows_max);
                 if (!removed) done = std::move(removed).error();
+                else if (*removed > 0 && done) done = true;
             }
-            has_worked = done.has_value();
+            // If another transaction has locked the rows, the next claim tries again.
+            has_worked = done.value_or(false);
             if (!done) {  // the hooks of others do not wait for it
                 page.problem = std::move(done).error();
                 impl_->continue_at = tollgate::detail::boot_now() + seconds{10};
@@ -44568,6 +44572,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
         if (state == PGRES_POLLING_FAILED) return connection_failure(handle_.get(), {}).error;
         switch (wait(state == PGRES_POLLING_WRITING, end)) {
             case waited::ready: break;
+            case waited::given_up:
             case waited::timed_out:
                 return unavailable("PostgreSQL: no connection within " +
                                    std::to_string(settings_.connect_wait_max.count()) + " ms to " +
@@ -44639,13 +44644,13 @@ TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, st
         const auto now = tollgate::detail::boot_now();
         const auto ended = wait(to_write, (std::min)(end, now + look_every));
         if (ended != waited::timed_out || tollgate::detail::boot_now() >= end) return ended;
-        if (timeouts() != timeouts_before && tollgate::detail::boot_now() - began_at >= hung_after) return waited::timed_out;
+        if (timeouts() != timeouts_before && tollgate::detail::boot_now() - began_at >= hung_after) return waited::given_up;
     }
 }
 
 TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited outcome) {
     if (outcome == waited::timed_out && timeouts_ != nullptr) timeouts_->fetch_add(1, std::memory_order_relaxed);
-    run_failure loss = outcome == waited::timed_out
+    run_failure loss = outcome == waited::timed_out || outcome == waited::given_up
                        ? run_failure{unavailable("PostgreSQL: no response within " +
                                              std::to_string(settings_.response_wait_max.count()) +
                                              " ms, here or on another connection"),
@@ -45485,8 +45490,9 @@ TOLLGATE_DECL void listener::listen_until_stopped() noexcept {
         }
         listens_ = false;
         if (changes_ != nullptr) changes_->trust_no_more();
-        length = notifications_ != before ? first_pause : (std::min)(2 * length, last_pause);
+        if (notifications_ != before) length = first_pause;
         if (pause(length)) return;
+        length = (std::min)(2 * length, last_pause);
     }
 }
 

@@ -1,6 +1,7 @@
 #include <tollgate/store/postgres_database.hpp>
 
 #include <tollgate/base/detail/boot_clock.hpp>
+#include <tollgate/store/detail/postgres/connection.hpp>
 #include <tollgate/store/detail/postgres/server_list.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
 
@@ -336,6 +337,33 @@ TEST_CASE("a hanging connection is closed in time, and so are the others") {
 
     proxy.set_mode(tcp_proxy::mode::forward);
     CHECK(eventually([&] { return one(pool).has_value(); }));
+}
+
+TEST_CASE("a connection that is given up because another one hangs does not count as another timeout") {
+    tcp_proxy proxy{postgres_server::shared().socket_path()};
+    const auto servers = postgres::servers_of(proxy.connection_string());
+    REQUIRE(servers);
+    postgres::server_clock clock{&postgres::server_clock::node_now};
+    std::atomic<unsigned> timeouts = 0;
+    const auto open = [&](milliseconds response_wait_max) {
+        auto opened = postgres::connection::open(servers->front(), {.response_wait_max = response_wait_max}, clock, &timeouts);
+        REQUIRE(opened);
+        return *std::move(opened);
+    };
+    auto hanging = open(milliseconds{2000}), beside = open(std::chrono::minutes{1});
+    proxy.set_mode(tcp_proxy::mode::hang);
+    postgres::batch request{milliseconds{0}};
+    request.add("SELECT 1");
+    postgres::run_result given_up;
+    std::thread other{[&] { given_up = beside.run(request); }};
+    const auto timed_out = hanging.run(request);
+    other.join();
+    REQUIRE(timed_out.failed);
+    REQUIRE(given_up.failed);
+    CHECK(timed_out.failed->hung);
+    CHECK(given_up.failed->hung);
+    CHECK(timeouts == 1);
+    proxy.set_mode(tcp_proxy::mode::forward);
 }
 
 TEST_CASE("a connection that broke while idle is replaced before it is used") {

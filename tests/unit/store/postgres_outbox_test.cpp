@@ -421,7 +421,7 @@ TEST_CASE("a hook that is deleted while an event is sent to it leaves nothing") 
     REQUIRE(own.run("BEGIN"));
     CHECK(value_of(postgres_own_transaction(store, own.handle()).append_event(sample_event(account), sample_seed(1), noon)) == 1);
     CHECK(value_of(store.delete_hook(account, hook)));  // does not wait
-    value_of(store.due_hooks(noon, 10));
+    CHECK_FALSE(value_of(store.due_hooks(noon, 10)).next_at);  // nor tries again at once
     CHECK(count_of(schema, "hooks") == "1");
     CHECK(own.run("COMMIT"));
     value_of(store.due_hooks(noon, 10));  // works on the backlog
@@ -681,6 +681,23 @@ TEST_CASE("what is left of a change of one hook delays no other hook") {
     REQUIRE(own.run("COMMIT"));
     postgres_store other_node{schema};
     CHECK(due_hook_ids(other_node, noon) == std::vector{beside});
+    CHECK(count_of(schema, "hooks WHERE has_backlog") == "0");
+}
+
+TEST_CASE("what is left of a change is not tried again at once while another transaction has locked its host") {
+    const auto schema = postgres_server::shared().new_schema();
+    postgres_store store{schema};
+    listen(store, sample_account());
+    const bool is_deleted = GENERATE(false, true);
+    postgres_server::run(schema, std::string{"UPDATE tollgate_hooks SET has_backlog = true"} + (is_deleted ? ", account_id = 0" : "") + " RETURNING id");
+    own_connection own{schema};
+    REQUIRE(own.run("BEGIN"));
+    REQUIRE(own.run("SELECT FROM tollgate_hosts FOR UPDATE"));
+    const auto page = value_of(store.due_hooks(noon, 10));
+    CHECK_FALSE(page.problem);
+    CHECK_FALSE(page.next_at);
+    REQUIRE(own.run("COMMIT"));
+    value_of(store.due_hooks(noon, 10));
     CHECK(count_of(schema, "hooks WHERE has_backlog") == "0");
 }
 

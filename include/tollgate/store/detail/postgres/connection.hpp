@@ -92,7 +92,7 @@ private:
         std::string_view text;
         std::size_t number;
     };
-    enum class waited { ready, timed_out, failed };
+    enum class waited { ready, timed_out, given_up, failed };  // given_up: because another connection timed out
     struct reception;
 
     connection() = default;

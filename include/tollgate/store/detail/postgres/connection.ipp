@@ -56,6 +56,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
         if (state == PGRES_POLLING_FAILED) return connection_failure(handle_.get(), {}).error;
         switch (wait(state == PGRES_POLLING_WRITING, end)) {
             case waited::ready: break;
+            case waited::given_up:
             case waited::timed_out:
                 return unavailable("PostgreSQL: no connection within " +
                                    std::to_string(settings_.connect_wait_max.count()) + " ms to " +
@@ -127,13 +128,13 @@ TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, st
         const auto now = tollgate::detail::boot_now();
         const auto ended = wait(to_write, (std::min)(end, now + look_every));
         if (ended != waited::timed_out || tollgate::detail::boot_now() >= end) return ended;
-        if (timeouts() != timeouts_before && tollgate::detail::boot_now() - began_at >= hung_after) return waited::timed_out;
+        if (timeouts() != timeouts_before && tollgate::detail::boot_now() - began_at >= hung_after) return waited::given_up;
     }
 }
 
 TOLLGATE_DECL run_failure connection::lose(std::string_view doing, waited outcome) {
     if (outcome == waited::timed_out && timeouts_ != nullptr) timeouts_->fetch_add(1, std::memory_order_relaxed);
-    run_failure loss = outcome == waited::timed_out
+    run_failure loss = outcome == waited::timed_out || outcome == waited::given_up
                        ? run_failure{unavailable("PostgreSQL: no response within " +
                                              std::to_string(settings_.response_wait_max.count()) +
                                              " ms, here or on another connection"),

@@ -62,8 +62,9 @@ TOLLGATE_DECL void listener::listen_until_stopped() noexcept {
         }
         listens_ = false;
         if (changes_ != nullptr) changes_->trust_no_more();
-        length = notifications_ != before ? first_pause : (std::min)(2 * length, last_pause);
+        if (notifications_ != before) length = first_pause;
         if (pause(length)) return;
+        length = (std::min)(2 * length, last_pause);
     }
 }
 

@@ -16,8 +16,8 @@
 namespace tollgate::inline v0::postgres::detail {
 
 /// Continues what a verb on a hook has left: holds the deliveries of one disabled hook, or makes the held ones of one enabled hook due, at
-/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others.
-inline result<void> continue_hook_changes(postgres_database& on, instant now) {
+/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others. False if there is none whose host is not locked.
+inline result<bool> continue_hook_changes(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(
         "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
@@ -45,7 +45,9 @@ inline result<void> continue_hook_changes(postgres_database& on, instant now) {
         "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
     auto response = on.run(request);
     if (!response) return std::move(response).error();
-    return {};
+    const auto chosen = response->front().only<std::string>();
+    if (!chosen) return chosen.error();
+    return std::get<0>(*chosen) != "0";
 }
 
 }  // namespace tollgate::postgres::detail
@@ -150,12 +152,14 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
         const auto& [ready_at, notice_at, has_more_notices, has_changed, has_deleted] = *row;
         bool has_worked = false;
         if ((has_changed || has_deleted) && tollgate::detail::boot_now() >= impl_->continue_at.load()) {
-            auto done = has_changed ? postgres::detail::continue_hook_changes(impl_->database, now) : result<void>{};
+            auto done = has_changed ? postgres::detail::continue_hook_changes(impl_->database, now) : result<bool>{false};
             if (has_deleted) {
                 auto removed = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, postgres::removed_rows_max);
                 if (!removed) done = std::move(removed).error();
+                else if (*removed > 0 && done) done = true;
             }
-            has_worked = done.has_value();
+            // If another transaction has locked the rows, the next claim tries again.
+            has_worked = done.value_or(false);
             if (!done) {  // the hooks of others do not wait for it
                 page.problem = std::move(done).error();
                 impl_->continue_at = tollgate::detail::boot_now() + seconds{10};
