@@ -10021,7 +10021,7 @@ struct attempt_report {
 };
 
 /// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
-/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honoured, up to
+/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honored, up to
 /// `retry_after_max`; the attempt is made then or by chance up to `jitter_percent` later, but no later than the next attempt
 /// of the plan. A shorter one does not shorten the wait. `chance` is uniform over all values.
 [[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
@@ -17256,9 +17256,40 @@ private:
 
 }  // namespace tollgate::detail
 
+// <tollgate/base/detail/openssl_error.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// OpenSSL's text for the first error in this thread's queue; clears the queue.
+inline std::string take_openssl_error() {
+    const unsigned long code = ERR_get_error();
+    ERR_clear_error();
+    if (ERR_GET_LIB(code) == ERR_LIB_SYS) return std::generic_category().message(ERR_GET_REASON(code));
+    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+    return reason == nullptr ? "unknown error" : reason;
+}
+
+}  // namespace tollgate::detail
+
 // <tollgate/base/detail/client_socket.hpp>
 
 namespace tollgate::inline v0::detail {
+
+/// Settings of all clients: TLS 1.2 or later, and a certificate of the authorities in a PEM file, or of the system's if it is empty.
+/// False if the authorities cannot be used; OpenSSL's error queue then has the reason.
+[[nodiscard]] inline bool set_up_client_tls(SSL_CTX* context, const std::string& authorities_file) noexcept {
+    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+    return (authorities_file.empty() ? SSL_CTX_set_default_verify_paths(context)
+                                     : SSL_CTX_load_verify_file(context, authorities_file.c_str())) == 1;
+}
+
+/// What an error says if `set_up_client_tls` fails.
+[[nodiscard]] inline std::string unusable_authorities(const std::string& authorities_file) {
+    return "the certificate authorities (" + (authorities_file.empty() ? "the system's" : authorities_file) +
+           ") cannot be used: " + take_openssl_error();
+}
 
 /// Lets the handshake of a client succeed only if the certificate names `host`: an IP address, or a DNS name, which is sent as
 /// SNI, too (RFC 6066 section 3: no SNI for addresses; RFC 9525: no partial wildcards, no common names).
@@ -17280,21 +17311,6 @@ namespace tollgate::inline v0::detail {
     char byte = 0;
     const auto peeked = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-}
-
-}  // namespace tollgate::detail
-
-// <tollgate/base/detail/openssl_error.hpp>
-
-namespace tollgate::inline v0::detail {
-
-/// OpenSSL's text for the first error in this thread's queue; clears the queue.
-inline std::string take_openssl_error() {
-    const unsigned long code = ERR_get_error();
-    ERR_clear_error();
-    if (ERR_GET_LIB(code) == ERR_LIB_SYS) return std::generic_category().message(ERR_GET_REASON(code));
-    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-    return reason == nullptr ? "unknown error" : reason;
 }
 
 }  // namespace tollgate::detail
@@ -35731,7 +35747,8 @@ TOLLGATE_DECL void delivery_worker::impl::stop(std::optional<milliseconds> deadl
         if (state_ == state::running || state_ == state::stopping) {
             state_ = state::stopping;
             constexpr milliseconds longest = std::chrono::hours{24};
-            stop_at_ = (std::min)(stop_at_, clock::now() + (std::min)(deadline.value_or(settings_.client.attempt_timeout), longest));
+            const milliseconds wait = deadline.value_or(settings_.client.attempt_timeout);
+            stop_at_ = (std::min)(stop_at_, clock::now() + (std::clamp)(wait, milliseconds{0}, longest));
             changed_.notify_all();
         }
         if (callback_mark::is_set_for(*this)) return;
@@ -36463,21 +36480,14 @@ TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(const 
     try {
         auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
         SSL_CTX* const native = context->native_handle();
-        SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
-        SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
         SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
         SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
-        SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
         // Prevents a receiver from selecting HTTP/2.
         static constexpr unsigned char protocols[] = "\x08http/1.1";
         SSL_CTX_set_alpn_protos(native, protocols, sizeof protocols - 1);
-        std::error_code failed;
-        if (authorities_file.empty()) context->set_default_verify_paths(failed);
-        else context->load_verify_file(authorities_file, failed);
-        if (failed)
-            return invalid("The certificate authorities (" +
-                           (authorities_file.empty() ? "the system's" : authorities_file) +
-                           ") cannot be used: " + failed.message() + ".");
+        ERR_clear_error();
+        if (!tollgate::detail::set_up_client_tls(native, authorities_file))
+            return invalid("Webhooks: " + tollgate::detail::unusable_authorities(authorities_file) + ".");
         return context;
     } catch (const std::exception& failed) {
         return internal_error(std::string{"no TLS context: "} + failed.what());
@@ -46084,7 +46094,7 @@ struct lease_settings {
 /// window. For a large lease that is used quickly, one thread requests the next one when a quarter is left, sized so
 /// that the key never holds more than `units_max`.
 ///
-/// **Memory** is bounded: sets of eight keys, 480 bytes each, allocated at the start and touched on first use. A key
+/// **Memory** is bounded: sets of eight keys, 448 bytes each, allocated at the start and touched on first use. A key
 /// whose set is full of leases in use takes each unit by a round trip.
 ///
 /// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
@@ -46493,14 +46503,8 @@ TOLLGATE_DECL result<tls_authorities> tls_authorities::load(const std::string& f
     ERR_clear_error();
     tls_authorities authorities{SSL_CTX_new(TLS_client_method())};
     if (authorities.native() == nullptr) return internal_error("Redis: no TLS context: " + tollgate::detail::take_openssl_error());
-    SSL_CTX_set_min_proto_version(authorities.native(), TLS1_2_VERSION);
-    SSL_CTX_set_options(authorities.native(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_verify(authorities.native(), SSL_VERIFY_PEER, nullptr);
-    const bool loaded = file.empty() ? SSL_CTX_set_default_verify_paths(authorities.native()) == 1
-                                     : SSL_CTX_load_verify_file(authorities.native(), file.c_str()) == 1;
-    if (!loaded)
-        return invalid("The certificate authorities for Redis (" + (file.empty() ? "the system's" : file) +
-                       ") cannot be used: " + tollgate::detail::take_openssl_error() + ".");
+    if (!tollgate::detail::set_up_client_tls(authorities.native(), file))
+        return invalid("Redis: " + tollgate::detail::unusable_authorities(file) + ".");
     return authorities;
 }
 

@@ -78,7 +78,7 @@ TEST_CASE("a wait varies randomly by a fifth") {
     }
 }
 
-TEST_CASE("Retry-After is honoured up to 24 hours, and a little later by chance, but not later than the next planned attempt") {
+TEST_CASE("Retry-After is honored up to 24 hours, and a little later by chance, but not later than the next planned attempt") {
     struct row {
         unsigned attempts_made;
         const char* header;

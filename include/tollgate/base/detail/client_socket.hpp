@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tollgate/base/detail/openssl_error.hpp>
+
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <openssl/tls1.h>
@@ -11,6 +13,22 @@
 #include <string>
 
 namespace tollgate::inline v0::detail {
+
+/// Settings of all clients: TLS 1.2 or later, and a certificate of the authorities in a PEM file, or of the system's if it is empty.
+/// False if the authorities cannot be used; OpenSSL's error queue then has the reason.
+[[nodiscard]] inline bool set_up_client_tls(SSL_CTX* context, const std::string& authorities_file) noexcept {
+    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+    return (authorities_file.empty() ? SSL_CTX_set_default_verify_paths(context)
+                                     : SSL_CTX_load_verify_file(context, authorities_file.c_str())) == 1;
+}
+
+/// What an error says if `set_up_client_tls` fails.
+[[nodiscard]] inline std::string unusable_authorities(const std::string& authorities_file) {
+    return "the certificate authorities (" + (authorities_file.empty() ? "the system's" : authorities_file) +
+           ") cannot be used: " + take_openssl_error();
+}
 
 /// Lets the handshake of a client succeed only if the certificate names `host`: an IP address, or a DNS name, which is sent as
 /// SNI, too (RFC 6066 section 3: no SNI for addresses; RFC 9525: no partial wildcards, no common names).

@@ -4,6 +4,7 @@
 #include <tollgate/webhooks/detail/connection.hpp>
 
 #include <openssl/bio.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
@@ -16,21 +17,14 @@ TOLLGATE_DECL result<std::shared_ptr<asio::ssl::context>> make_client_tls(const 
     try {
         auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
         SSL_CTX* const native = context->native_handle();
-        SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
-        SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
         SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
         SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
-        SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
         // Prevents a receiver from selecting HTTP/2.
         static constexpr unsigned char protocols[] = "\x08http/1.1";
         SSL_CTX_set_alpn_protos(native, protocols, sizeof protocols - 1);
-        std::error_code failed;
-        if (authorities_file.empty()) context->set_default_verify_paths(failed);
-        else context->load_verify_file(authorities_file, failed);
-        if (failed)
-            return invalid("The certificate authorities (" +
-                           (authorities_file.empty() ? "the system's" : authorities_file) +
-                           ") cannot be used: " + failed.message() + ".");
+        ERR_clear_error();
+        if (!tollgate::detail::set_up_client_tls(native, authorities_file))
+            return invalid("Webhooks: " + tollgate::detail::unusable_authorities(authorities_file) + ".");
         return context;
     } catch (const std::exception& failed) {
         return internal_error(std::string{"no TLS context: "} + failed.what());

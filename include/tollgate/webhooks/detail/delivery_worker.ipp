@@ -218,7 +218,8 @@ TOLLGATE_DECL void delivery_worker::impl::stop(std::optional<milliseconds> deadl
         if (state_ == state::running || state_ == state::stopping) {
             state_ = state::stopping;
             constexpr milliseconds longest = std::chrono::hours{24};
-            stop_at_ = (std::min)(stop_at_, clock::now() + (std::min)(deadline.value_or(settings_.client.attempt_timeout), longest));
+            const milliseconds wait = deadline.value_or(settings_.client.attempt_timeout);
+            stop_at_ = (std::min)(stop_at_, clock::now() + (std::clamp)(wait, milliseconds{0}, longest));
             changed_.notify_all();
         }
         if (callback_mark::is_set_for(*this)) return;

@@ -36,7 +36,7 @@ struct attempt_report {
 };
 
 /// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
-/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honoured, up to
+/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honored, up to
 /// `retry_after_max`; the attempt is made then or by chance up to `jitter_percent` later, but no later than the next attempt
 /// of the plan. A shorter one does not shorten the wait. `chance` is uniform over all values.
 [[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tollgate/base/detail/openssl_error.hpp>
 #include <tollgate/base/detail/client_socket.hpp>
+#include <tollgate/base/detail/openssl_error.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
 
@@ -136,14 +136,8 @@ TOLLGATE_DECL result<tls_authorities> tls_authorities::load(const std::string& f
     ERR_clear_error();
     tls_authorities authorities{SSL_CTX_new(TLS_client_method())};
     if (authorities.native() == nullptr) return internal_error("Redis: no TLS context: " + tollgate::detail::take_openssl_error());
-    SSL_CTX_set_min_proto_version(authorities.native(), TLS1_2_VERSION);
-    SSL_CTX_set_options(authorities.native(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_verify(authorities.native(), SSL_VERIFY_PEER, nullptr);
-    const bool loaded = file.empty() ? SSL_CTX_set_default_verify_paths(authorities.native()) == 1
-                                     : SSL_CTX_load_verify_file(authorities.native(), file.c_str()) == 1;
-    if (!loaded)
-        return invalid("The certificate authorities for Redis (" + (file.empty() ? "the system's" : file) +
-                       ") cannot be used: " + tollgate::detail::take_openssl_error() + ".");
+    if (!tollgate::detail::set_up_client_tls(authorities.native(), file))
+        return invalid("Redis: " + tollgate::detail::unusable_authorities(file) + ".");
     return authorities;
 }
 

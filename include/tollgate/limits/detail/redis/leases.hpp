@@ -27,7 +27,7 @@ struct lease_settings {
 /// window. For a large lease that is used quickly, one thread requests the next one when a quarter is left, sized so
 /// that the key never holds more than `units_max`.
 ///
-/// **Memory** is bounded: sets of eight keys, 480 bytes each, allocated at the start and touched on first use. A key
+/// **Memory** is bounded: sets of eight keys, 448 bytes each, allocated at the start and touched on first use. A key
 /// whose set is full of leases in use takes each unit by a round trip.
 ///
 /// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
