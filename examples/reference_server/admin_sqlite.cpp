@@ -8,7 +8,6 @@
 #include <tollgate/store/sqlite_database.hpp>
 
 #include <filesystem>
-#include <system_error>
 #include <variant>
 
 namespace reference {
@@ -22,7 +21,7 @@ struct sqlite_access {
     /// The database's file. A mistyped path must not become a new, empty database, except for the first user.
     [[nodiscard]] std::string file() const {
         const auto file = settings.store_location().file;
-        if (std::error_code ignored; !may_create && !std::filesystem::exists(file, ignored))
+        if (!may_create && !file_exists(file, "--store"))
             throw run_error{"--store: there is no database at '" + file.string() + "'."};
         if (!may_create && schema().is_empty())
             throw run_error{"--store: '" + file.string() + "' contains no Tollgate tables."};

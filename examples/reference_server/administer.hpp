@@ -272,6 +272,8 @@ public:
 
     nlohmann::ordered_json operator()(const migrate& arguments) const {
         const auto before = database_.schema();
+        for (const auto* found : {&before.store, &before.directory})
+            if (found->version != 0) static_cast<void>(check_schema(*found));  // refuses tables of a later release
         if (!arguments.dry_run) {
             static_cast<void>(database_.store());
             static_cast<void>(database_.users());

@@ -1,6 +1,7 @@
 #include "check.hpp"
 
 #include "certificate.hpp"
+#include "data_directory.hpp"
 #include "failure.hpp"
 
 #include <tollgate/server/server.hpp>
@@ -36,13 +37,19 @@ ordered_json check_certificate(const settings& settings) {
     const bool configured = !settings.tls_cert.empty();
     const certificate_files files =
         configured ? certificate_files{settings.tls_cert, settings.tls_key} : self_signed_files(settings.data);
+    tollgate::tls_settings tls{.ticket_key_file = settings.tls_ticket_keys.string()};
+    const auto check = [&tls] {
+        if (const auto read = tollgate::server::check_tls(tls); !read) throw run_error{read.error().message};
+    };
     // `serve` creates a self-signed certificate if there is none, and replaces one that is no longer valid.
-    if (!configured && !std::filesystem::exists(files.certificate)) return {{"file", files.certificate.string()}, {"made", false}};
+    if (!configured && !file_exists(files.certificate, "--data")) {
+        if (!tls.ticket_key_file.empty()) check();
+        return {{"file", files.certificate.string()}, {"made", false}};
+    }
     const auto expires_at = expiry_of(files);
-    const auto read = tollgate::server::check_tls({.certificate_file = files.certificate.string(),
-                                                   .key_file = files.key.string(),
-                                                   .ticket_key_file = settings.tls_ticket_keys.string()});
-    if (!read) throw run_error{read.error().message};
+    tls.certificate_file = files.certificate.string();
+    tls.key_file = files.key.string();
+    check();
     return {{"file", files.certificate.string()}, {"expires_at", expires_at}};
 }
 

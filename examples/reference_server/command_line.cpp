@@ -325,6 +325,11 @@ bool parse(CLI::App& app, int count, const char* const* texts) {
         if (string_view{error.what()}.find("subcommand") != string_view::npos)
             throw no_such_command(app, count, texts);
         throw usage_error{to_sentence(error.what())};
+    } catch (const CLI::ArgumentMismatch& error) {
+        const string_view text{error.what()};
+        const auto name_end = text.find(" was given a disallowed flag override");
+        if (name_end == string_view::npos) throw usage_error{to_sentence(error.what())};
+        throw usage_error{"--" + std::string{text.substr(0, name_end)} + " does not take a value."};
     } catch (const CLI::ParseError& error) {
         throw usage_error{to_sentence(error.what())};
     }

@@ -62,6 +62,13 @@ void make_private_directory(const std::filesystem::path& directory) {
                   << "', which holds private keys and secrets. Restrict it with: chmod 700\n";
 }
 
+bool file_exists(const std::filesystem::path& file, std::string_view flag) {
+    std::error_code failed;
+    const bool exists = std::filesystem::exists(file, failed);
+    if (failed) throw run_error{std::string{flag} + ": cannot access '" + file.string() + "': " + failed.message() + "."};
+    return exists;
+}
+
 directory_lock::directory_lock(const std::filesystem::path& directory)
     : descriptor_{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
     if (descriptor_ < 0) throw system_error("cannot open the directory", directory);

@@ -14,6 +14,9 @@ namespace reference {
 /// Creates the directory, mode 0700, if it does not exist. Throws `run_error` if it cannot be created or is not a directory.
 void make_private_directory(const std::filesystem::path& directory);
 
+/// Whether there is such a file. Throws `run_error`, which begins with the flag that names it, if that cannot be found out.
+[[nodiscard]] bool file_exists(const std::filesystem::path& file, std::string_view flag);
+
 /// A lock on the directory for its lifetime: processes that start at the same time create files one after the other, and
 /// later ones find them. Throws `run_error`.
 class directory_lock {

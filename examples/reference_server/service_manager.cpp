@@ -41,7 +41,8 @@ service_manager::service_manager() : socket_{take("NOTIFY_SOCKET")} {
     static_cast<void>(take("LISTEN_FDNAMES"));
     if (!listen_fds.empty() && is_this_process(listen_pid, false)) {
         const auto count = parse_whole_number(listen_fds, 0, sockets_max);
-        if (!count) throw run_error{"LISTEN_FDS: '" + listen_fds + "' is not a whole number from 0 to " + std::to_string(sockets_max)};
+        if (!count)
+            throw run_error{"LISTEN_FDS: '" + listen_fds + "' is not a whole number from 0 to " + std::to_string(sockets_max) + "."};
         for (int i = 0; i < static_cast<int>(*count); ++i) {
             sockets_.push_back(first_passed_descriptor + i);
             ::fcntl(sockets_.back(), F_SETFD, FD_CLOEXEC);

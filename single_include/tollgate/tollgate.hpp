@@ -17097,7 +17097,8 @@ public:
     /// earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate, key and ticket keys as `start` does. An error names the file and says what is wrong with it.
+    /// Reads certificate, key and ticket keys as `start` does; without a certificate, the ticket keys alone. An error names the file and
+    /// says what is wrong with it.
     static TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
     /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use.
     TOLLGATE_DECL result<void> reload_certificates();
@@ -18791,9 +18792,10 @@ public:
     /// `make` makes it.
     [[nodiscard]] static TOLLGATE_DECL const bio_method_st* transport();
 
-private:
+    /// An error names the file and says what is wrong with it.
     static TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> read_ticket_keys(const std::string& file);
 
+private:
     std::shared_ptr<ticket_keys> tickets_;
     ssl_ctx_st* context_ = nullptr;
 };
@@ -21675,6 +21677,11 @@ TOLLGATE_DECL url url::root(std::string_view text) {
         throw std::invalid_argument{"tollgate: '" + std::string{text} +
                                     "' is not an absolute http or https URL without user information, query and fragment"};
     remove_final_slashes(parsed->path);
+    // Clients remove such segments before they send a request, or servers refuse them.
+    const std::string path = parsed->path + "/";
+    for (const std::string_view odd : {"//", "/./", "/../"})
+        if (path.find(odd) != std::string::npos)
+            throw std::invalid_argument{"tollgate: the path of '" + std::string{text} + "' has an empty segment, '.' or '..'"};
     return *std::move(parsed);
 }
 
@@ -31024,6 +31031,10 @@ TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_
 TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
 
 TOLLGATE_DECL result<void> server::check_tls(const tls_settings& settings) {
+    if (!settings.enabled() && !settings.ticket_key_file.empty()) {
+        const auto keys = server_detail::tls_context::read_ticket_keys(settings.ticket_key_file);
+        return keys ? result<void>{} : keys.error();
+    }
     const auto context = server_detail::tls_context::make(settings, nullptr);
     return context ? result<void>{} : context.error();
 }

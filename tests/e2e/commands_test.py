@@ -74,7 +74,8 @@ class Usage(Case):
                 "--access-token-seconds": ["0", "x", "-1", "1h"],
                 "--trusted-proxy": ["", "x", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/", "10.0.0/8", "::/129"],
                 "--base-url": ["", "example.com/v1", "ftp://example.com/v1", "https://example.com", "https://v1",
-                               "https://example.com/v1/", "https://example.com/v2",
+                               "https://example.com/v1/", "https://example.com/v2", "https://example.com//v1",
+                               "https://example.com/a/../v1",
                                "https://example.com/v1?x", "https://user@example.com/v1", "https:///v1"],
                 "--auth-url": ["", "example.com", "https://example.com/", "https://example.com/#x"],
                 "--store": ["", "x", "memory", "sqlite:", "sqlite::memory:", "mysql:x", "postgres:",
@@ -99,6 +100,7 @@ class Usage(Case):
             refused("--threads", mentions="--threads")
             refused("--plain", "--tls-cert", "a", "--tls-key", "b", mentions="--plain")
             refused("--plain", "--tls-ticket-keys", "a", mentions="--tls-ticket-keys")
+            refused("--plain=false", mentions="--plain does not take a value.")
             refused("extra", mentions="extra")
             refused("--log", "x\ny\x1b[2J", mentions="--log")
             self.assertFalse((data / "d").exists(), "nothing was created")

@@ -310,8 +310,10 @@ class Check(Case):
             flags = "--tls-cert", certificate, "--tls-key", key, "--tls-ticket-keys"
             (data / "tickets").write_bytes(base64.b64encode(bytes(32)) + b"\n")
             self.check(data / "d", *flags, data / "tickets")
+            self.check(data / "d", "--tls-ticket-keys", data / "tickets")
             for broken in data / "text", data / "nowhere":
                 self.assertIn(str(broken), self.check(data / "d", *flags, broken, code=1))
+                self.assertIn(str(broken), self.check(data / "d", "--tls-ticket-keys", broken, code=1))
             for pair, mentions in (((certificate, other), "is not the key of"), ((old, key), "expired"),
                                    ((data / "text", key), "not a PEM certificate"), ((certificate, data / "text"), "not a PEM private key"),
                                    ((certificate, locked), "not a PEM private key"), ((data / "nowhere", key), "there is no file")):
@@ -399,6 +401,10 @@ class Migrate(Case):
             self.assertEqual(planned, self.migrate(data / "d", "--dry-run")["directory"], "nothing was changed")
             self.assertEqual(planned, self.migrate(data / "d")["directory"])
             self.assertEqual(result, self.migrate(data / "d"))
+            execute(flags_for(data / "d"), "UPDATE tollgate_schema SET version = 99 WHERE component = 'reference_directory'")
+            refused = run_command("migrate", "--dry-run", *flags_for(data / "d"))
+            self.assertEqual((1, True), (refused.returncode, "later release" in refused.stderr), refused)
+            execute(flags_for(data / "d"), f"UPDATE tollgate_schema SET version = {newest} WHERE component = 'reference_directory'")
             if not on_postgres:
                 added = run_command("account", "add", "--user", 1, "--service", "itemplatform", "--name", "Next", *flags_for(data / "d"))
                 self.assertEqual('{"id": 8}\n', added.stdout, added)

@@ -230,6 +230,11 @@ TOLLGATE_DECL url url::root(std::string_view text) {
         throw std::invalid_argument{"tollgate: '" + std::string{text} +
                                     "' is not an absolute http or https URL without user information, query and fragment"};
     remove_final_slashes(parsed->path);
+    // Clients remove such segments before they send a request, or servers refuse them.
+    const std::string path = parsed->path + "/";
+    for (const std::string_view odd : {"//", "/./", "/../"})
+        if (path.find(odd) != std::string::npos)
+            throw std::invalid_argument{"tollgate: the path of '" + std::string{text} + "' has an empty segment, '.' or '..'"};
     return *std::move(parsed);
 }
 

@@ -78,6 +78,10 @@ TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_
 TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
 
 TOLLGATE_DECL result<void> server::check_tls(const tls_settings& settings) {
+    if (!settings.enabled() && !settings.ticket_key_file.empty()) {
+        const auto keys = server_detail::tls_context::read_ticket_keys(settings.ticket_key_file);
+        return keys ? result<void>{} : keys.error();
+    }
     const auto context = server_detail::tls_context::make(settings, nullptr);
     return context ? result<void>{} : context.error();
 }

@@ -173,14 +173,17 @@ TEST_CASE("a host that ends in a number but is not an IPv4 address is refused") 
 TEST_CASE("the root of an API or of pages is a URL without user information, query and fragment") {
     for (const auto& [text, path] : {std::pair{"https://api.example.com/v1", "/v1"}, std::pair{"https://api.example.com", ""},
                                      std::pair{"https://api.example.com/", ""}, std::pair{"http://127.0.0.1:8080/a/b/v1//", "/a/b/v1"},
-                                     std::pair{"http://[::1]:80/v1", "/v1"}, std::pair{"HTTP://localhost/v1/", "/v1"}}) {
+                                     std::pair{"http://[::1]:80/v1", "/v1"}, std::pair{"HTTP://localhost/v1/", "/v1"},
+                                     std::pair{"https://api.example.com/.a/..b/v1...", "/.a/..b/v1..."}}) {
         CAPTURE(text);
         CHECK(url::root(text).path == path);
     }
     for (const char* text : {"", "/v1", "api.example.com/v1", "ftp://api.example.com/v1", "https://", "https:///v1",
                              "https://api.example.com/v1?", "https://api.example.com/v1?a", "https://api.example.com/v1#",
                              "https://api.example.com/v1#a", "https://ann@api.example.com/v1", "https://@api.example.com/v1",
-                             "https://api.example.com/v1 "}) {
+                             "https://api.example.com/v1 ", "https://api.example.com//v1", "https://api.example.com/a//v1",
+                             "https://api.example.com/./v1", "https://api.example.com/a/../v1", "https://api.example.com/v1/..",
+                             "https://api.example.com/v1/./"}) {
         CAPTURE(text);
         CHECK_THROWS_AS(url::root(text), std::invalid_argument);
     }

@@ -36,9 +36,10 @@ public:
     /// `make` makes it.
     [[nodiscard]] static TOLLGATE_DECL const bio_method_st* transport();
 
-private:
+    /// An error names the file and says what is wrong with it.
     static TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> read_ticket_keys(const std::string& file);
 
+private:
     std::shared_ptr<ticket_keys> tickets_;
     ssl_ctx_st* context_ = nullptr;
 };
