@@ -64,7 +64,7 @@ static_assert(session_source<shop_sessions>);
 // [/sessions]
 
 // [theme]
-/// The shop's header and colours around Tollgate's content, and a text for the shop's scope. Everything else stays as
+/// The shop's header and colors around Tollgate's content, and a text for the shop's scope. Everything else stays as
 /// in the default theme.
 struct shop_theme : plain_theme {
     shop_theme() {

@@ -253,6 +253,12 @@ inline void remove_final_slashes(std::string& text) { text.erase(without_final_s
 /// Whether `c` is a visible ASCII character: neither a control character nor a space (VCHAR, RFC 5234).
 [[nodiscard]] constexpr bool is_visible_ascii(char c) noexcept { return c > ' ' && c <= '~'; }
 
+[[nodiscard]] constexpr bool is_ascii(std::string_view text) noexcept {
+    for (const char c : text)
+        if (static_cast<unsigned char>(c) > 0x7f) return false;
+    return true;
+}
+
 /// `text` without optional whitespace (SP, HTAB) at both ends (RFC 9110 section 5.6.3).
 [[nodiscard]] constexpr std::string_view trim_ows(std::string_view text) noexcept {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -3258,7 +3264,7 @@ struct hook_change {
     std::string target_url;
 };
 
-/// The host that a hook's deliveries are counted for: scheme, host and port of its target, normalised, or the target
+/// The host that a hook's deliveries are counted for: scheme, host and port of its target, normalized, or the target
 /// itself if it is not a URL.
 [[nodiscard]] inline std::string delivery_host(const std::string& target_url) {
     const auto url = http::url::parse(target_url);
@@ -9056,14 +9062,14 @@ struct consent_texts {
     std::string_view title = "Authorize {}?";
     std::string_view asks = "{} requests access to your account at {}.";  ///< and the operator
     std::string_view scopes = "This application will be able to:";
-    std::string_view website = "Website stated by the application: {}";  ///< the website
+    std::string_view website = "Website, according to the application: {}";  ///< the website
     std::string_view unproved =
         "Any program can claim to be this application. Continue only if you have just started it yourself.";
     std::string_view signed_in_as = "You are signed in as {}.";  ///< the login
     std::string_view other_user = "Not you?";                    ///< a button that signs out
     std::string_view allow = "Authorize {}";
     std::string_view deny = "Cancel";
-    std::string_view leads_to = "Either way, you return to {}.";  ///< the host of the redirect URL
+    std::string_view leads_to = "Either way, you will be returned to {}.";  ///< the host of the redirect URL
     std::string_view revocable = "You can revoke access at any time in your account settings.";
 
     std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
@@ -9103,7 +9109,7 @@ struct device_texts {
         "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
         "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
     std::string_view code_shown = "Your device must show this code: {}";
-    message_texts approved{"The device is connected", "You can return to your device. It continues within a few seconds."};
+    message_texts approved{"Device authorized", "You can return to your device. It will continue in a few seconds."};
     message_texts denied{"Access denied", "The device did not get access to your account."};
     message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
 };
@@ -9139,7 +9145,7 @@ struct delivery_texts {
     std::string_view failing = "Failing";
     std::string_view disabled = "Disabled";
     std::string_view failing_about =
-        "No attempt has succeeded since {}. Retries continue at growing intervals. If none succeeds for too long, the "
+        "No attempt has succeeded since {}. Retries continue at increasing intervals. If every attempt keeps failing, the "
         "webhook is disabled.";
     std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
     std::string_view failed_about = "Disabled on {}: all attempts had failed for too long.";
@@ -9159,8 +9165,7 @@ struct delivery_texts {
     std::string_view delivered = "Delivered";
     std::string_view given_up = "Failed";
     std::string_view held = "Held";
-    std::string_view next_attempt = "Next attempt at {}.";
-    std::string_view next_retry = "Retrying, next attempt at {}.";
+    std::string_view next_attempt = "Next attempt: {}.";
     std::string_view no_attempt = "No attempts yet.";
     std::string_view send_again = "Send again";
     std::string_view sent_again = "The delivery was queued again.";
@@ -9168,9 +9173,10 @@ struct delivery_texts {
 
     std::string_view filter = "Filter by result";
     std::string_view all = "All";
+    std::string_view undecided = "Pending or retrying";  ///< a filter
     std::string_view none_in_state = "There are no deliveries with this result.";
     std::string_view test = "Send test event";
-    std::string_view tested = "A test event with the name ping was queued.";
+    std::string_view tested = "A ping test event was queued.";
     std::string_view see_result = "See the result";  ///< a link, in the notice that something was queued
     std::string_view resend_failed = "Resend all failed deliveries";
     std::string_view resend_since = "Failed in the last";
@@ -9211,7 +9217,7 @@ struct webhook_texts {
     std::string_view edit = "Edit";
     std::string_view edit_title = "Edit webhook";
     std::string_view edit_about =
-        "Pending deliveries are sent to the new URL. The new event applies to what happens from now on.";
+        "Pending deliveries are sent to the new URL. A changed event applies only to future events.";
     std::string_view save = "Save changes";
     std::string_view edited = "The changes were saved.";
     std::string_view event_of_other_service = "The service {} does not have this event.";
@@ -9223,7 +9229,7 @@ struct webhook_texts {
     std::string_view target_has_fragment = "The URL must not have a fragment.";
     std::string_view target_is_private = "The URL must point to a public address.";
     std::string_view button = "Create webhook";
-    std::string_view source = "Created by";
+    std::string_view source = "Created via";
     std::string_view by_api = "API";
     std::string_view by_hand = "Settings page";
     std::string_view too_many =
@@ -9291,6 +9297,7 @@ struct form_texts {
     std::string_view url_not_ascii =
         "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
     std::string_view unknown_choice = "Choose one of the listed options.";
+    std::string_view signed_out = "You were not signed in when you submitted the form, so nothing was changed. Submit it again.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
@@ -9332,6 +9339,7 @@ struct token_texts {
         "expiry date, the period starts again.";
     std::string_view renew_button = "Generate a new secret";
     std::string_view made_title = "Your new token";
+    std::string_view renewed_title = "New secret for {}";
     std::string_view made_about = "Use the username and the secret with HTTP Basic authentication.";
     std::string_view back = "Back to tokens";
     std::string_view revoke = "Revoke";
@@ -9358,7 +9366,7 @@ struct application_texts {
     std::string_view description = "Description";
     std::string_view redirect_url = "Redirect URLs";
     std::string_view redirect_url_hint =
-        "Where users return after their decision, one URL per line. If you enter none, each request must contain a "
+        "Where users are sent after they allow or deny access, one URL per line. If you enter none, each request must contain a "
         "redirect_uri on the website above.";
     std::string_view redirect_url_bad =
         "Enter absolute URLs without a #fragment, such as https://example.com/callback, one per line.";
@@ -9377,7 +9385,7 @@ struct application_texts {
     std::string_view client_secret = "Client secret";
     std::string_view too_many =
         "You have reached the maximum number of applications. Delete an unused one, then try again.";
-    std::string_view made_title = "{} is registered";
+    std::string_view made_title = "{} was registered";
     std::string_view renewed_title = "New secret for {}";
     std::string_view made_about = "Configure your application with the client ID and the client secret.";
     std::string_view back = "Back to applications";
@@ -9402,7 +9410,7 @@ struct application_texts {
         "(client credentials grant). If you turn this off, those tokens are revoked.";
     std::string_view acts_for_owner = "Allow access to my own account";
     std::string_view type_name = "Type {} to confirm";
-    std::string_view wrong_name = "{} has users. To delete it, type its name.";
+    std::string_view wrong_name = "The name you typed is not {}. Nothing was deleted.";
     std::string_view remove = "Delete";
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
@@ -9415,8 +9423,8 @@ struct authorization_texts {
     std::string_view link = "Authorizations";
     std::string_view title = "Authorized applications";
     std::string_view about =
-        "You have authorized these applications to access your account. Revoke access for applications that you do "
-        "not use or do not recognize.";
+        "Applications that you authorize to access your account are listed here. Revoke access for applications that "
+        "you do not use or do not recognize.";
     std::string_view none = "You have not authorized any applications.";
     std::string_view application = "Application";
     std::string_view permissions = "Permissions";
@@ -9434,7 +9442,7 @@ struct activity_texts {
     std::string_view link = "Activity";
     std::string_view title = "Recent activity";
     std::string_view about =
-        "What was done to your account. If you do not recognize an entry, change your password and revoke your tokens.";
+        "Recent changes and sign-ins. If you do not recognize an entry, change your password and revoke your tokens.";
     std::string_view none = "Nothing has been recorded yet.";
     std::string_view activity = "Activity";
     std::string_view time = "Time";
@@ -9489,7 +9497,7 @@ struct overview_texts {
     std::string_view member = "Member";
     std::string_view webhooks = "Webhooks";
     std::string_view more_accounts = "and {} more";
-    std::string_view access = "What has access";
+    std::string_view access = "Access to your account";
     std::string_view no_access = "No token or application has access to your account.";
     std::string_view token = "Personal token";
     std::string_view application = "Application";
@@ -9524,7 +9532,7 @@ struct security_texts {
     std::string_view sessions = "Sessions";
     std::string_view sessions_about =
         "You are signed in on these browsers. Sign out of sessions that you do not use or do not recognize. If you do not "
-        "recognize one, change your password, too.";
+        "recognize one, also change your password.";
     std::string_view browser = "Browser";
     std::string_view unknown_browser = "Unknown browser";
     std::string_view browser_on = "{} on {}";  ///< a browser, an operating system
@@ -9545,7 +9553,7 @@ struct security_texts {
     std::string_view repeated_password = "Repeat new password";
     std::string_view change_password = "Change password";
     std::string_view too_short = "Use at least {} characters.";
-    std::string_view different = "The two new passwords are different.";
+    std::string_view different = "The new passwords do not match.";
     std::string_view refused = "This is not your current password.";
     std::string_view throttled = "Too many failed attempts. Try again in {}.";  ///< a duration
     std::string_view password_changed = "Your password was changed, and all other sessions were signed out.";
@@ -9574,6 +9582,8 @@ struct error_texts {
                             "This form is no longer valid, or it was not sent from this site. Nothing was changed. Go "
                             "back, reload the page, and try again."};
     message_texts not_found{"Page not found", "The address may be mistyped, or the page no longer exists."};
+    message_texts gone{"No longer available",
+                       "What you wanted to change was not found. It may have been deleted in another tab. Nothing was changed."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts submitted{"Already submitted",
                            "This form was already submitted, and its change was made. A new secret is shown only once: "
@@ -9589,6 +9599,7 @@ struct error_texts {
     message_texts internal{"Something went wrong", "The error was logged. Try again in a moment."};
     message_texts other{"Request failed", "Go back and try again."};
     std::string_view home = "Go to the home page";
+    std::string_view back = "Go back to the page";
 };
 
 /// What a scope permits. `{}` is the service's name.
@@ -10184,7 +10195,9 @@ struct bounded_time {
                            milliseconds most_time = longest) noexcept
         : name{setting}, value{time}, least{least_time}, most{most_time} {}
     constexpr bounded_time(const char* setting, seconds time, seconds least_time = seconds{1}) noexcept
-        : bounded_time{setting, milliseconds{(std::clamp)(time, seconds{-1}, seconds{std::chrono::days{36'501}})}, milliseconds{least_time}} {}
+        // Clamped beyond the bounds, because the conversion could overflow.
+        : bounded_time{setting, milliseconds{(std::clamp)(time, seconds{-1}, seconds{std::chrono::days{36'501}})},
+                       milliseconds{least_time}} {}
 
     const char* name;
     milliseconds value;
@@ -10576,7 +10589,7 @@ private:
     std::vector<fault> faults_;
 };
 
-/// A text field.
+/// A text field. It has no `maxlength`: browsers would cut what is pasted without a word, instead of an error.
 struct text_field {
     std::string_view name;
     std::string_view label;
@@ -10584,8 +10597,7 @@ struct text_field {
     std::string_view value = {};
     std::string_view type = "text";  ///< of the HTML input
     std::string_view autocomplete = "off";
-    std::size_t bytes_max = 0;  ///< 0: no maxlength attribute
-    std::size_t lines = 1;      ///< visible ones; if more than one, `type` is ignored
+    std::size_t lines = 1;  ///< visible ones; if more than one, `type` is ignored
     bool required = true;
     bool focused = false;  ///< gets the focus unless another field has an error
 };
@@ -10617,8 +10629,8 @@ struct form_target {
     std::vector<std::pair<std::string_view, std::string>> hidden = {};
 };
 
-/// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script.
-/// Browsers without popovers show it from the start.
+/// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script. It gets
+/// the focus. Browsers without popovers show it from the start.
 struct confirmation {
     std::string_view label;   ///< of the button that opens the confirmation
     std::string_view about;   ///< the affected object, for screen readers
@@ -12347,9 +12359,15 @@ private:
         if (window.remaining == 0 && !decides) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return answer_error(found.error(), call.response);
-        const bool waits =
-            *found && (*found)->state == device_code_state::pending && call.now < (*found)->expires_at;
-        if (!waits) {
+        const bool is_pending = *found && (*found)->state == device_code_state::pending;
+        // Answered in another window: the form token says that this user saw the request.
+        if (decides && !is_pending) {
+            const bool was_denied = *found && (*found)->state == device_code_state::denied && decided == decision::deny;
+            const auto& texts = pages.texts().device;
+            return pages.answer_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
+                                        make_frame(call));
+        }
+        if (!is_pending || call.now >= (*found)->expires_at) {
             if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.now));
             return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         }
@@ -13004,6 +13022,7 @@ inline constexpr std::string_view change_password_action = "change_password";
 inline constexpr std::string_view done_name = "done";
 inline constexpr std::string_view removal_done = "1";
 inline constexpr std::string_view edit_done = "edited";
+inline constexpr std::string_view signed_out_done = "signed_out";  ///< nothing: the form came without a session
 
 /// The query parameter that names the application or webhook to edit.
 inline constexpr std::string_view edit_name = "edit";
@@ -13078,6 +13097,22 @@ void answer_page(const Pages& pages, http::response& response, const page_contex
     localized.answer(response, frame, std::forward<Write>(write));
 }
 
+/// A message about the last action.
+inline void write_notice(html_writer& html, std::string_view text) {
+    html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
+}
+
+/// An error page of a signed-in user, with a link back to the page.
+template <class Pages>
+void answer_message(const Pages& pages, http::response& response, const page_context& context, http::status status,
+                    const message_texts& message) {
+    response.set_status(status);
+    answer_page(pages, response, context, {.title = message.heading, .shape = page_shape::narrow}, [&](html_writer& html) {
+        web::write_message(html, message);
+        html.add("<p><a href=\"{}\">{}</a></p>\n", pages.url_of(context.page, context.language), context.language.texts->errors.back);
+    });
+}
+
 /// What the handlers of pages are called with. Lives for the duration of the call.
 template <class Pages>
 class page_call {
@@ -13123,8 +13158,15 @@ public:
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
         response_.set_status(status);
-        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok},
-                    std::forward<Write>(write));
+        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok}, [&](html_writer& html) {
+            if (view().done == signed_out_done) write_notice(html, texts().forms.signed_out);
+            write(html);
+        });
+    }
+
+    /// Responds with an error page that leads back to this page.
+    void message(http::status status, const message_texts& message) const {
+        pages::answer_message(pages_, response_, context_, status, message);
     }
 
     /// After an action, so that reloading does not repeat it.
@@ -13142,7 +13184,7 @@ public:
         const auto window = pages_.limiter().take(limit_key::of(session().user).in(action), allowed, now());
         if (window.admitted) return true;
         http::add_retry_after(response_, window.resets_at - now());
-        pages_.renderer().in(context_.language).answer_status(response_, http::status::too_many_requests);
+        message(http::status::too_many_requests, texts().errors.too_many);
         return false;
     }
     /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
@@ -13153,8 +13195,7 @@ public:
             claimed_ = std::move(form);
             return true;
         }
-        const auto pages = pages_.renderer().in(context_.language);
-        pages.answer_message(response_, http::status::forbidden, pages.texts().errors.submitted);
+        message(http::status::forbidden, texts().errors.submitted);
         return false;
     }
     /// What the form requested was created, so it stays claimed.
@@ -13269,7 +13310,6 @@ struct list_heading {
 TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading);
 
 /// The result of the last action.
-TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text);
 /// Shown instead of an empty list.
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 
@@ -13880,9 +13920,9 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> redirect_to_token(Call& call, const issued_personal_token& issued) {
+[[nodiscard]] result<void> redirect_to_token(Call& call, std::string title, const issued_personal_token& issued) {
     const token_texts& texts = call.texts().tokens;
-    const secret_view shown{std::string{texts.made_title},
+    const secret_view shown{std::move(title),
                             std::string{texts.made_about},
                             std::string{texts.back},
                             {{"username", std::string{texts.username}, std::string{issued.username.view()}},
@@ -13904,7 +13944,7 @@ template <class Call>
     }
     if (!issued) return issued.error();
     call.report(activity_kind::token_created, typed.description);
-    return redirect_to_token(call, *issued);
+    return redirect_to_token(call, std::string{call.texts().tokens.made_title}, *issued);
 }
 
 /// Only for a token of the user; otherwise not_found.
@@ -13917,7 +13957,7 @@ template <class Call>
     if (!renewed) return renewed.error();
     if (!*renewed) return not_found();
     call.report(activity_kind::token_renewed, (*renewed)->description);
-    return redirect_to_token(call, **renewed);
+    return redirect_to_token(call, fill_in(call.texts().tokens.renewed_title, (*renewed)->description), **renewed);
 }
 
 /// Only for a token of the user; otherwise not_found.
@@ -14399,13 +14439,8 @@ template <class Pages>
     return web::answer_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }
 
-/// Answers a request of a signed-in user. Its form, if any, was issued to that user.
 template <class Pages>
-[[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
-    const auto token = web::new_form_token(form_binding_of(context.session), policy(pages.policies().random), context.now);
-    if (!token) return token.error();
-    context.form_token = *token;
-    page_call<Pages> call{pages, context, response};
+[[nodiscard]] result<void> answer_call(Pages& pages, const page_context& context, page_call<Pages>& call, http::response& response) {
     const bool posted = context.request.method == http::method::post;
     if (!posted && context.query.find(shown_name) != nullptr) {
         const auto text = call.open_secret();
@@ -14434,6 +14469,27 @@ template <class Pages>
         case page::none: break;
     }
     return not_found();
+}
+
+/// Answers a request of a signed-in user.
+template <class Pages>
+[[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
+    const auto token = web::new_form_token(form_binding_of(context.session), policy(pages.policies().random), context.now);
+    if (!token) return token.error();
+    context.form_token = *token;
+    page_call<Pages> call{pages, context, response};
+    if (context.request.method != http::method::post) return answer_call(pages, context, call, response);
+    if (!web::check_form_token(form_binding_of(context.session), context.posted_token)) {
+        call.message(http::status::forbidden, call.texts().errors.forbidden);
+        return {};
+    }
+    auto answered = answer_call(pages, context, call, response);
+    // The user may have deleted it in another window.
+    if (!answered && answered.error().kind == error_kind::not_found) {
+        call.message(http::status::not_found, call.texts().errors.gone);
+        return {};
+    }
+    return answered;
 }
 
 }  // namespace tollgate::pages
@@ -14809,7 +14865,8 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
     if (state.admitted) return {};
     if (which == page::sign_out) return redirect(response, url_of(page::sign_in, *state.language));
     auto return_to = url_of(which, *state.language);
-    if (request.method != http::method::post && request.target.has_query) return_to.append("?").append(request.target.query);
+    if (request.method == http::method::post) return_to.append("?").append(pages::done_name).append("=").append(pages::signed_out_done);
+    else if (request.target.has_query) return_to.append("?").append(request.target.query);
     return redirect(response, sessions_.sign_in_url(return_to));
 }
 
@@ -14825,14 +14882,9 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::answer_form
     const auto& form = std::get<http::form_fields>(read);
     if constexpr (signs_in)
         if (which == page::sign_in) return pages::post_to_sign_in(*this, {*state.language, request, form, state.start.at}, response);
-    const auto posted_token = form.value_of(web::form_token_name);
-    if (!web::check_form_token(pages::form_binding_of(*state.signed_in), posted_token)) {
-        pages_for(state).answer_status(response, http::status::forbidden);
-        return {};
-    }
     return pages::dispatch(*this,
-                           {which, *state.language, request, *state.signed_in, {}, posted_token, form, query_of(request),
-                            state.client, state.start.at},
+                           {which, *state.language, request, *state.signed_in, {}, form.value_of(web::form_token_name), form,
+                            query_of(request), state.client, state.start.at},
                            response);
 }
 
@@ -22363,8 +22415,7 @@ namespace detail {
 /// What is wrong with a URL of an application; empty if nothing is. http is allowed for programs on the user's machine
 /// only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
 [[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text) {
-    if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
-        return field_error::not_ascii;
+    if (!is_ascii(text)) return field_error::not_ascii;
     const auto url = http::url::parse(text);
     if (!url) return field_error::malformed;
     if (url->has_final_dot) return field_error::malformed;  // normalizing would make it another origin
@@ -23952,6 +24003,9 @@ TOLLGATE_DECL page_texts german_texts() {
                            "nichts geändert. Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es erneut."},
              .not_found = {"Seite nicht gefunden",
                            "Die Adresse enthält möglicherweise einen Tippfehler, oder die Seite existiert nicht mehr."},
+             .gone = {"Nicht mehr verfügbar",
+                      "Was Sie ändern wollten, wurde nicht gefunden. Möglicherweise wurde es in einem anderen Tab gelöscht. Es "
+                      "wurde nichts geändert."},
              .method = {"Methode nicht erlaubt", "Diese Seite unterstützt die HTTP-Methode der Anfrage nicht."},
              .submitted = {"Bereits gesendet",
                           "Dieses Formular wurde bereits gesendet, und die Änderung wurde vorgenommen. Ein neues "
@@ -23969,7 +24023,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .internal = {"Etwas ist schiefgelaufen",
                           "Der Fehler wurde protokolliert. Versuchen Sie es gleich noch einmal."},
              .other = {"Anfrage fehlgeschlagen", "Gehen Sie zurück und versuchen Sie es erneut."},
-             .home = "Zur Startseite"},
+             .home = "Zur Startseite",
+             .back = "Zurück zur Seite"},
         .forms = {.faults = "Bitte korrigieren Sie Folgendes",
                   .fault = "Fehler:",
                   .optional = "(optional)",
@@ -23982,6 +24037,8 @@ TOLLGATE_DECL page_texts german_texts() {
                   .url_not_ascii = "Verwenden Sie nur ASCII-Zeichen. Schreiben Sie internationale Domainnamen in ihrer "
                                    "ASCII-Form, zum Beispiel xn--bcher-kva.example.",
                   .unknown_choice = "Wählen Sie eine der angezeigten Optionen.",
+                  .signed_out = "Sie waren beim Absenden des Formulars nicht angemeldet, daher wurde nichts geändert. Senden Sie "
+                                "es erneut ab.",
                   .actions = "Aktionen",
                   .created = "Erstellt",
                   .last_used = "Zuletzt verwendet",
@@ -24009,7 +24066,7 @@ TOLLGATE_DECL page_texts german_texts() {
                     .login_missing = "Geben Sie Ihren Benutzernamen ein.",
                     .password_missing = "Geben Sie Ihr Passwort ein.",
                     .refused = "Benutzername oder Passwort ist falsch.",
-                    .throttled = "Zu viele Fehlversuche. Versuchen Sie es in {} erneut.",
+                    .throttled = "Zu viele fehlgeschlagene Versuche. Versuchen Sie es in {} erneut.",
                     .durations = {.one_second = "1 Sekunde",
                                   .seconds = "{} Sekunden",
                                   .one_minute = "1 Minute",
@@ -24099,6 +24156,7 @@ TOLLGATE_DECL page_texts german_texts() {
                               "Hat das Token ein Ablaufdatum, beginnt die Frist von vorn.",
              .renew_button = "Neues Secret generieren",
              .made_title = "Ihr neues Token",
+             .renewed_title = "Neues Secret für {}",
              .made_about = "Verwenden Sie Benutzername und Secret mit HTTP-Basic-Authentifizierung.",
              .back = "Zurück zu den Token",
              .revoke = "Widerrufen",
@@ -24140,18 +24198,18 @@ TOLLGATE_DECL page_texts german_texts() {
              .client_secret = "Client-Secret",
              .too_many = "Sie haben die maximale Anzahl an Anwendungen erreicht. Löschen Sie eine nicht verwendete und versuchen "
                          "Sie es dann erneut.",
-             .made_title = "{} ist registriert",
+             .made_title = "{} wurde registriert",
              .renewed_title = "Neues Secret für {}",
              .made_about = "Konfigurieren Sie Ihre Anwendung mit der Client-ID und dem Client-Secret.",
              .back = "Zurück zu den Anwendungen",
              .renew = "Neues Secret",
              .renew_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig, bis Sie es entfernen. Stellen Sie Ihre "
                               "Anwendung zuerst auf das neue um.",
-             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das vorherige Secret funktioniert "
+             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das alte Secret funktioniert "
                                     "ab sofort nicht mehr.",
              .renew_button = "Neues Secret generieren",
              .remove_secret = "Altes Secret entfernen",
-             .remove_secret_warning = "Das vorherige Secret von {} funktioniert ab sofort nicht mehr.",
+             .remove_secret_warning = "Das alte Secret von {} funktioniert ab sofort nicht mehr.",
              .remove_secret_button = "Das alte Secret entfernen",
              .secret_removed = "Das alte Secret wurde entfernt.",
              .users = "Nutzer",
@@ -24164,7 +24222,7 @@ TOLLGATE_DECL page_texts german_texts() {
                                 "abrufen (Client-Credentials-Grant). Wenn Sie dies entfernen, werden diese Token widerrufen.",
              .acts_for_owner = "Zugriff auf mein eigenes Konto erlauben",
              .type_name = "Geben Sie zur Bestätigung {} ein",
-             .wrong_name = "{} hat Nutzer. Geben Sie zum Löschen den Namen der Anwendung ein.",
+             .wrong_name = "Der eingegebene Name ist nicht {}. Es wurde nichts gelöscht.",
              .remove = "Löschen",
              .remove_warning = "{} verliert den Zugriff auf die Konten aller Nutzer, die die Anwendung autorisiert haben. Dies "
                                "kann nicht rückgängig gemacht werden.",
@@ -24173,8 +24231,8 @@ TOLLGATE_DECL page_texts german_texts() {
         .authorizations =
             {.link = "Autorisierungen",
              .title = "Autorisierte Anwendungen",
-             .about = "Sie haben diesen Anwendungen Zugriff auf Ihr Konto gewährt. Widerrufen Sie den Zugriff von Anwendungen, die "
-                      "Sie nicht verwenden oder nicht kennen.",
+             .about = "Hier stehen Anwendungen, denen Sie Zugriff auf Ihr Konto gewährt haben. Widerrufen Sie den Zugriff von "
+                      "Anwendungen, die Sie nicht verwenden oder nicht kennen.",
              .none = "Sie haben keine Anwendungen autorisiert.",
              .application = "Anwendung",
              .permissions = "Berechtigungen",
@@ -24261,7 +24319,6 @@ TOLLGATE_DECL page_texts german_texts() {
              .given_up = "Fehlgeschlagen",
              .held = "Angehalten",
              .next_attempt = "Nächster Versuch: {}.",
-             .next_retry = "Wird erneut versucht, nächster Versuch: {}.",
              .no_attempt = "Noch keine Versuche.",
              .send_again = "Erneut senden",
              .sent_again = "Die Zustellung wird erneut gesendet.",
@@ -24269,6 +24326,7 @@ TOLLGATE_DECL page_texts german_texts() {
                                    "erneut.",
              .filter = "Nach Ergebnis filtern",
              .all = "Alle",
+             .undecided = "Ausstehend oder mit weiteren Versuchen",
              .none_in_state = "Es gibt keine Zustellungen mit diesem Ergebnis.",
              .test = "Testereignis senden",
              .tested = "Ein Testereignis mit dem Namen ping wird gesendet.",
@@ -24311,7 +24369,7 @@ TOLLGATE_DECL page_texts german_texts() {
                      .token_revoked = "Token {} widerrufen",
                      .application_registered = "Anwendung {} registriert",
                      .client_secret_replaced = "Neues Secret für die Anwendung {} generiert",
-                     .client_secret_removed = "Älteres Secret der Anwendung {} entfernt",
+                     .client_secret_removed = "Altes Secret der Anwendung {} entfernt",
                      .application_deleted = "Anwendung {} gelöscht",
                      .access_granted = "Anwendung {} autorisiert",
                      .access_revoked = "Zugriff der Anwendung {} widerrufen",
@@ -24387,7 +24445,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .repeated_password = "Neues Passwort wiederholen",
              .change_password = "Passwort ändern",
              .too_short = "Verwenden Sie mindestens {} Zeichen.",
-             .different = "Die beiden neuen Passwörter sind verschieden.",
+             .different = "Die neuen Passwörter stimmen nicht überein.",
              .refused = "Das ist nicht Ihr aktuelles Passwort.",
              .throttled = "Zu viele fehlgeschlagene Versuche. Versuchen Sie es in {} erneut.",
              .password_changed = "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden abgemeldet."},
@@ -24568,6 +24626,7 @@ dd ul { margin: 0; padding: 0; list-style: none; }
 dd form { display: inline-block; margin: 0 0 0 .5rem; }
 .confirm { width: 26rem; max-width: calc(100vw - 2rem); padding: 1.4rem 1.5rem 1.2rem; color: var(--ink); background: var(--paper);
   border: 1px solid var(--edge); border-radius: .75rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
+body:has(.confirm:popover-open) :is(a, button, input, select, textarea, summary, [tabindex]):not(.confirm *) { interactivity: inert; }
 .confirm::backdrop { background: rgb(10 20 30 / 45%); }
 .confirm form { margin: 0; }
 .confirm .buttons { margin: 1.25rem 0 0; }
@@ -24622,7 +24681,7 @@ pre { font-family: var(--mono);
   table, tbody, tr, th, td { display: block; }
   tr { border: 1px solid var(--line); border-radius: .75rem; padding: .9rem 1.1rem; margin-bottom: .75rem; }
   th, td { border: 0; padding: .15rem 0; min-width: 0; }
-  tbody th { padding-top: 0; }
+  tbody th { padding-top: 0; min-width: 0; }
   td[data-label] { display: grid; grid-template-columns: 6rem minmax(0, 1fr); gap: .75rem; }
   td[data-label]::before { content: attr(data-label); color: var(--quiet); }
   td.actions { text-align: left; padding-top: .4rem; }
@@ -24648,7 +24707,7 @@ pre { font-family: var(--mono);
   .copied.long { min-height: 4.2rem; }
   .buttons > * { flex: 1 1 auto; text-align: center; }
 }
-@media (max-width: 23rem) {
+@media (max-width: 21rem) {
   td[data-label] { grid-template-columns: 1fr; gap: 0; }
 }
 @media (forced-colors: active) {
@@ -25978,7 +26037,6 @@ TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, 
     // A typed password is never sent back.
     if (!has_lines && field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
     if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
-    if (field.bytes_max != 0) html.add(" maxlength=\"{}\"", field.bytes_max);
     if (field.required) html.add(" required");
     detail::write_described_by(html, field.name, field.hint, faults);
     if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
@@ -26040,13 +26098,14 @@ TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& act
     html.add("<div class=\"confirm\" id=\"{}\" popover role=\"dialog\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button,
              action.warning);
     begin_form(html, to);
-    if (!action.typed_name.empty())
-        html.add("<p><label>{}<input name=\"{}\" required autocomplete=\"off\"></label></p>\n", action.typed_label,
+    const bool has_name = !action.typed_name.empty();
+    if (has_name)
+        html.add("<p><label>{}<input name=\"{}\" required autocomplete=\"off\" autofocus></label></p>\n", action.typed_label,
                  action.typed_name);
     html.add(
         "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<button type=\"button\" class=\"quiet\" popovertarget=\"{}\" "
-        "popovertargetaction=\"hide\">{}</button></p>\n</form></div>\n",
-        action.button, id, texts.cancel);
+        "popovertargetaction=\"hide\"{}>{}</button></p>\n</form></div>\n",
+        action.button, id, has_name ? "" : " autofocus", texts.cancel);
 }
 
 TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts) {
@@ -27001,7 +27060,6 @@ TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& 
                            .label = texts.code,
                            .hint = texts.code_hint,
                            .value = view.typed,
-                           .bytes_max = user_code_typed_bytes_max,
                            .focused = true},
                           view.faults, view.texts.forms);
     html.add("<p class=\"buttons\"><button>{}</button></p>\n</form>\n", texts.next);
@@ -27274,10 +27332,6 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& headin
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
 }
 
-TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text) {
-    html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
-}
-
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
     html.add("<p class=\"nothing\">{}</p>\n", text);
 }
@@ -27527,22 +27581,19 @@ inline void write_application_fields(html_writer& html, const page_view& view, c
                           {.name = "name",
                            .label = texts.name,
                            .hint = texts.name_hint,
-                           .value = typed.name,
-                           .bytes_max = limits::application_name_bytes_max},
+                           .value = typed.name},
                           faults, forms);
     web::write_text_field(html,
                           {.name = "website",
                            .label = texts.website,
                            .hint = texts.website_hint,
                            .value = typed.website,
-                           .type = "url",
-                           .bytes_max = limits::target_url_bytes_max},
+                           .type = "url"},
                           faults, forms);
     web::write_text_field(html,
                           {.name = "description",
                            .label = texts.description,
                            .value = typed.description,
-                           .bytes_max = limits::application_description_bytes_max,
                            .required = false},
                           faults, forms);
     web::write_text_field(html,
@@ -27878,7 +27929,7 @@ TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, co
                                  const web::form_faults& faults) {
     const sign_in_texts& texts = view.texts.sign_in;
     html.add("<h1>{}</h1>\n", texts.title);
-    if (view.signed_out) html.add("<p class=\"notice\" role=\"status\">{}</p>\n", texts.signed_out);
+    if (view.signed_out) write_notice(html, texts.signed_out);
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
     if (!typed.return_to.empty())
@@ -28006,8 +28057,7 @@ inline void write_token_form(html_writer& html, const page_view& view, const tok
                           {.name = "description",
                            .label = texts.description,
                            .hint = texts.description_hint,
-                           .value = typed.description,
-                           .bytes_max = limits::token_description_bytes_max},
+                           .value = typed.description},
                           faults, view.texts.forms);
     std::vector<web::choice> choices;
     for (const auto& each : view.scopes.entries())
@@ -28204,8 +28254,7 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
     html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
     if (which.event != history.hook.event) html.add(" <code>{}</code>", which.event);
     if (which.next_attempt_at)
-        html.add(" {}", fill_in(which.attempts_made > 0 ? texts.next_retry : texts.next_attempt,
-                                web::moment_text(*which.next_attempt_at, view.texts.dates)));
+        html.add(" {}", fill_in(texts.next_attempt, web::moment_text(*which.next_attempt_at, view.texts.dates)));
     html.add("</p>\n");
 
     std::size_t shown = 0;
@@ -28263,7 +28312,7 @@ inline void write_filter(html_writer& html, const page_view& view, const hook_hi
     for (const auto& [state, text] : state_entries) {
         const std::string_view name = state == delivery_state::delivered  ? texts.delivered
                                       : state == delivery_state::given_up ? texts.given_up
-                                      : state == delivery_state::waiting  ? texts.waiting
+                                      : state == delivery_state::waiting  ? texts.undecided
                                                                           : texts.held;
         write_link(std::string{place}.append("&").append(state_name).append("=").append(text), name, history.only == state);
     }
@@ -28376,6 +28425,7 @@ TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const se
     const typed_line target{"target_url", texts.webhooks.target_url, target_url, limits::target_url_bytes_max,
                             texts.webhooks.target_url_missing};
     if (target_url.empty() || target_url.size() > target.bytes_max) check_line(found, target, texts.forms);
+    else if (!is_ascii(target_url)) found.add("target_url", texts.forms.url_not_ascii, texts.webhooks.target_url);
     else if (!http::url::parse(target_url)) found.add("target_url", texts.forms.no_url, texts.webhooks.target_url);
     return found;
 }
@@ -28405,8 +28455,7 @@ inline void write_hook_fields(html_writer& html, const page_view& view, const se
                            .label = texts.target_url,
                            .hint = texts.target_url_hint,
                            .value = typed.target_url,
-                           .type = "url",
-                           .bytes_max = limits::target_url_bytes_max},
+                           .type = "url"},
                           faults, view.texts.forms);
 }
 
@@ -28924,7 +28973,7 @@ inline constexpr std::array page_entries = {
     page_entry{"", "Overview", "What the API does, and a first request.", &page_writer::write_overview},
     page_entry{"requests", "Requests", "URLs, header fields, bodies and formats.", &page_writer::write_requests},
     page_entry{"authentication", "Authentication", "Personal API tokens and OAuth access tokens.", &page_writer::write_authentication},
-    page_entry{"oauth", "OAuth", "How users let an application in.", &page_writer::write_oauth},
+    page_entry{"oauth", "OAuth", "How users grant an application access.", &page_writer::write_oauth},
     page_entry{"scopes", "Scopes", "What a token may do.", &page_writer::write_scopes},
     page_entry{"rate-limits", "Rate limits", "How many requests you can send, and how to track them.", &page_writer::write_rate_limits},
     page_entry{"errors", "Errors", "Status codes and how to handle them.", &page_writer::write_errors},
@@ -29004,7 +29053,7 @@ td > code { white-space: nowrap; }
 dl.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .4rem 1.5rem; }
 dl.facts dt { color: var(--quiet); }
 dl.facts dd { margin: 0; }
-ul.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .9rem; max-width: none; padding: 0;
+ul.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); gap: .9rem; max-width: none; padding: 0;
   list-style: none; }
 ul.cards a { display: block; height: 100%; padding: .9rem 1rem; border: 1px solid var(--line); border-radius: .6rem;
   color: var(--ink); text-decoration: none; }
@@ -33733,8 +33782,8 @@ password: keep it out of source code and logs.</p>
 )",
                   address, root_);
     html_.add(R"(<h2 id="refusals">Failed authentication</h2>
-<p>A request gets a <strong>401</strong> if required credentials are missing, or if credentials are invalid, on any path.
-The <code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> means that the credentials
+<p>A request gets a <strong>401</strong> if required credentials are missing, or if credentials are invalid, even if the endpoint
+requires none. The <code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> means that the credentials
 are unknown, revoked or expired.</p>
 <ul>
 <li>The scheme is not case-sensitive; the credentials are.</li>
@@ -33914,7 +33963,7 @@ webhook-signature: v1,...
 <code>whsec_</code> in the secret. For 24 hours after a secret is replaced, the field has several signatures, separated by
 spaces. Verify the raw bytes of the body.</li>
 <li>Respond with a 2xx within 15 seconds. A redirect counts as a failure.</li>
-<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honoured within limits. A 410, or 120 hours
+<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or 120 hours
 without a success, disables the webhook until its owner enables it again.</li>
 <li>A delivery may arrive more than once, with the same <code>webhook-id</code>.</li>
 </ul>

@@ -111,7 +111,7 @@ class Device(ServerCase):
         field, = page.form_with("user_code").named("user_code")
         self.assertEqual(allowed["user_code"], field.get("value"))
 
-        for codes, decision, text_shown in ((allowed, "allow", "The device is connected"), (denied, "deny", "Access denied")):
+        for codes, decision, text_shown in ((allowed, "allow", "Device authorized"), (denied, "deny", "Access denied")):
             page = self.consent_page(codes["user_code"].lower().replace("-", " "))
             for text in ("Pocket", "user:balance", "127.0.0.1", "Continue only if you started it yourself"):
                 self.assertIn(text, page.text)

@@ -93,7 +93,7 @@ class Settings:
     def test_the_overview_links_to_all_pages(self):
         page = self.visitor.get("/")
         self.assertEqual(self.server.ready["auth"] + OVERVIEW, page.url)
-        for text in ("1234.56 EUR", "What has access", "Recent activity", "Signed in"):
+        for text in ("1234.56 EUR", "Access to your account", "Recent activity", "Signed in"):
             self.assertIn(text, page.text)
         targets = {urllib.parse.urlsplit(urllib.parse.urljoin(page.url, each.get("href"))).path for each in page.all("a")}
         self.assertLessEqual({*SETTINGS_PAGES, ACTIVITY, "/docs/"}, targets)

@@ -17,8 +17,7 @@ namespace detail {
 /// What is wrong with a URL of an application; empty if nothing is. http is allowed for programs on the user's machine
 /// only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
 [[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text) {
-    if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
-        return field_error::not_ascii;
+    if (!is_ascii(text)) return field_error::not_ascii;
     const auto url = http::url::parse(text);
     if (!url) return field_error::malformed;
     if (url->has_final_dot) return field_error::malformed;  // normalizing would make it another origin

@@ -81,7 +81,7 @@ struct hook_change {
     std::string target_url;
 };
 
-/// The host that a hook's deliveries are counted for: scheme, host and port of its target, normalised, or the target
+/// The host that a hook's deliveries are counted for: scheme, host and port of its target, normalized, or the target
 /// itself if it is not a URL.
 [[nodiscard]] inline std::string delivery_host(const std::string& target_url) {
     const auto url = http::url::parse(target_url);

@@ -401,7 +401,8 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
     if (state.admitted) return {};
     if (which == page::sign_out) return redirect(response, url_of(page::sign_in, *state.language));
     auto return_to = url_of(which, *state.language);
-    if (request.method != http::method::post && request.target.has_query) return_to.append("?").append(request.target.query);
+    if (request.method == http::method::post) return_to.append("?").append(pages::done_name).append("=").append(pages::signed_out_done);
+    else if (request.target.has_query) return_to.append("?").append(request.target.query);
     return redirect(response, sessions_.sign_in_url(return_to));
 }
 
@@ -417,14 +418,9 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::answer_form
     const auto& form = std::get<http::form_fields>(read);
     if constexpr (signs_in)
         if (which == page::sign_in) return pages::post_to_sign_in(*this, {*state.language, request, form, state.start.at}, response);
-    const auto posted_token = form.value_of(web::form_token_name);
-    if (!web::check_form_token(pages::form_binding_of(*state.signed_in), posted_token)) {
-        pages_for(state).answer_status(response, http::status::forbidden);
-        return {};
-    }
     return pages::dispatch(*this,
-                           {which, *state.language, request, *state.signed_in, {}, posted_token, form, query_of(request),
-                            state.client, state.start.at},
+                           {which, *state.language, request, *state.signed_in, {}, form.value_of(web::form_token_name), form,
+                            query_of(request), state.client, state.start.at},
                            response);
 }
 

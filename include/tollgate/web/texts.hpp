@@ -49,6 +49,7 @@ struct form_texts {
     std::string_view url_not_ascii =
         "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
     std::string_view unknown_choice = "Choose one of the listed options.";
+    std::string_view signed_out = "You were not signed in when you submitted the form, so nothing was changed. Submit it again.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
@@ -90,6 +91,7 @@ struct token_texts {
         "expiry date, the period starts again.";
     std::string_view renew_button = "Generate a new secret";
     std::string_view made_title = "Your new token";
+    std::string_view renewed_title = "New secret for {}";
     std::string_view made_about = "Use the username and the secret with HTTP Basic authentication.";
     std::string_view back = "Back to tokens";
     std::string_view revoke = "Revoke";
@@ -116,7 +118,7 @@ struct application_texts {
     std::string_view description = "Description";
     std::string_view redirect_url = "Redirect URLs";
     std::string_view redirect_url_hint =
-        "Where users return after their decision, one URL per line. If you enter none, each request must contain a "
+        "Where users are sent after they allow or deny access, one URL per line. If you enter none, each request must contain a "
         "redirect_uri on the website above.";
     std::string_view redirect_url_bad =
         "Enter absolute URLs without a #fragment, such as https://example.com/callback, one per line.";
@@ -135,7 +137,7 @@ struct application_texts {
     std::string_view client_secret = "Client secret";
     std::string_view too_many =
         "You have reached the maximum number of applications. Delete an unused one, then try again.";
-    std::string_view made_title = "{} is registered";
+    std::string_view made_title = "{} was registered";
     std::string_view renewed_title = "New secret for {}";
     std::string_view made_about = "Configure your application with the client ID and the client secret.";
     std::string_view back = "Back to applications";
@@ -160,7 +162,7 @@ struct application_texts {
         "(client credentials grant). If you turn this off, those tokens are revoked.";
     std::string_view acts_for_owner = "Allow access to my own account";
     std::string_view type_name = "Type {} to confirm";
-    std::string_view wrong_name = "{} has users. To delete it, type its name.";
+    std::string_view wrong_name = "The name you typed is not {}. Nothing was deleted.";
     std::string_view remove = "Delete";
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
@@ -173,8 +175,8 @@ struct authorization_texts {
     std::string_view link = "Authorizations";
     std::string_view title = "Authorized applications";
     std::string_view about =
-        "You have authorized these applications to access your account. Revoke access for applications that you do "
-        "not use or do not recognize.";
+        "Applications that you authorize to access your account are listed here. Revoke access for applications that "
+        "you do not use or do not recognize.";
     std::string_view none = "You have not authorized any applications.";
     std::string_view application = "Application";
     std::string_view permissions = "Permissions";
@@ -192,7 +194,7 @@ struct activity_texts {
     std::string_view link = "Activity";
     std::string_view title = "Recent activity";
     std::string_view about =
-        "What was done to your account. If you do not recognize an entry, change your password and revoke your tokens.";
+        "Recent changes and sign-ins. If you do not recognize an entry, change your password and revoke your tokens.";
     std::string_view none = "Nothing has been recorded yet.";
     std::string_view activity = "Activity";
     std::string_view time = "Time";
@@ -247,7 +249,7 @@ struct overview_texts {
     std::string_view member = "Member";
     std::string_view webhooks = "Webhooks";
     std::string_view more_accounts = "and {} more";
-    std::string_view access = "What has access";
+    std::string_view access = "Access to your account";
     std::string_view no_access = "No token or application has access to your account.";
     std::string_view token = "Personal token";
     std::string_view application = "Application";
@@ -282,7 +284,7 @@ struct security_texts {
     std::string_view sessions = "Sessions";
     std::string_view sessions_about =
         "You are signed in on these browsers. Sign out of sessions that you do not use or do not recognize. If you do not "
-        "recognize one, change your password, too.";
+        "recognize one, also change your password.";
     std::string_view browser = "Browser";
     std::string_view unknown_browser = "Unknown browser";
     std::string_view browser_on = "{} on {}";  ///< a browser, an operating system
@@ -303,7 +305,7 @@ struct security_texts {
     std::string_view repeated_password = "Repeat new password";
     std::string_view change_password = "Change password";
     std::string_view too_short = "Use at least {} characters.";
-    std::string_view different = "The two new passwords are different.";
+    std::string_view different = "The new passwords do not match.";
     std::string_view refused = "This is not your current password.";
     std::string_view throttled = "Too many failed attempts. Try again in {}.";  ///< a duration
     std::string_view password_changed = "Your password was changed, and all other sessions were signed out.";
@@ -332,6 +334,8 @@ struct error_texts {
                             "This form is no longer valid, or it was not sent from this site. Nothing was changed. Go "
                             "back, reload the page, and try again."};
     message_texts not_found{"Page not found", "The address may be mistyped, or the page no longer exists."};
+    message_texts gone{"No longer available",
+                       "What you wanted to change was not found. It may have been deleted in another tab. Nothing was changed."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts submitted{"Already submitted",
                            "This form was already submitted, and its change was made. A new secret is shown only once: "
@@ -347,6 +351,7 @@ struct error_texts {
     message_texts internal{"Something went wrong", "The error was logged. Try again in a moment."};
     message_texts other{"Request failed", "Go back and try again."};
     std::string_view home = "Go to the home page";
+    std::string_view back = "Go back to the page";
 };
 
 /// What a scope permits. `{}` is the service's name.

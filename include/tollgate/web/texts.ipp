@@ -26,6 +26,9 @@ TOLLGATE_DECL page_texts german_texts() {
                            "nichts geändert. Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es erneut."},
              .not_found = {"Seite nicht gefunden",
                            "Die Adresse enthält möglicherweise einen Tippfehler, oder die Seite existiert nicht mehr."},
+             .gone = {"Nicht mehr verfügbar",
+                      "Was Sie ändern wollten, wurde nicht gefunden. Möglicherweise wurde es in einem anderen Tab gelöscht. Es "
+                      "wurde nichts geändert."},
              .method = {"Methode nicht erlaubt", "Diese Seite unterstützt die HTTP-Methode der Anfrage nicht."},
              .submitted = {"Bereits gesendet",
                           "Dieses Formular wurde bereits gesendet, und die Änderung wurde vorgenommen. Ein neues "
@@ -43,7 +46,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .internal = {"Etwas ist schiefgelaufen",
                           "Der Fehler wurde protokolliert. Versuchen Sie es gleich noch einmal."},
              .other = {"Anfrage fehlgeschlagen", "Gehen Sie zurück und versuchen Sie es erneut."},
-             .home = "Zur Startseite"},
+             .home = "Zur Startseite",
+             .back = "Zurück zur Seite"},
         .forms = {.faults = "Bitte korrigieren Sie Folgendes",
                   .fault = "Fehler:",
                   .optional = "(optional)",
@@ -56,6 +60,8 @@ TOLLGATE_DECL page_texts german_texts() {
                   .url_not_ascii = "Verwenden Sie nur ASCII-Zeichen. Schreiben Sie internationale Domainnamen in ihrer "
                                    "ASCII-Form, zum Beispiel xn--bcher-kva.example.",
                   .unknown_choice = "Wählen Sie eine der angezeigten Optionen.",
+                  .signed_out = "Sie waren beim Absenden des Formulars nicht angemeldet, daher wurde nichts geändert. Senden Sie "
+                                "es erneut ab.",
                   .actions = "Aktionen",
                   .created = "Erstellt",
                   .last_used = "Zuletzt verwendet",
@@ -83,7 +89,7 @@ TOLLGATE_DECL page_texts german_texts() {
                     .login_missing = "Geben Sie Ihren Benutzernamen ein.",
                     .password_missing = "Geben Sie Ihr Passwort ein.",
                     .refused = "Benutzername oder Passwort ist falsch.",
-                    .throttled = "Zu viele Fehlversuche. Versuchen Sie es in {} erneut.",
+                    .throttled = "Zu viele fehlgeschlagene Versuche. Versuchen Sie es in {} erneut.",
                     .durations = {.one_second = "1 Sekunde",
                                   .seconds = "{} Sekunden",
                                   .one_minute = "1 Minute",
@@ -173,6 +179,7 @@ TOLLGATE_DECL page_texts german_texts() {
                               "Hat das Token ein Ablaufdatum, beginnt die Frist von vorn.",
              .renew_button = "Neues Secret generieren",
              .made_title = "Ihr neues Token",
+             .renewed_title = "Neues Secret für {}",
              .made_about = "Verwenden Sie Benutzername und Secret mit HTTP-Basic-Authentifizierung.",
              .back = "Zurück zu den Token",
              .revoke = "Widerrufen",
@@ -214,18 +221,18 @@ TOLLGATE_DECL page_texts german_texts() {
              .client_secret = "Client-Secret",
              .too_many = "Sie haben die maximale Anzahl an Anwendungen erreicht. Löschen Sie eine nicht verwendete und versuchen "
                          "Sie es dann erneut.",
-             .made_title = "{} ist registriert",
+             .made_title = "{} wurde registriert",
              .renewed_title = "Neues Secret für {}",
              .made_about = "Konfigurieren Sie Ihre Anwendung mit der Client-ID und dem Client-Secret.",
              .back = "Zurück zu den Anwendungen",
              .renew = "Neues Secret",
              .renew_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig, bis Sie es entfernen. Stellen Sie Ihre "
                               "Anwendung zuerst auf das neue um.",
-             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das vorherige Secret funktioniert "
+             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das alte Secret funktioniert "
                                     "ab sofort nicht mehr.",
              .renew_button = "Neues Secret generieren",
              .remove_secret = "Altes Secret entfernen",
-             .remove_secret_warning = "Das vorherige Secret von {} funktioniert ab sofort nicht mehr.",
+             .remove_secret_warning = "Das alte Secret von {} funktioniert ab sofort nicht mehr.",
              .remove_secret_button = "Das alte Secret entfernen",
              .secret_removed = "Das alte Secret wurde entfernt.",
              .users = "Nutzer",
@@ -238,7 +245,7 @@ TOLLGATE_DECL page_texts german_texts() {
                                 "abrufen (Client-Credentials-Grant). Wenn Sie dies entfernen, werden diese Token widerrufen.",
              .acts_for_owner = "Zugriff auf mein eigenes Konto erlauben",
              .type_name = "Geben Sie zur Bestätigung {} ein",
-             .wrong_name = "{} hat Nutzer. Geben Sie zum Löschen den Namen der Anwendung ein.",
+             .wrong_name = "Der eingegebene Name ist nicht {}. Es wurde nichts gelöscht.",
              .remove = "Löschen",
              .remove_warning = "{} verliert den Zugriff auf die Konten aller Nutzer, die die Anwendung autorisiert haben. Dies "
                                "kann nicht rückgängig gemacht werden.",
@@ -247,8 +254,8 @@ TOLLGATE_DECL page_texts german_texts() {
         .authorizations =
             {.link = "Autorisierungen",
              .title = "Autorisierte Anwendungen",
-             .about = "Sie haben diesen Anwendungen Zugriff auf Ihr Konto gewährt. Widerrufen Sie den Zugriff von Anwendungen, die "
-                      "Sie nicht verwenden oder nicht kennen.",
+             .about = "Hier stehen Anwendungen, denen Sie Zugriff auf Ihr Konto gewährt haben. Widerrufen Sie den Zugriff von "
+                      "Anwendungen, die Sie nicht verwenden oder nicht kennen.",
              .none = "Sie haben keine Anwendungen autorisiert.",
              .application = "Anwendung",
              .permissions = "Berechtigungen",
@@ -335,7 +342,6 @@ TOLLGATE_DECL page_texts german_texts() {
              .given_up = "Fehlgeschlagen",
              .held = "Angehalten",
              .next_attempt = "Nächster Versuch: {}.",
-             .next_retry = "Wird erneut versucht, nächster Versuch: {}.",
              .no_attempt = "Noch keine Versuche.",
              .send_again = "Erneut senden",
              .sent_again = "Die Zustellung wird erneut gesendet.",
@@ -343,6 +349,7 @@ TOLLGATE_DECL page_texts german_texts() {
                                    "erneut.",
              .filter = "Nach Ergebnis filtern",
              .all = "Alle",
+             .undecided = "Ausstehend oder mit weiteren Versuchen",
              .none_in_state = "Es gibt keine Zustellungen mit diesem Ergebnis.",
              .test = "Testereignis senden",
              .tested = "Ein Testereignis mit dem Namen ping wird gesendet.",
@@ -385,7 +392,7 @@ TOLLGATE_DECL page_texts german_texts() {
                      .token_revoked = "Token {} widerrufen",
                      .application_registered = "Anwendung {} registriert",
                      .client_secret_replaced = "Neues Secret für die Anwendung {} generiert",
-                     .client_secret_removed = "Älteres Secret der Anwendung {} entfernt",
+                     .client_secret_removed = "Altes Secret der Anwendung {} entfernt",
                      .application_deleted = "Anwendung {} gelöscht",
                      .access_granted = "Anwendung {} autorisiert",
                      .access_revoked = "Zugriff der Anwendung {} widerrufen",
@@ -461,7 +468,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .repeated_password = "Neues Passwort wiederholen",
              .change_password = "Passwort ändern",
              .too_short = "Verwenden Sie mindestens {} Zeichen.",
-             .different = "Die beiden neuen Passwörter sind verschieden.",
+             .different = "Die neuen Passwörter stimmen nicht überein.",
              .refused = "Das ist nicht Ihr aktuelles Passwort.",
              .throttled = "Zu viele fehlgeschlagene Versuche. Versuchen Sie es in {} erneut.",
              .password_changed = "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden abgemeldet."},

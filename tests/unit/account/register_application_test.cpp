@@ -225,8 +225,8 @@ TEST_CASE("http is for loopback addresses, and texts beyond ASCII are refused wi
     CHECK(faults_of(request).front().message.find("ASCII form (xn--...)") != std::string::npos);
 }
 
-TEST_CASE("URLs are normalised at registration, as URL libraries write them", "[register_application]") {
-    for (const auto& [url, normalised] : {std::pair{"https://acme.example", "https://acme.example/"},
+TEST_CASE("URLs are normalized at registration, as URL libraries write them", "[register_application]") {
+    for (const auto& [url, normalized] : {std::pair{"https://acme.example", "https://acme.example/"},
                                           {"HTTPS://ACME.Example/Back?A=%2F", "https://acme.example/Back?A=%2F"},
                                           {"https://acme.example:443/back", "https://acme.example/back"},
                                           {"https://acme.example?a=b", "https://acme.example/?a=b"},
@@ -238,8 +238,8 @@ TEST_CASE("URLs are normalised at registration, as URL libraries write them", "[
         auto request = sample_request();
         request.website = request.redirect_urls.emplace_back(url);
         REQUIRE(one.add(request));
-        CHECK(one.store.created[0].website == normalised);
-        CHECK(one.store.created[0].redirect_urls == std::vector<std::string>{normalised});
+        CHECK(one.store.created[0].website == normalized);
+        CHECK(one.store.created[0].redirect_urls == std::vector<std::string>{normalized});
     }
     registry one;
     auto request = sample_request();

@@ -711,7 +711,7 @@ TEST_CASE("the consent page names the application, the scopes, the site and the 
     const auto page = shop.open(shop.parameters());
     for (const auto* part : {"<p>App requests access to your account at shop.example.</p>", "<li>View your balance <code>user:balance</code></li>",
                              "You are signed in as ann.", ">Authorize App</button>", ">Cancel</button>",
-                             "Either way, you return to app.example.", "Website stated by the application: https://app.example/"}) {
+                             "Either way, you will be returned to app.example.", "Website, according to the application: https://app.example/"}) {
         CAPTURE(part);
         CHECK(page.body().find(part) != std::string::npos);
     }

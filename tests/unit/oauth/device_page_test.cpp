@@ -79,7 +79,7 @@ TEST_CASE("a device gets tokens after its user allows it", "[oauth][device]") {
     CHECK(has(question, "<title>Authorize TV? - "));
     CHECK(has(question, "<p>Your device must show this code: <strong class=\"code\">" + code + "</strong></p>"));
     CHECK(member(shop.poll(requested), "error") == "authorization_pending");
-    CHECK(has(shop.decide(question, "allow"), "The device is connected"));
+    CHECK(has(shop.decide(question, "allow"), "Device authorized"));
     shop.now += seconds{5};
     const auto tokens = shop.poll(requested);
     REQUIRE(tokens.status() == status::ok);
@@ -102,7 +102,7 @@ TEST_CASE("a device learns that its user denied, and gets no result after expiry
     CHECK(member(shop.poll(denied), "error") == "slow_down");
     CHECK_FALSE((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value());
 
-    CHECK(has(shop.submit_decision(late, "allow"), "The device is connected"));
+    CHECK(has(shop.submit_decision(late, "allow"), "Device authorized"));
     shop.now += seconds{600};
     CHECK(member(shop.poll(expired), "error") == "expired_token");
     CHECK(shop.type(member(expired, "user_code")).status() == status::unprocessable_content);
@@ -238,8 +238,10 @@ TEST_CASE("a device code is decided once, by the user who saw the question", "[o
     CHECK(shop.submit(with(first_form, {{"user_code", member(requested, "user_code")}, {"decision", "allow"}}), "site=ann", page)
               .status() == status::forbidden);  // the user has not seen the question
     CHECK(member(shop.poll(requested), "error") == "authorization_pending");
-    CHECK(has(shop.decide(question, "allow"), "The device is connected"));
-    CHECK(shop.decide(question, "deny").status() == status::unprocessable_content);
+    CHECK(has(shop.decide(question, "allow"), "Device authorized"));
+    const auto second = shop.decide(question, "deny");
+    CHECK(second.status() == status::unprocessable_content);
+    CHECK(has(second, "This code was already used"));
     shop.now += seconds{5};
     CHECK(shop.poll(requested).status() == status::ok);
 }
@@ -249,7 +251,7 @@ TEST_CASE("a decision that is sent again does not count as a wrong code", "[oaut
     settings.user_code_attempts = {1, seconds{600}};
     device_shop shop{settings};
     const auto question = shop.type(member(shop.request(), "user_code"));
-    CHECK(has(shop.decide(question, "allow"), "The device is connected"));
+    CHECK(has(shop.decide(question, "allow"), "Device authorized"));
     for (int i = 0; i < 3; ++i) CHECK(shop.decide(question, "allow").status() == status::unprocessable_content);
     CHECK(shop.type(member(shop.request(), "user_code")).status() == status::ok);
     for (const status expected : {status::unprocessable_content, status::too_many_requests})

@@ -73,10 +73,12 @@ TEST_CASE("a user without a session is redirected to sign-in and back") {
         const auto page = shop.get(path + "?a=b", "");
         CHECK(to_number(page.status()) == 303);
         CHECK(page.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path + "?a=b"));
-        // The submitted data is dropped, and the page is requested again.
+        // The submitted data is dropped, and the page that is requested again says so.
         const auto posted = shop.post_unchanged(path + "?a=b", "description=x", "");
         CHECK(to_number(posted.status()) == 303);
-        CHECK(posted.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path));
+        CHECK(posted.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path + "?done=signed_out"));
+        CHECK_FALSE(has(shop.get(path), "role=\"status\""));
+        CHECK(has(shop.get(path + "?done=signed_out"), "<p class=\"notice\" role=\"status\">You were not signed in when"));
     }
     CHECK(shop.get(page_paths[0], "nobody").find("Location").starts_with("/en/user/sign_in/"));
 }

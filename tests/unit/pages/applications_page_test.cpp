@@ -29,7 +29,7 @@ TEST_CASE("an application is registered, and its secret shown once") {
         shop.post(path, "name=Shop+%26+more&website=https://statistics.example&description=Numbers&redirect_url=" +
                             percent_encode("https://statistics.example/callback?a=b"));
     CHECK(to_number(page.status()) == 200);
-    CHECK(has(page, "<h1>Shop &amp; more is registered</h1>"));
+    CHECK(has(page, "<h1>Shop &amp; more was registered</h1>"));
     const auto client_id = value_of(page, "client-id");
     const auto secret = value_of(page, "client-secret");
 
@@ -127,7 +127,7 @@ TEST_CASE("a public client has no secret to show or to renew") {
     CHECK(application.type == client_type::public_client);
     CHECK(application.redirect_urls == std::vector<std::string>{"com.example.app:/back"});
     const auto list = shop.get(path + "?done=registered");
-    CHECK(has(list, "Statistics is registered"));
+    CHECK(has(list, "Statistics was registered"));
     CHECK(has(list, "Public client"));
     CHECK_FALSE(has(list, "new_secret"));
     CHECK(to_number(shop.post(path, "action=new_secret&application=" + std::to_string(application.id.value())).status()) == 404);
@@ -255,7 +255,7 @@ TEST_CASE("an application with users is deleted after its name is typed") {
     for (const auto* name : {"", "&confirm_name=", "&confirm_name=statistics"}) {
         const auto refused = shop.post(path, remove + name);
         CHECK(to_number(refused.status()) == 422);
-        CHECK(has(refused, "Statistics has users. To delete it, type its name."));
+        CHECK(has(refused, "The name you typed is not Statistics. Nothing was deleted."));
     }
     CHECK(applications_of(shop, ann).size() == 1);
     CHECK(shop.post(path, remove + "&confirm_name=Statistics").find("Location") == path + "?done=1");

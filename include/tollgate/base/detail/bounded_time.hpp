@@ -20,7 +20,9 @@ struct bounded_time {
                            milliseconds most_time = longest) noexcept
         : name{setting}, value{time}, least{least_time}, most{most_time} {}
     constexpr bounded_time(const char* setting, seconds time, seconds least_time = seconds{1}) noexcept
-        : bounded_time{setting, milliseconds{(std::clamp)(time, seconds{-1}, seconds{std::chrono::days{36'501}})}, milliseconds{least_time}} {}
+        // Clamped beyond the bounds, because the conversion could overflow.
+        : bounded_time{setting, milliseconds{(std::clamp)(time, seconds{-1}, seconds{std::chrono::days{36'501}})},
+                       milliseconds{least_time}} {}
 
     const char* name;
     milliseconds value;

@@ -64,6 +64,12 @@ inline void remove_final_slashes(std::string& text) { text.erase(without_final_s
 /// Whether `c` is a visible ASCII character: neither a control character nor a space (VCHAR, RFC 5234).
 [[nodiscard]] constexpr bool is_visible_ascii(char c) noexcept { return c > ' ' && c <= '~'; }
 
+[[nodiscard]] constexpr bool is_ascii(std::string_view text) noexcept {
+    for (const char c : text)
+        if (static_cast<unsigned char>(c) > 0x7f) return false;
+    return true;
+}
+
 /// `text` without optional whitespace (SP, HTAB) at both ends (RFC 9110 section 5.6.3).
 [[nodiscard]] constexpr std::string_view trim_ows(std::string_view text) noexcept {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);

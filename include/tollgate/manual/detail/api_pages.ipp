@@ -197,8 +197,8 @@ password: keep it out of source code and logs.</p>
 )",
                   address, root_);
     html_.add(R"(<h2 id="refusals">Failed authentication</h2>
-<p>A request gets a <strong>401</strong> if required credentials are missing, or if credentials are invalid, on any path.
-The <code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> means that the credentials
+<p>A request gets a <strong>401</strong> if required credentials are missing, or if credentials are invalid, even if the endpoint
+requires none. The <code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> means that the credentials
 are unknown, revoked or expired.</p>
 <ul>
 <li>The scheme is not case-sensitive; the credentials are.</li>
@@ -378,7 +378,7 @@ webhook-signature: v1,...
 <code>whsec_</code> in the secret. For 24 hours after a secret is replaced, the field has several signatures, separated by
 spaces. Verify the raw bytes of the body.</li>
 <li>Respond with a 2xx within 15 seconds. A redirect counts as a failure.</li>
-<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honoured within limits. A 410, or 120 hours
+<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or 120 hours
 without a success, disables the webhook until its owner enables it again.</li>
 <li>A delivery may arrive more than once, with the same <code>webhook-id</code>.</li>
 </ul>

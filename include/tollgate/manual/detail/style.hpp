@@ -70,7 +70,7 @@ td > code { white-space: nowrap; }
 dl.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .4rem 1.5rem; }
 dl.facts dt { color: var(--quiet); }
 dl.facts dd { margin: 0; }
-ul.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .9rem; max-width: none; padding: 0;
+ul.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); gap: .9rem; max-width: none; padding: 0;
   list-style: none; }
 ul.cards a { display: block; height: 100%; padding: .9rem 1rem; border: 1px solid var(--line); border-radius: .6rem;
   color: var(--ink); text-decoration: none; }

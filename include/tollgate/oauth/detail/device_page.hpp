@@ -113,9 +113,15 @@ private:
         if (window.remaining == 0 && !decides) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return answer_error(found.error(), call.response);
-        const bool waits =
-            *found && (*found)->state == device_code_state::pending && call.now < (*found)->expires_at;
-        if (!waits) {
+        const bool is_pending = *found && (*found)->state == device_code_state::pending;
+        // Answered in another window: the form token says that this user saw the request.
+        if (decides && !is_pending) {
+            const bool was_denied = *found && (*found)->state == device_code_state::denied && decided == decision::deny;
+            const auto& texts = pages.texts().device;
+            return pages.answer_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
+                                        make_frame(call));
+        }
+        if (!is_pending || call.now >= (*found)->expires_at) {
             if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.now));
             return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         }

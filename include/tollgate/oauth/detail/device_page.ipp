@@ -26,7 +26,6 @@ TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& 
                            .label = texts.code,
                            .hint = texts.code_hint,
                            .value = view.typed,
-                           .bytes_max = user_code_typed_bytes_max,
                            .focused = true},
                           view.faults, view.texts.forms);
     html.add("<p class=\"buttons\"><button>{}</button></p>\n</form>\n", texts.next);

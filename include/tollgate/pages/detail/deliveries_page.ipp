@@ -167,8 +167,7 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
     html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
     if (which.event != history.hook.event) html.add(" <code>{}</code>", which.event);
     if (which.next_attempt_at)
-        html.add(" {}", fill_in(which.attempts_made > 0 ? texts.next_retry : texts.next_attempt,
-                                web::moment_text(*which.next_attempt_at, view.texts.dates)));
+        html.add(" {}", fill_in(texts.next_attempt, web::moment_text(*which.next_attempt_at, view.texts.dates)));
     html.add("</p>\n");
 
     std::size_t shown = 0;
@@ -226,7 +225,7 @@ inline void write_filter(html_writer& html, const page_view& view, const hook_hi
     for (const auto& [state, text] : state_entries) {
         const std::string_view name = state == delivery_state::delivered  ? texts.delivered
                                       : state == delivery_state::given_up ? texts.given_up
-                                      : state == delivery_state::waiting  ? texts.waiting
+                                      : state == delivery_state::waiting  ? texts.undecided
                                                                           : texts.held;
         write_link(std::string{place}.append("&").append(state_name).append("=").append(text), name, history.only == state);
     }

@@ -33,13 +33,8 @@ template <class Pages>
     return web::answer_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }
 
-/// Answers a request of a signed-in user. Its form, if any, was issued to that user.
 template <class Pages>
-[[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
-    const auto token = web::new_form_token(form_binding_of(context.session), policy(pages.policies().random), context.now);
-    if (!token) return token.error();
-    context.form_token = *token;
-    page_call<Pages> call{pages, context, response};
+[[nodiscard]] result<void> answer_call(Pages& pages, const page_context& context, page_call<Pages>& call, http::response& response) {
     const bool posted = context.request.method == http::method::post;
     if (!posted && context.query.find(shown_name) != nullptr) {
         const auto text = call.open_secret();
@@ -68,6 +63,27 @@ template <class Pages>
         case page::none: break;
     }
     return not_found();
+}
+
+/// Answers a request of a signed-in user.
+template <class Pages>
+[[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
+    const auto token = web::new_form_token(form_binding_of(context.session), policy(pages.policies().random), context.now);
+    if (!token) return token.error();
+    context.form_token = *token;
+    page_call<Pages> call{pages, context, response};
+    if (context.request.method != http::method::post) return answer_call(pages, context, call, response);
+    if (!web::check_form_token(form_binding_of(context.session), context.posted_token)) {
+        call.message(http::status::forbidden, call.texts().errors.forbidden);
+        return {};
+    }
+    auto answered = answer_call(pages, context, call, response);
+    // The user may have deleted it in another window.
+    if (!answered && answered.error().kind == error_kind::not_found) {
+        call.message(http::status::not_found, call.texts().errors.gone);
+        return {};
+    }
+    return answered;
 }
 
 }  // namespace tollgate::pages

@@ -34,7 +34,6 @@ struct list_heading {
 TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading);
 
 /// The result of the last action.
-TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text);
 /// Shown instead of an empty list.
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 

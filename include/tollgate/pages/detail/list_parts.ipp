@@ -27,10 +27,6 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& headin
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
 }
 
-TOLLGATE_DECL void write_notice(html_writer& html, std::string_view text) {
-    html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
-}
-
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
     html.add("<p class=\"nothing\">{}</p>\n", text);
 }

@@ -126,6 +126,7 @@ inline constexpr std::string_view change_password_action = "change_password";
 inline constexpr std::string_view done_name = "done";
 inline constexpr std::string_view removal_done = "1";
 inline constexpr std::string_view edit_done = "edited";
+inline constexpr std::string_view signed_out_done = "signed_out";  ///< nothing: the form came without a session
 
 /// The query parameter that names the application or webhook to edit.
 inline constexpr std::string_view edit_name = "edit";
@@ -200,6 +201,22 @@ void answer_page(const Pages& pages, http::response& response, const page_contex
     localized.answer(response, frame, std::forward<Write>(write));
 }
 
+/// A message about the last action.
+inline void write_notice(html_writer& html, std::string_view text) {
+    html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
+}
+
+/// An error page of a signed-in user, with a link back to the page.
+template <class Pages>
+void answer_message(const Pages& pages, http::response& response, const page_context& context, http::status status,
+                    const message_texts& message) {
+    response.set_status(status);
+    answer_page(pages, response, context, {.title = message.heading, .shape = page_shape::narrow}, [&](html_writer& html) {
+        web::write_message(html, message);
+        html.add("<p><a href=\"{}\">{}</a></p>\n", pages.url_of(context.page, context.language), context.language.texts->errors.back);
+    });
+}
+
 /// What the handlers of pages are called with. Lives for the duration of the call.
 template <class Pages>
 class page_call {
@@ -245,8 +262,15 @@ public:
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
         response_.set_status(status);
-        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok},
-                    std::forward<Write>(write));
+        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok}, [&](html_writer& html) {
+            if (view().done == signed_out_done) write_notice(html, texts().forms.signed_out);
+            write(html);
+        });
+    }
+
+    /// Responds with an error page that leads back to this page.
+    void message(http::status status, const message_texts& message) const {
+        pages::answer_message(pages_, response_, context_, status, message);
     }
 
     /// After an action, so that reloading does not repeat it.
@@ -264,7 +288,7 @@ public:
         const auto window = pages_.limiter().take(limit_key::of(session().user).in(action), allowed, now());
         if (window.admitted) return true;
         http::add_retry_after(response_, window.resets_at - now());
-        pages_.renderer().in(context_.language).answer_status(response_, http::status::too_many_requests);
+        message(http::status::too_many_requests, texts().errors.too_many);
         return false;
     }
     /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
@@ -275,8 +299,7 @@ public:
             claimed_ = std::move(form);
             return true;
         }
-        const auto pages = pages_.renderer().in(context_.language);
-        pages.answer_message(response_, http::status::forbidden, pages.texts().errors.submitted);
+        message(http::status::forbidden, texts().errors.submitted);
         return false;
     }
     /// What the form requested was created, so it stays claimed.

@@ -14,7 +14,7 @@ TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, co
                                  const web::form_faults& faults) {
     const sign_in_texts& texts = view.texts.sign_in;
     html.add("<h1>{}</h1>\n", texts.title);
-    if (view.signed_out) html.add("<p class=\"notice\" role=\"status\">{}</p>\n", texts.signed_out);
+    if (view.signed_out) write_notice(html, texts.signed_out);
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
     if (!typed.return_to.empty())

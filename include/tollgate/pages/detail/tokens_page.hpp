@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tollgate::inline v0::pages {
@@ -49,9 +50,9 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> redirect_to_token(Call& call, const issued_personal_token& issued) {
+[[nodiscard]] result<void> redirect_to_token(Call& call, std::string title, const issued_personal_token& issued) {
     const token_texts& texts = call.texts().tokens;
-    const secret_view shown{std::string{texts.made_title},
+    const secret_view shown{std::move(title),
                             std::string{texts.made_about},
                             std::string{texts.back},
                             {{"username", std::string{texts.username}, std::string{issued.username.view()}},
@@ -73,7 +74,7 @@ template <class Call>
     }
     if (!issued) return issued.error();
     call.report(activity_kind::token_created, typed.description);
-    return redirect_to_token(call, *issued);
+    return redirect_to_token(call, std::string{call.texts().tokens.made_title}, *issued);
 }
 
 /// Only for a token of the user; otherwise not_found.
@@ -86,7 +87,7 @@ template <class Call>
     if (!renewed) return renewed.error();
     if (!*renewed) return not_found();
     call.report(activity_kind::token_renewed, (*renewed)->description);
-    return redirect_to_token(call, **renewed);
+    return redirect_to_token(call, fill_in(call.texts().tokens.renewed_title, (*renewed)->description), **renewed);
 }
 
 /// Only for a token of the user; otherwise not_found.

@@ -117,8 +117,7 @@ inline void write_token_form(html_writer& html, const page_view& view, const tok
                           {.name = "description",
                            .label = texts.description,
                            .hint = texts.description_hint,
-                           .value = typed.description,
-                           .bytes_max = limits::token_description_bytes_max},
+                           .value = typed.description},
                           faults, view.texts.forms);
     std::vector<web::choice> choices;
     for (const auto& each : view.scopes.entries())

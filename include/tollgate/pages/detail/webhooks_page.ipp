@@ -42,6 +42,7 @@ TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const se
     const typed_line target{"target_url", texts.webhooks.target_url, target_url, limits::target_url_bytes_max,
                             texts.webhooks.target_url_missing};
     if (target_url.empty() || target_url.size() > target.bytes_max) check_line(found, target, texts.forms);
+    else if (!is_ascii(target_url)) found.add("target_url", texts.forms.url_not_ascii, texts.webhooks.target_url);
     else if (!http::url::parse(target_url)) found.add("target_url", texts.forms.no_url, texts.webhooks.target_url);
     return found;
 }
@@ -71,8 +72,7 @@ inline void write_hook_fields(html_writer& html, const page_view& view, const se
                            .label = texts.target_url,
                            .hint = texts.target_url_hint,
                            .value = typed.target_url,
-                           .type = "url",
-                           .bytes_max = limits::target_url_bytes_max},
+                           .type = "url"},
                           faults, view.texts.forms);
 }
 

@@ -158,7 +158,7 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
             "\"double\" 'single' `back` \\backslash\\ %s %00 $1 ?1 :name @name",
             "line\nbreak\r\n\ttab",
             "Zo\xc3\xab \xe2\x82\xac \xf0\x9f\x94\x91 \xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",
-            "e\xcc\x81 is not \xc3\xa9",  // not normalised
+            "e\xcc\x81 is not \xc3\xa9",  // not normalized
             "12", "1e5", "0x10", "NULL", "null", "true", "{}", "{1,2}", "\\N",
             std::string(255, 'x')};
 }

@@ -30,14 +30,14 @@ struct consent_texts {
     std::string_view title = "Authorize {}?";
     std::string_view asks = "{} requests access to your account at {}.";  ///< and the operator
     std::string_view scopes = "This application will be able to:";
-    std::string_view website = "Website stated by the application: {}";  ///< the website
+    std::string_view website = "Website, according to the application: {}";  ///< the website
     std::string_view unproved =
         "Any program can claim to be this application. Continue only if you have just started it yourself.";
     std::string_view signed_in_as = "You are signed in as {}.";  ///< the login
     std::string_view other_user = "Not you?";                    ///< a button that signs out
     std::string_view allow = "Authorize {}";
     std::string_view deny = "Cancel";
-    std::string_view leads_to = "Either way, you return to {}.";  ///< the host of the redirect URL
+    std::string_view leads_to = "Either way, you will be returned to {}.";  ///< the host of the redirect URL
     std::string_view revocable = "You can revoke access at any time in your account settings.";
 
     std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
@@ -77,7 +77,7 @@ struct device_texts {
         "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
         "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
     std::string_view code_shown = "Your device must show this code: {}";
-    message_texts approved{"The device is connected", "You can return to your device. It continues within a few seconds."};
+    message_texts approved{"Device authorized", "You can return to your device. It will continue in a few seconds."};
     message_texts denied{"Access denied", "The device did not get access to your account."};
     message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
 };

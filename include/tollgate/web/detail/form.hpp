@@ -122,7 +122,7 @@ private:
     std::vector<fault> faults_;
 };
 
-/// A text field.
+/// A text field. It has no `maxlength`: browsers would cut what is pasted without a word, instead of an error.
 struct text_field {
     std::string_view name;
     std::string_view label;
@@ -130,8 +130,7 @@ struct text_field {
     std::string_view value = {};
     std::string_view type = "text";  ///< of the HTML input
     std::string_view autocomplete = "off";
-    std::size_t bytes_max = 0;  ///< 0: no maxlength attribute
-    std::size_t lines = 1;      ///< visible ones; if more than one, `type` is ignored
+    std::size_t lines = 1;  ///< visible ones; if more than one, `type` is ignored
     bool required = true;
     bool focused = false;  ///< gets the focus unless another field has an error
 };
@@ -163,8 +162,8 @@ struct form_target {
     std::vector<std::pair<std::string_view, std::string>> hidden = {};
 };
 
-/// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script.
-/// Browsers without popovers show it from the start.
+/// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script. It gets
+/// the focus. Browsers without popovers show it from the start.
 struct confirmation {
     std::string_view label;   ///< of the button that opens the confirmation
     std::string_view about;   ///< the affected object, for screen readers

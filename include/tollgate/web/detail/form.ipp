@@ -130,7 +130,6 @@ TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, 
     // A typed password is never sent back.
     if (!has_lines && field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
     if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
-    if (field.bytes_max != 0) html.add(" maxlength=\"{}\"", field.bytes_max);
     if (field.required) html.add(" required");
     detail::write_described_by(html, field.name, field.hint, faults);
     if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
@@ -192,13 +191,14 @@ TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& act
     html.add("<div class=\"confirm\" id=\"{}\" popover role=\"dialog\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button,
              action.warning);
     begin_form(html, to);
-    if (!action.typed_name.empty())
-        html.add("<p><label>{}<input name=\"{}\" required autocomplete=\"off\"></label></p>\n", action.typed_label,
+    const bool has_name = !action.typed_name.empty();
+    if (has_name)
+        html.add("<p><label>{}<input name=\"{}\" required autocomplete=\"off\" autofocus></label></p>\n", action.typed_label,
                  action.typed_name);
     html.add(
         "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<button type=\"button\" class=\"quiet\" popovertarget=\"{}\" "
-        "popovertargetaction=\"hide\">{}</button></p>\n</form></div>\n",
-        action.button, id, texts.cancel);
+        "popovertargetaction=\"hide\"{}>{}</button></p>\n</form></div>\n",
+        action.button, id, has_name ? "" : " autofocus", texts.cancel);
 }
 
 TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts) {

@@ -172,6 +172,7 @@ dd ul { margin: 0; padding: 0; list-style: none; }
 dd form { display: inline-block; margin: 0 0 0 .5rem; }
 .confirm { width: 26rem; max-width: calc(100vw - 2rem); padding: 1.4rem 1.5rem 1.2rem; color: var(--ink); background: var(--paper);
   border: 1px solid var(--edge); border-radius: .75rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
+body:has(.confirm:popover-open) :is(a, button, input, select, textarea, summary, [tabindex]):not(.confirm *) { interactivity: inert; }
 .confirm::backdrop { background: rgb(10 20 30 / 45%); }
 .confirm form { margin: 0; }
 .confirm .buttons { margin: 1.25rem 0 0; }
@@ -226,7 +227,7 @@ pre { font-family: var(--mono);
   table, tbody, tr, th, td { display: block; }
   tr { border: 1px solid var(--line); border-radius: .75rem; padding: .9rem 1.1rem; margin-bottom: .75rem; }
   th, td { border: 0; padding: .15rem 0; min-width: 0; }
-  tbody th { padding-top: 0; }
+  tbody th { padding-top: 0; min-width: 0; }
   td[data-label] { display: grid; grid-template-columns: 6rem minmax(0, 1fr); gap: .75rem; }
   td[data-label]::before { content: attr(data-label); color: var(--quiet); }
   td.actions { text-align: left; padding-top: .4rem; }
@@ -252,7 +253,7 @@ pre { font-family: var(--mono);
   .copied.long { min-height: 4.2rem; }
   .buttons > * { flex: 1 1 auto; text-align: center; }
 }
-@media (max-width: 23rem) {
+@media (max-width: 21rem) {
   td[data-label] { grid-template-columns: 1fr; gap: 0; }
 }
 @media (forced-colors: active) {

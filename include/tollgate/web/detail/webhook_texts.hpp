@@ -29,7 +29,7 @@ struct delivery_texts {
     std::string_view failing = "Failing";
     std::string_view disabled = "Disabled";
     std::string_view failing_about =
-        "No attempt has succeeded since {}. Retries continue at growing intervals. If none succeeds for too long, the "
+        "No attempt has succeeded since {}. Retries continue at increasing intervals. If every attempt keeps failing, the "
         "webhook is disabled.";
     std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
     std::string_view failed_about = "Disabled on {}: all attempts had failed for too long.";
@@ -49,8 +49,7 @@ struct delivery_texts {
     std::string_view delivered = "Delivered";
     std::string_view given_up = "Failed";
     std::string_view held = "Held";
-    std::string_view next_attempt = "Next attempt at {}.";
-    std::string_view next_retry = "Retrying, next attempt at {}.";
+    std::string_view next_attempt = "Next attempt: {}.";
     std::string_view no_attempt = "No attempts yet.";
     std::string_view send_again = "Send again";
     std::string_view sent_again = "The delivery was queued again.";
@@ -58,9 +57,10 @@ struct delivery_texts {
 
     std::string_view filter = "Filter by result";
     std::string_view all = "All";
+    std::string_view undecided = "Pending or retrying";  ///< a filter
     std::string_view none_in_state = "There are no deliveries with this result.";
     std::string_view test = "Send test event";
-    std::string_view tested = "A test event with the name ping was queued.";
+    std::string_view tested = "A ping test event was queued.";
     std::string_view see_result = "See the result";  ///< a link, in the notice that something was queued
     std::string_view resend_failed = "Resend all failed deliveries";
     std::string_view resend_since = "Failed in the last";
@@ -101,7 +101,7 @@ struct webhook_texts {
     std::string_view edit = "Edit";
     std::string_view edit_title = "Edit webhook";
     std::string_view edit_about =
-        "Pending deliveries are sent to the new URL. The new event applies to what happens from now on.";
+        "Pending deliveries are sent to the new URL. A changed event applies only to future events.";
     std::string_view save = "Save changes";
     std::string_view edited = "The changes were saved.";
     std::string_view event_of_other_service = "The service {} does not have this event.";
@@ -113,7 +113,7 @@ struct webhook_texts {
     std::string_view target_has_fragment = "The URL must not have a fragment.";
     std::string_view target_is_private = "The URL must point to a public address.";
     std::string_view button = "Create webhook";
-    std::string_view source = "Created by";
+    std::string_view source = "Created via";
     std::string_view by_api = "API";
     std::string_view by_hand = "Settings page";
     std::string_view too_many =
