@@ -1,4 +1,4 @@
-// A shop with its own users, sign-in and design adds OAuth and the account pages: both recognise users by the shop's
+// A shop with its own users, sign-in and design adds OAuth and the account pages: both recognize users by the shop's
 // cookie and use the shop's design. The program sends itself the requests of one user and one application, and returns
 // 0 if the responses are right.
 #include <tollgate/tollgate.hpp>

@@ -7,7 +7,6 @@
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
-#include <filesystem>
 #include <variant>
 
 namespace reference {

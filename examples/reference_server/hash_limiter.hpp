@@ -70,7 +70,7 @@ private:
         std::condition_variable changed{};
     };
 
-    /// An IPv4 /24 or an IPv6 /48: the range of one provider or organisation.
+    /// An IPv4 /24 or an IPv6 /48: the range of one provider or organization.
     static std::uint64_t range_of(const tollgate::ip_address& address) {
         const auto value = tollgate::limit_key::of(address).value();
         return address.is_v4() ? value & ~std::uint64_t{0xff} : value & ~std::uint64_t{0xffff};

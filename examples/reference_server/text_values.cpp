@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <span>
+#include <stdexcept>
 
 namespace reference {
 
@@ -130,8 +131,12 @@ std::string to_text(const listen_address& address) {
 }
 
 bool is_public_url(std::string_view text) {
-    const auto url = tollgate::http::url::parse(text);
-    return url && !url->has_user_info && !url->has_query && !url->has_fragment && !text.ends_with('/');
+    try {
+        static_cast<void>(tollgate::http::url::root(text));
+    } catch (const std::invalid_argument&) {
+        return false;
+    }
+    return !text.ends_with('/');
 }
 
 std::optional<std::string> parse_cors_origin(std::string_view text) {

@@ -42,7 +42,7 @@ struct listen_address {
 /// `127.0.0.1:8443`, `[::1]:8443`: as an authority of a URL (RFC 3986 section 3.2).
 [[nodiscard]] std::string to_text(const listen_address& address);
 
-/// A public address: `https://api.example.com/v1`, without user info, query, fragment or trailing slash.
+/// A public address: `https://api.example.com/v1`, as `http::url::root` accepts it, without a trailing slash.
 [[nodiscard]] bool is_public_url(std::string_view text);
 
 /// An origin as browsers send it, `https://app.example`, or `none`.

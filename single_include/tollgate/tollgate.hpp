@@ -166,7 +166,7 @@ private:
     }
 
     std::uint16_t size_ = 0;
-    std::array<char, Capacity> bytes_;  // large ones deliberately uninitialised: only the first size_ bytes are read
+    std::array<char, Capacity> bytes_;  // large ones deliberately uninitialized: only the first size_ bytes are read
 };
 
 template <std::size_t Capacity>
@@ -437,7 +437,7 @@ inline constexpr int full_host_retry_seconds_max = 60;            // how long a 
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
 inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
-inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // kept of a response, to recognise an error page
+inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // kept of a response, to recognize an error page
 // on record: 8 of the retry schedule, and manual ones
 inline constexpr std::size_t attempts_per_delivery_max = 100;
 inline constexpr std::size_t resent_deliveries_max = 1000;          // by one form: some seconds of work for a receiver
@@ -1414,7 +1414,7 @@ private:
     std::vector<key> keys_;  // the one that encrypts comes first
 };
 
-/// Overwrites bytes; compilers do not optimise it away.
+/// Overwrites bytes; compilers do not optimize it away.
 TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept;
 /// Overwrites the text and empties it.
 TOLLGATE_DECL void secure_wipe(std::string& text) noexcept;
@@ -3744,7 +3744,7 @@ struct redeemed_code {
 };
 
 /// The replacement of a refresh token by its use (RFC 9700 section 4.14.2). The tokens that replace one another are a
-/// family. A replaced token is recognised by its family, after any number of replacements.
+/// family. A replaced token is recognized by its family, after any number of replacements.
 struct token_rotation {
     digest family_digest;     ///< of the text that all tokens of the family share
     digest successor_digest;  ///< of the token that replaces the presented one
@@ -5306,7 +5306,7 @@ concept activity_source = user_directory<D> && requires(D& d, user_id user, std:
 
 namespace tollgate::inline v0 {
 
-/// In the form that compilers recognise and turn into one instruction.
+/// In the form that compilers recognize and turn into one instruction.
 [[nodiscard]] constexpr std::uint32_t swap_bytes(std::uint32_t value) noexcept {
     return value << 24 | (value << 8 & 0x00ff'0000U) | (value >> 8 & 0x0000'ff00U) | value >> 24;
 }
@@ -9145,8 +9145,8 @@ struct delivery_texts {
     std::string_view failing = "Failing";
     std::string_view disabled = "Disabled";
     std::string_view failing_about =
-        "No attempt has succeeded since {}. Retries continue at increasing intervals. If every attempt keeps failing, the "
-        "webhook is disabled.";
+        "No attempt has succeeded since {}. Retries continue at increasing intervals. If attempts keep failing for too long, "
+        "the webhook is disabled.";
     std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
     std::string_view failed_about = "Disabled on {}: all attempts had failed for too long.";
     std::string_view disabled_about =
@@ -9173,7 +9173,6 @@ struct delivery_texts {
 
     std::string_view filter = "Filter by result";
     std::string_view all = "All";
-    std::string_view undecided = "Pending or retrying";  ///< a filter
     std::string_view none_in_state = "There are no deliveries with this result.";
     std::string_view test = "Send test event";
     std::string_view tested = "A ping test event was queued.";
@@ -9217,7 +9216,7 @@ struct webhook_texts {
     std::string_view edit = "Edit";
     std::string_view edit_title = "Edit webhook";
     std::string_view edit_about =
-        "Pending deliveries are sent to the new URL. A changed event applies only to future events.";
+        "Pending deliveries are sent to the new URL. The new event applies from now on.";
     std::string_view save = "Save changes";
     std::string_view edited = "The changes were saved.";
     std::string_view event_of_other_service = "The service {} does not have this event.";
@@ -9297,7 +9296,8 @@ struct form_texts {
     std::string_view url_not_ascii =
         "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
     std::string_view unknown_choice = "Choose one of the listed options.";
-    std::string_view signed_out = "You were not signed in when you submitted the form, so nothing was changed. Submit it again.";
+    std::string_view signed_out =
+        "You were not signed in when you submitted the form, so nothing was changed. Fill it in and submit it again.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
@@ -9410,7 +9410,7 @@ struct application_texts {
         "(client credentials grant). If you turn this off, those tokens are revoked.";
     std::string_view acts_for_owner = "Allow access to my own account";
     std::string_view type_name = "Type {} to confirm";
-    std::string_view wrong_name = "The name you typed is not {}. Nothing was deleted.";
+    std::string_view wrong_name = "{} has users. Type its exact name to delete it. Nothing was deleted.";
     std::string_view remove = "Delete";
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";
@@ -9774,7 +9774,7 @@ public:
 
     /// The size of the current chunk.
     [[nodiscard]] std::uint64_t chunk_bytes() const noexcept { return chunk_bytes_; }
-    /// The bytes read so far, at most `limits::chunk_overhead_bytes_max`.
+    /// The bytes read so far, at most `limits::chunk_overhead_bytes_max` unless they were refused for that.
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
     /// A message with static storage.
     [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
@@ -10205,12 +10205,16 @@ struct bounded_time {
     milliseconds most;
 };
 
-/// Error (invalid) that names the first one outside its bounds: "The {whose} setting {name} must be from ...".
+/// Error (invalid) for a setting outside its bounds, which are text: "The {whose} setting {name} must be from 1 to 10."
+[[nodiscard]] inline error setting_error(const char* whose, const char* name, const std::string& least, const std::string& most) {
+    return invalid(std::string{"The "} + whose + " setting " + name + " must be from " + least + " to " + most + ".");
+}
+
+/// The same for the first one outside its bounds: "The {whose} setting {name} must be from ...".
 [[nodiscard]] inline result<void> check_bounds(const char* whose, std::initializer_list<bounded_time> settings) {
     for (const auto& [name, value, least, most] : settings)
         if (value < least || value > most)
-            return invalid(std::string{"The "} + whose + " setting " + name + " must be from " + std::to_string(least.count()) +
-                           " to " + std::to_string(most.count()) + " ms.");
+            return setting_error(whose, name, std::to_string(least.count()), std::to_string(most.count()) + " ms");
     return {};
 }
 
@@ -10478,7 +10482,7 @@ struct form_parameter {
 };
 
 /// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
-/// normalise line ends in forms, so a state with control characters is sent percent-encoded as `encoded_state`.
+/// normalize line ends in forms, so a state with control characters is sent percent-encoded as `encoded_state`.
 [[nodiscard]] TOLLGATE_DECL std::vector<form_parameter> form_parameters(const authorization_request& request);
 
 /// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
@@ -10589,7 +10593,7 @@ private:
     std::vector<fault> faults_;
 };
 
-/// A text field. It has no `maxlength`: browsers would cut what is pasted without a word, instead of an error.
+/// A text field. It has no `maxlength`: browsers would silently cut what is pasted.
 struct text_field {
     std::string_view name;
     std::string_view label;
@@ -10630,7 +10634,7 @@ struct form_target {
 };
 
 /// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script. It gets
-/// the focus. Browsers without popovers show it from the start.
+/// the focus. Browsers without popovers show it from the start, and focus the first one.
 struct confirmation {
     std::string_view label;   ///< of the button that opens the confirmation
     std::string_view about;   ///< the affected object, for screen readers
@@ -12361,8 +12365,8 @@ private:
         if (!found) return answer_error(found.error(), call.response);
         const bool is_pending = *found && (*found)->state == device_code_state::pending;
         // Answered in another window: the form token says that this user saw the request.
-        if (decides && !is_pending) {
-            const bool was_denied = *found && (*found)->state == device_code_state::denied && decided == decision::deny;
+        if (decides && *found && !is_pending) {
+            const bool was_denied = (*found)->state == device_code_state::denied && decided == decision::deny;
             const auto& texts = pages.texts().device;
             return pages.answer_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
                                         make_frame(call));
@@ -13049,7 +13053,7 @@ struct page_context {
     const tollgate::session& session;
     std::string_view form_token;     ///< for the forms of the response
     std::string_view posted_token;   ///< the form token of `form`; empty if nothing was posted
-    const http::form_fields& form;   ///< what was posted, with a valid form token; empty otherwise
+    const http::form_fields& form;   ///< what was posted; `dispatch` checks its form token before a page sees it
     const http::form_fields& query;  ///< of the URL
     ip_address client;
     instant now;
@@ -13158,13 +13162,12 @@ public:
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
         response_.set_status(status);
-        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok}, [&](html_writer& html) {
-            if (view().done == signed_out_done) write_notice(html, texts().forms.signed_out);
-            write(html);
-        });
+        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok},
+                    std::forward<Write>(write));
     }
 
     /// Responds with an error page that leads back to this page.
+    void message(http::status status) const { message(status, web::message_for(status, texts().errors)); }
     void message(http::status status, const message_texts& message) const {
         pages::answer_message(pages_, response_, context_, status, message);
     }
@@ -13184,7 +13187,7 @@ public:
         const auto window = pages_.limiter().take(limit_key::of(session().user).in(action), allowed, now());
         if (window.admitted) return true;
         http::add_retry_after(response_, window.resets_at - now());
-        message(http::status::too_many_requests, texts().errors.too_many);
+        message(http::status::too_many_requests);
         return false;
     }
     /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
@@ -13307,9 +13310,8 @@ struct list_heading {
     std::string_view about;
     std::string_view add = {};  ///< links to the form below a list; empty if there is no list
 };
-TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading);
+TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, const list_heading& heading);
 
-/// The result of the last action.
 /// Shown instead of an empty list.
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 
@@ -13698,7 +13700,7 @@ struct security_view {
     std::vector<listed_session> sessions = {};
 };
 
-/// `Firefox on Windows`, or `texts.unknown_browser`. A User-Agent can be anything, so this only helps to recognise a browser.
+/// `Firefox on Windows`, or `texts.unknown_browser`. A User-Agent can be anything, so this only helps to recognize a browser.
 [[nodiscard]] TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const security_texts& texts);
 
 TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,
@@ -14439,8 +14441,9 @@ template <class Pages>
     return web::answer_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }
 
+/// The page's answer to a form whose token was checked, or to another request.
 template <class Pages>
-[[nodiscard]] result<void> answer_call(Pages& pages, const page_context& context, page_call<Pages>& call, http::response& response) {
+[[nodiscard]] result<void> answer_call(Pages& pages, const page_context& context, page_call<Pages>& call) {
     const bool posted = context.request.method == http::method::post;
     if (!posted && context.query.find(shown_name) != nullptr) {
         const auto text = call.open_secret();
@@ -14462,7 +14465,7 @@ template <class Pages>
             if constexpr (shows_security<decltype(pages.sessions())>) return posted ? post_to_security(call) : show_security(call);
             break;
         case page::sign_out:
-            if constexpr (Pages::signs_in) return answer_sign_out(pages, context, response);
+            if constexpr (Pages::signs_in) return answer_sign_out(pages, context, call.response());
             break;
         case page::sign_in:
         case page::start:
@@ -14478,12 +14481,12 @@ template <class Pages>
     if (!token) return token.error();
     context.form_token = *token;
     page_call<Pages> call{pages, context, response};
-    if (context.request.method != http::method::post) return answer_call(pages, context, call, response);
+    if (context.request.method != http::method::post) return answer_call(pages, context, call);
     if (!web::check_form_token(form_binding_of(context.session), context.posted_token)) {
-        call.message(http::status::forbidden, call.texts().errors.forbidden);
+        call.message(http::status::forbidden);
         return {};
     }
-    auto answered = answer_call(pages, context, call, response);
+    auto answered = answer_call(pages, context, call);
     // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
         call.message(http::status::not_found, call.texts().errors.gone);
@@ -17149,7 +17152,7 @@ public:
     /// earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate, key and ticket keys as `start` does; without a certificate, the ticket keys alone. An error names the file and
+    /// Reads certificate, key and ticket keys as `start` does; without a certificate, only the ticket keys. An error names the file and
     /// says what is wrong with it.
     static TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
     /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use.
@@ -21730,7 +21733,9 @@ TOLLGATE_DECL url url::root(std::string_view text) {
                                     "' is not an absolute http or https URL without user information, query and fragment"};
     remove_final_slashes(parsed->path);
     // Clients remove such segments before they send a request, or servers refuse them.
-    const std::string path = parsed->path + "/";
+    std::string path = parsed->path + "/";
+    for (const std::string_view dot : {"%2e", "%2E"})
+        for (auto at = path.find(dot); at != std::string::npos; at = path.find(dot)) path.replace(at, dot.size(), ".");
     for (const std::string_view odd : {"//", "/./", "/../"})
         if (path.find(odd) != std::string::npos)
             throw std::invalid_argument{"tollgate: the path of '" + std::string{text} + "' has an empty segment, '.' or '..'"};
@@ -24037,8 +24042,8 @@ TOLLGATE_DECL page_texts german_texts() {
                   .url_not_ascii = "Verwenden Sie nur ASCII-Zeichen. Schreiben Sie internationale Domainnamen in ihrer "
                                    "ASCII-Form, zum Beispiel xn--bcher-kva.example.",
                   .unknown_choice = "Wählen Sie eine der angezeigten Optionen.",
-                  .signed_out = "Sie waren beim Absenden des Formulars nicht angemeldet, daher wurde nichts geändert. Senden Sie "
-                                "es erneut ab.",
+                  .signed_out = "Sie waren beim Absenden des Formulars nicht angemeldet, daher wurde nichts geändert. Füllen "
+                                "Sie es erneut aus und senden Sie es ab.",
                   .actions = "Aktionen",
                   .created = "Erstellt",
                   .last_used = "Zuletzt verwendet",
@@ -24222,7 +24227,7 @@ TOLLGATE_DECL page_texts german_texts() {
                                 "abrufen (Client-Credentials-Grant). Wenn Sie dies entfernen, werden diese Token widerrufen.",
              .acts_for_owner = "Zugriff auf mein eigenes Konto erlauben",
              .type_name = "Geben Sie zur Bestätigung {} ein",
-             .wrong_name = "Der eingegebene Name ist nicht {}. Es wurde nichts gelöscht.",
+             .wrong_name = "{} hat Nutzer. Geben Sie zum Löschen den genauen Namen ein. Es wurde nichts gelöscht.",
              .remove = "Löschen",
              .remove_warning = "{} verliert den Zugriff auf die Konten aller Nutzer, die die Anwendung autorisiert haben. Dies "
                                "kann nicht rückgängig gemacht werden.",
@@ -24326,7 +24331,6 @@ TOLLGATE_DECL page_texts german_texts() {
                                    "erneut.",
              .filter = "Nach Ergebnis filtern",
              .all = "Alle",
-             .undecided = "Ausstehend oder mit weiteren Versuchen",
              .none_in_state = "Es gibt keine Zustellungen mit diesem Ergebnis.",
              .test = "Testereignis senden",
              .tested = "Ein Testereignis mit dem Namen ping wird gesendet.",
@@ -26440,7 +26444,7 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
-/// The part of the URL that users recognise.
+/// The part of the URL that users recognize.
 inline std::string displayed_host(std::string_view redirect) {
     if (const auto url = http::url::parse(redirect)) return url->authority();
     return std::string{redirect.substr(0, redirect.find_first_of(":?/"))};
@@ -27304,7 +27308,7 @@ TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view
 
 TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities) {
     const activity_texts& texts = view.texts.activity;
-    begin_list_page(html, {.title = texts.title, .about = texts.about});
+    begin_list_page(html, view, {.title = texts.title, .about = texts.about});
     write_activity_table(html, view, activities);
 }
 
@@ -27326,10 +27330,11 @@ TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, 
     }
 }
 
-TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading) {
+TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, const list_heading& heading) {
     html.add("<div class=\"heading\">\n<h1>{}</h1>\n", heading.title);
     if (!heading.add.empty()) html.add("<a class=\"button quiet\" href=\"#new\">{}</a>\n", heading.add);
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
+    if (view.done == signed_out_done) write_notice(html, view.texts.forms.signed_out);
 }
 
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
@@ -27629,7 +27634,7 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     begin_list_page(
-        html,
+        html, view,
         {.title = texts.title, .about = texts.about, .add = applications.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.removed);
     if (view.done == edit_done) write_notice(html, texts.edited);
@@ -27674,7 +27679,7 @@ namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view, std::span<const grant> grants) {
     const authorization_texts& texts = view.texts.authorizations;
-    begin_list_page(html, {.title = texts.title, .about = texts.about});
+    begin_list_page(html, view, {.title = texts.title, .about = texts.about});
     if (view.done == removal_done) write_notice(html, texts.revoked);
     if (grants.empty()) return write_empty_list(html, texts.none);
     begin_items(html, texts.title);
@@ -27904,7 +27909,7 @@ TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const p
 TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,
                                   const web::form_faults& faults) {
     const security_texts& texts = view.texts.security;
-    begin_list_page(html, {.title = texts.title, .about = texts.about});
+    begin_list_page(html, view, {.title = texts.title, .about = texts.about});
     if (view.done == session_ended_done) write_notice(html, texts.ended);
     if (view.done == others_ended_done) write_notice(html, texts.others_ended);
     if (view.done == password_changed_done) write_notice(html, texts.password_changed);
@@ -28080,7 +28085,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
                                 const token_form& typed, const web::form_faults& faults) {
     const token_texts& texts = view.texts.tokens;
     begin_list_page(
-        html, {.title = texts.title, .about = texts.about, .add = tokens.empty() ? std::string_view{} : texts.add});
+        html, view, {.title = texts.title, .about = texts.about, .add = tokens.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.revoked);
     write_list_faults(html, view, faults);
     if (tokens.empty()) {
@@ -28312,7 +28317,7 @@ inline void write_filter(html_writer& html, const page_view& view, const hook_hi
     for (const auto& [state, text] : state_entries) {
         const std::string_view name = state == delivery_state::delivered  ? texts.delivered
                                       : state == delivery_state::given_up ? texts.given_up
-                                      : state == delivery_state::waiting  ? texts.undecided
+                                      : state == delivery_state::waiting  ? texts.waiting
                                                                           : texts.held;
         write_link(std::string{place}.append("&").append(state_name).append("=").append(text), name, history.only == state);
     }
@@ -28585,7 +28590,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     const webhook_texts& texts = view.texts.webhooks;
     const bool any = std::any_of(list.accounts.begin(), list.accounts.end(),
                                  [](const account_hooks& each) { return !each.hooks.empty(); });
-    begin_list_page(html, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
+    begin_list_page(html, view, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
     if (view.done == removal_done) write_notice(html, texts.removed);
     if (view.done == edit_done) write_notice(html, texts.edited);
     write_list_faults(html, view, faults);
@@ -34634,7 +34639,7 @@ private:
     wait_memory memory_;
 };
 
-/// An event loop on an executor, which several threads may run; a mutex serialises them. Unlike with a strand, a
+/// An event loop on an executor, which several threads may run; a mutex serializes them. Unlike with a strand, a
 /// destructor can end the loop at once, whether or not the executor is still run.
 template <class Executor>
 class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {
@@ -35651,8 +35656,7 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
     for (const milliseconds each : settings.retry.waits)
         if (auto checked = tollgate::detail::check_bounds(whose, {{"retry.waits", each, none}}); !checked) return checked;
     const auto refuse = [](const char* name, std::size_t least, std::size_t most) {
-        return invalid(std::string{"The dispatcher setting "} + name + " must be from " + std::to_string(least) + " to " +
-                       std::to_string(most) + ".");
+        return tollgate::detail::setting_error(whose, name, std::to_string(least), std::to_string(most));
     };
 
     struct bounded_count {
@@ -37391,9 +37395,9 @@ private:
 /// something else.
 ///
 ///     template <>
-///     struct tollgate::sqlite::column<colour> {
-///         static std::optional<colour> read(const cell& from);
-///         static void write(parameter to, const colour& value) noexcept;
+///     struct tollgate::sqlite::column<color> {
+///         static std::optional<color> read(const cell& from);
+///         static void write(parameter to, const color& value) noexcept;
 ///     };
 template <class T>
 struct column : sql::column<T> {};
@@ -41108,10 +41112,10 @@ private:
 /// something else.
 ///
 ///     template <>
-///     struct tollgate::postgres::column<colour> {
+///     struct tollgate::postgres::column<color> {
 ///         static constexpr wire_type type = wire_text;
-///         static std::optional<colour> read(const cell& from);
-///         static void write(parameter& to, const colour& value);
+///         static std::optional<color> read(const cell& from);
+///         static void write(parameter& to, const color& value);
 ///     };
 template <class T>
 struct column : sql::column<T> {
@@ -42862,7 +42866,7 @@ TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user
 // <tollgate/store/detail/postgres/grants.ipp>
 
 // A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
-// the lock of its code). For one user and one application these verbs are thus serialised, and each statement after the lock sees what
+// the lock of its code). For one user and one application these verbs are thus serialized, and each statement after the lock sees what
 // earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
 
 namespace tollgate::inline v0 {
@@ -43482,7 +43486,7 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
 namespace tollgate::inline v0::postgres::detail {
 
 /// Continues what a verb on a hook has left: holds the deliveries of one disabled hook, or makes the held ones of one enabled hook due, at
-/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others. False if there is none whose host is not locked.
+/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others. False if the hosts of all of them are locked.
 inline result<bool> continue_hook_changes(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(

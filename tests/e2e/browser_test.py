@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Visits all pages with Debian's Chromium: by mouse and by keyboard alone, with the pages' content security policy,
-without scripts, and with axe in each size and colour scheme.
+without scripts, and with axe in each size and color scheme.
 
-With TOLLGATE_SHOTS=folder it also takes a screenshot of each page in each size and colour scheme, which takes longer."""
+With TOLLGATE_SHOTS=folder it also takes a screenshot of each page in each size and color scheme, which takes longer."""
 
 import json
 import os
@@ -56,7 +56,7 @@ class Pages(Case):
                 self.fail("\n".join(result["findings"]))
             self.assertGreater(result["inspected"], 30)
 
-    def test_by_mouse_in_every_size_and_colour_scheme(self):
+    def test_by_mouse_in_every_size_and_color_scheme(self):
         self.visit_pages("pages", tls=True, thorough=True)
 
     def test_by_keyboard_alone_with_the_pages_policy(self):

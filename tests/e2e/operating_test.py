@@ -401,11 +401,12 @@ class Migrate(Case):
             self.assertEqual(planned, self.migrate(data / "d", "--dry-run")["directory"], "nothing was changed")
             self.assertEqual(planned, self.migrate(data / "d")["directory"])
             self.assertEqual(result, self.migrate(data / "d"))
-            execute(flags_for(data / "d"), "UPDATE tollgate_schema SET version = 99 WHERE component = 'reference_directory'")
-            refused = run_command("migrate", "--dry-run", *flags_for(data / "d"))
-            self.assertEqual((1, True), (refused.returncode, "later release" in refused.stderr), refused)
-            execute(flags_for(data / "d"), f"UPDATE tollgate_schema SET version = {newest} WHERE component = 'reference_directory'")
-            if not on_postgres:
+            if not on_postgres:  # there, tables of a later release can be compatible
+                set_version = "UPDATE tollgate_schema SET version = {} WHERE component = 'reference_directory'"
+                execute(flags_for(data / "d"), set_version.format(99))
+                refused = run_command("migrate", "--dry-run", *flags_for(data / "d"))
+                self.assertEqual((1, True), (refused.returncode, "later release" in refused.stderr), refused)
+                execute(flags_for(data / "d"), set_version.format(newest))
                 added = run_command("account", "add", "--user", 1, "--service", "itemplatform", "--name", "Next", *flags_for(data / "d"))
                 self.assertEqual('{"id": 8}\n', added.stdout, added)
 

@@ -164,7 +164,7 @@ class Retries(Case):
             time.sleep(0.8)
             self.assertEqual(1, len(receiver.requests))
 
-    def test_retry_after_is_honoured(self):
+    def test_retry_after_is_honored(self):
         for retry_after, planned, seconds_min in (("3", "1s", 3), ("0", "2s", 1)):
             with self.subTest(retry_after):
                 def handle(request, connection):

@@ -101,7 +101,7 @@ private:
     std::vector<key> keys_;  // the one that encrypts comes first
 };
 
-/// Overwrites bytes; compilers do not optimise it away.
+/// Overwrites bytes; compilers do not optimize it away.
 TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept;
 /// Overwrites the text and empties it.
 TOLLGATE_DECL void secure_wipe(std::string& text) noexcept;

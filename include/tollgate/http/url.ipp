@@ -231,7 +231,9 @@ TOLLGATE_DECL url url::root(std::string_view text) {
                                     "' is not an absolute http or https URL without user information, query and fragment"};
     remove_final_slashes(parsed->path);
     // Clients remove such segments before they send a request, or servers refuse them.
-    const std::string path = parsed->path + "/";
+    std::string path = parsed->path + "/";
+    for (const std::string_view dot : {"%2e", "%2E"})
+        for (auto at = path.find(dot); at != std::string::npos; at = path.find(dot)) path.replace(at, dot.size(), ".");
     for (const std::string_view odd : {"//", "/./", "/../"})
         if (path.find(odd) != std::string::npos)
             throw std::invalid_argument{"tollgate: the path of '" + std::string{text} + "' has an empty segment, '.' or '..'"};

@@ -104,7 +104,7 @@ struct redeemed_code {
 };
 
 /// The replacement of a refresh token by its use (RFC 9700 section 4.14.2). The tokens that replace one another are a
-/// family. A replaced token is recognised by its family, after any number of replacements.
+/// family. A replaced token is recognized by its family, after any number of replacements.
 struct token_rotation {
     digest family_digest;     ///< of the text that all tokens of the family share
     digest successor_digest;  ///< of the token that replaces the presented one

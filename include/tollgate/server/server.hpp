@@ -78,7 +78,7 @@ public:
     /// earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate, key and ticket keys as `start` does; without a certificate, the ticket keys alone. An error names the file and
+    /// Reads certificate, key and ticket keys as `start` does; without a certificate, only the ticket keys. An error names the file and
     /// says what is wrong with it.
     static TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
     /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use.

@@ -49,7 +49,8 @@ struct form_texts {
     std::string_view url_not_ascii =
         "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
     std::string_view unknown_choice = "Choose one of the listed options.";
-    std::string_view signed_out = "You were not signed in when you submitted the form, so nothing was changed. Submit it again.";
+    std::string_view signed_out =
+        "You were not signed in when you submitted the form, so nothing was changed. Fill it in and submit it again.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
@@ -162,7 +163,7 @@ struct application_texts {
         "(client credentials grant). If you turn this off, those tokens are revoked.";
     std::string_view acts_for_owner = "Allow access to my own account";
     std::string_view type_name = "Type {} to confirm";
-    std::string_view wrong_name = "The name you typed is not {}. Nothing was deleted.";
+    std::string_view wrong_name = "{} has users. Type its exact name to delete it. Nothing was deleted.";
     std::string_view remove = "Delete";
     std::string_view remove_warning =
         "{} will lose access to the accounts of all users who authorized it. This cannot be undone.";

@@ -60,8 +60,8 @@ TOLLGATE_DECL page_texts german_texts() {
                   .url_not_ascii = "Verwenden Sie nur ASCII-Zeichen. Schreiben Sie internationale Domainnamen in ihrer "
                                    "ASCII-Form, zum Beispiel xn--bcher-kva.example.",
                   .unknown_choice = "Wählen Sie eine der angezeigten Optionen.",
-                  .signed_out = "Sie waren beim Absenden des Formulars nicht angemeldet, daher wurde nichts geändert. Senden Sie "
-                                "es erneut ab.",
+                  .signed_out = "Sie waren beim Absenden des Formulars nicht angemeldet, daher wurde nichts geändert. Füllen "
+                                "Sie es erneut aus und senden Sie es ab.",
                   .actions = "Aktionen",
                   .created = "Erstellt",
                   .last_used = "Zuletzt verwendet",
@@ -245,7 +245,7 @@ TOLLGATE_DECL page_texts german_texts() {
                                 "abrufen (Client-Credentials-Grant). Wenn Sie dies entfernen, werden diese Token widerrufen.",
              .acts_for_owner = "Zugriff auf mein eigenes Konto erlauben",
              .type_name = "Geben Sie zur Bestätigung {} ein",
-             .wrong_name = "Der eingegebene Name ist nicht {}. Es wurde nichts gelöscht.",
+             .wrong_name = "{} hat Nutzer. Geben Sie zum Löschen den genauen Namen ein. Es wurde nichts gelöscht.",
              .remove = "Löschen",
              .remove_warning = "{} verliert den Zugriff auf die Konten aller Nutzer, die die Anwendung autorisiert haben. Dies "
                                "kann nicht rückgängig gemacht werden.",
@@ -349,7 +349,6 @@ TOLLGATE_DECL page_texts german_texts() {
                                    "erneut.",
              .filter = "Nach Ergebnis filtern",
              .all = "Alle",
-             .undecided = "Ausstehend oder mit weiteren Versuchen",
              .none_in_state = "Es gibt keine Zustellungen mit diesem Ergebnis.",
              .test = "Testereignis senden",
              .tested = "Ein Testereignis mit dem Namen ping wird gesendet.",

@@ -73,7 +73,7 @@ def _wrk_figures(server: Server, connections: int, depth: int, seconds: int, aut
 def requests_per_cpu_second(contender: Contender, depth: int, seconds: int, threads: int = 1) -> float:
     """Requests for each CPU second of the server under the load of wrk."""
     with running(contender, threads=threads) as server:
-        _client(server, "rounds", CONNECTIONS, 20)  # warm-up: caches, allocator, lazy initialisation
+        _client(server, "rounds", CONNECTIONS, 20)  # warm-up: caches, allocator, lazy initialization
         before = server.cpu_seconds()
         requests = requests_with_wrk(server, depth, seconds)
         return requests / (server.cpu_seconds() - before)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-// The rules that depend on sizes and colours. One run of the others is enough.
+// The rules that depend on sizes and colors. One run of the others is enough.
 const layout_rules = ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable', 'region']
 const widths = [1280, 640, 320] // 640 and 320 are also 1280 with a zoom of 200 and 400 %
 const height = 900
@@ -100,7 +100,7 @@ export class Inspector {
         await this.page.emulateMedia({ media: 'screen' })
     }
 
-    /// With forced colours, which remove backgrounds: each control has a visible border. With reduced motion: nothing moves.
+    /// With forced colors, which remove backgrounds: each control has a visible border. With reduced motion: nothing moves.
     async inspect_preferences(name) {
         await this.page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' })
         const { borderless, moving } = await this.page.evaluate(() => {
@@ -114,7 +114,7 @@ export class Inspector {
                 moving: all.filter((each) => moves(getComputedStyle(each))).map((each) => each.outerHTML.slice(0, 120)),
             }
         })
-        for (const each of borderless) this.add_finding(`${name}: no border in forced colours: ${each}`)
+        for (const each of borderless) this.add_finding(`${name}: no border in forced colors: ${each}`)
         for (const each of moving) this.add_finding(`${name}: moves: ${each}`)
         await this.page.emulateMedia({ forcedColors: 'none', reducedMotion: 'no-preference' })
     }

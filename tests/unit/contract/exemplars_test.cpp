@@ -518,7 +518,7 @@ TEST_CASE("the exemplar shop_passwords refuses to change a password that another
     CHECK(*passwords.check_password("ann", "another one") == user_id{1});
 }
 
-TEST_CASE("the exemplar site_sessions recognises Ann") {
+TEST_CASE("the exemplar site_sessions recognizes Ann") {
     http::request request;
     CHECK_FALSE(*exemplars::site_sessions{}.session_of(request, instant{}));
     request.fields.add("Cookie", "site=ann-is-here");

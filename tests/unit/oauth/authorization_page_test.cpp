@@ -347,7 +347,7 @@ TEST_CASE("state is returned byte for byte", "[oauth][page]") {
         const auto page = shop.open(with(shop.parameters(), {{"state", state}}));
         check_page(page, status::ok);
         CHECK(page.body().find("<script") == std::string::npos);
-        // A browser normalises the line ends of form fields.
+        // A browser normalizes the line ends of form fields.
         for (const auto& [name, value] : hidden_fields(page)) CHECK(value.find_first_of("\r\n") == std::string::npos);
         for (const char* decision : {"deny", "allow"})
             CHECK(returned(shop.submit(with(hidden_fields(page), {{"decision", decision}})), "state") == state);

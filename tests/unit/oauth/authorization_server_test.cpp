@@ -190,6 +190,9 @@ TEST_CASE("a time outside its bounds throws, and one at a bound does not", "[oau
             CHECK_THROWS_AS(oauth_shop{settings}, std::invalid_argument);
             CHECK_THROWS_WITH(oauth_shop{settings}, Catch::StartsWith("tollgate: The OAuth setting " + std::string{name} + " must be from "));
         }
+        if (least == seconds{1})
+            CHECK_THROWS_WITH(oauth_shop{settings},
+                              "tollgate: The OAuth setting " + std::string{name} + " must be from 1000 to 3153600000000 ms.");
         for (const seconds good : {least, seconds{std::chrono::days{36'500}}}) {
             settings.*time = good;
             CHECK_NOTHROW(oauth_shop{settings});

@@ -246,6 +246,16 @@ TEST_CASE("a device code is decided once, by the user who saw the question", "[o
     CHECK(shop.poll(requested).status() == status::ok);
 }
 
+TEST_CASE("a decision on a request that has expired meanwhile is not called a second one", "[oauth][device]") {
+    device_shop shop;
+    const auto question = shop.type(member(shop.request(), "user_code"));
+    shop.now += seconds{601};
+    REQUIRE(shop.store.sweep_expired(shop.now, 100));
+    const auto late = shop.decide(question, "allow");
+    CHECK(late.status() == status::unprocessable_content);
+    CHECK(has(late, "This code is wrong, has expired or was already used"));
+}
+
 TEST_CASE("a decision that is sent again does not count as a wrong code", "[oauth][device][limits]") {
     auto settings = test_oauth_settings();
     settings.user_code_attempts = {1, seconds{600}};

@@ -208,6 +208,7 @@ TEST_CASE("a form of another user or another site changes nothing") {
     const auto refused = [&](const http::response& page) {
         CHECK(to_number(page.status()) == 403);
         check_page_fields(page);
+        CHECK(has(page, "<h1>Form expired</h1>"));
         CHECK(token_count() == 0);
     };
     const auto token = page_shop::token_on(shop.get(path));
@@ -260,7 +261,14 @@ TEST_CASE("a body that is not a form is refused") {
 
 TEST_CASE("an unknown action is refused") {
     page_shop shop;
-    for (const auto& path : page_paths) CHECK(to_number(shop.post(path, "action=explode").status()) == 404);
+    for (const auto& path : page_paths) {
+        const auto page = shop.post(path, "action=explode");
+        CHECK(to_number(page.status()) == 404);
+        CHECK(has(page, "<h1>No longer available</h1>"));
+        CHECK(has(page, "<a href=\"" + path + "\" aria-current=\"page\">"));
+        CHECK(has(page, "<a href=\"" + path + "\">Go back to the page</a>"));
+        CHECK(has(page, "action=\"/en/user/sign_out/\""));
+    }
 }
 
 TEST_CASE("a failing dependency is an error page") {

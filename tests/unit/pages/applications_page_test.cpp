@@ -255,7 +255,7 @@ TEST_CASE("an application with users is deleted after its name is typed") {
     for (const auto* name : {"", "&confirm_name=", "&confirm_name=statistics"}) {
         const auto refused = shop.post(path, remove + name);
         CHECK(to_number(refused.status()) == 422);
-        CHECK(has(refused, "The name you typed is not Statistics. Nothing was deleted."));
+        CHECK(has(refused, "Statistics has users. Type its exact name to delete it."));
     }
     CHECK(applications_of(shop, ann).size() == 1);
     CHECK(shop.post(path, remove + "&confirm_name=Statistics").find("Location") == path + "?done=1");

@@ -244,6 +244,7 @@ TEST_CASE("only its user gives a token a new secret, and its lifetime restarts")
     const auto before = *shop.store.find_personal_token(original.username.view());
     const auto page = shop.post(tokens, action);
     CHECK(to_number(page.status()) == 200);
+    CHECK(has(page, "<h1>New secret for d</h1>"));
     const auto secret = page_shop::between(page.body(), "id=\"secret\">", "<");
     const auto after = *shop.store.find_personal_token(original.username.view());
     CHECK(after->secret_digest == digest_of(secret));

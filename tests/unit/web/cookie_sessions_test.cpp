@@ -153,7 +153,7 @@ struct site {
 
 }  // namespace
 
-TEST_CASE("a signed-in user is recognised by the cookie", "[cookie_sessions]") {
+TEST_CASE("a signed-in user is recognized by the cookie", "[cookie_sessions]") {
     site shop;
     const auto response = shop.sign_in();
     REQUIRE(response);

@@ -110,6 +110,15 @@ TEST_CASE("a form contains its token and hidden fields") {
     CHECK(has(text, "popovertarget=" + id + ">Delete<span class=\"unseen\"> " + escaped + "</span></button>"));
     CHECK(has(text, "id=" + id + " popover role=\"dialog\" aria-label=\"Yes\">"));
     CHECK(has(text, "popovertarget=" + id + " popovertargetaction=\"hide\" autofocus>Cancel</button>"));
+
+    const auto with_name = written([](auto& html) {
+        write_confirmation(html,
+                           {.label = "Delete", .about = "it", .warning = "It is deleted.", .button = "Yes", .typed_name = "name",
+                            .typed_label = "Type it"},
+                           {.url = "/a", .form_token = "t", .hidden = {}}, texts);
+    });
+    CHECK(has(with_name, "<input name=\"name\" required autocomplete=\"off\" autofocus>"));
+    CHECK(has(with_name, "popovertargetaction=\"hide\">Cancel</button>"));
     CHECK_FALSE(has(text, "<script"));
 }
 

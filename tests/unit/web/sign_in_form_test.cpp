@@ -33,7 +33,7 @@ TEST_CASE("a failure is reported at the password, without details") {
     CHECK(throttled.find("password")->text.find("10 minutes") != std::string::npos);
 }
 
-TEST_CASE("browsers recognise both fields, and input is escaped") {
+TEST_CASE("browsers recognize both fields, and input is escaped") {
     std::string page;
     html_writer html{page};
     write_sign_in_fields(html, "<ann>\"", {}, texts);

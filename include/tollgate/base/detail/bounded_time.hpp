@@ -30,12 +30,16 @@ struct bounded_time {
     milliseconds most;
 };
 
-/// Error (invalid) that names the first one outside its bounds: "The {whose} setting {name} must be from ...".
+/// Error (invalid) for a setting outside its bounds, which are text: "The {whose} setting {name} must be from 1 to 10."
+[[nodiscard]] inline error setting_error(const char* whose, const char* name, const std::string& least, const std::string& most) {
+    return invalid(std::string{"The "} + whose + " setting " + name + " must be from " + least + " to " + most + ".");
+}
+
+/// The same for the first one outside its bounds: "The {whose} setting {name} must be from ...".
 [[nodiscard]] inline result<void> check_bounds(const char* whose, std::initializer_list<bounded_time> settings) {
     for (const auto& [name, value, least, most] : settings)
         if (value < least || value > most)
-            return invalid(std::string{"The "} + whose + " setting " + name + " must be from " + std::to_string(least.count()) +
-                           " to " + std::to_string(most.count()) + " ms.");
+            return setting_error(whose, name, std::to_string(least.count()), std::to_string(most.count()) + " ms");
     return {};
 }
 

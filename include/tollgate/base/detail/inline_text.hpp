@@ -62,7 +62,7 @@ private:
     }
 
     std::uint16_t size_ = 0;
-    std::array<char, Capacity> bytes_;  // large ones deliberately uninitialised: only the first size_ bytes are read
+    std::array<char, Capacity> bytes_;  // large ones deliberately uninitialized: only the first size_ bytes are read
 };
 
 template <std::size_t Capacity>

@@ -21,7 +21,7 @@ public:
 
     /// The size of the current chunk.
     [[nodiscard]] std::uint64_t chunk_bytes() const noexcept { return chunk_bytes_; }
-    /// The bytes read so far, at most `limits::chunk_overhead_bytes_max`.
+    /// The bytes read so far, at most `limits::chunk_overhead_bytes_max` unless they were refused for that.
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
     /// A message with static storage.
     [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }

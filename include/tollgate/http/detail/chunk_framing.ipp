@@ -1,8 +1,10 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/detail/chunk_framing.hpp>
 #include <tollgate/http/detail/fields.hpp>
+#include <tollgate/http/detail/scan.hpp>
 
 namespace tollgate::inline v0::http::detail {
 

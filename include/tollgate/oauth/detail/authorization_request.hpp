@@ -73,7 +73,7 @@ struct form_parameter {
 };
 
 /// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
-/// normalise line ends in forms, so a state with control characters is sent percent-encoded as `encoded_state`.
+/// normalize line ends in forms, so a state with control characters is sent percent-encoded as `encoded_state`.
 [[nodiscard]] TOLLGATE_DECL std::vector<form_parameter> form_parameters(const authorization_request& request);
 
 /// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.

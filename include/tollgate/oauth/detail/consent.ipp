@@ -14,7 +14,7 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
-/// The part of the URL that users recognise.
+/// The part of the URL that users recognize.
 inline std::string displayed_host(std::string_view redirect) {
     if (const auto url = http::url::parse(redirect)) return url->authority();
     return std::string{redirect.substr(0, redirect.find_first_of(":?/"))};

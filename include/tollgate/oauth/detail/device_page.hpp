@@ -115,8 +115,8 @@ private:
         if (!found) return answer_error(found.error(), call.response);
         const bool is_pending = *found && (*found)->state == device_code_state::pending;
         // Answered in another window: the form token says that this user saw the request.
-        if (decides && !is_pending) {
-            const bool was_denied = *found && (*found)->state == device_code_state::denied && decided == decision::deny;
+        if (decides && *found && !is_pending) {
+            const bool was_denied = (*found)->state == device_code_state::denied && decided == decision::deny;
             const auto& texts = pages.texts().device;
             return pages.answer_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
                                         make_frame(call));

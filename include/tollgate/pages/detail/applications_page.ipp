@@ -195,7 +195,7 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
                                       const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     begin_list_page(
-        html,
+        html, view,
         {.title = texts.title, .about = texts.about, .add = applications.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.removed);
     if (view.done == edit_done) write_notice(html, texts.edited);

@@ -7,7 +7,7 @@ namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view, std::span<const grant> grants) {
     const authorization_texts& texts = view.texts.authorizations;
-    begin_list_page(html, {.title = texts.title, .about = texts.about});
+    begin_list_page(html, view, {.title = texts.title, .about = texts.about});
     if (view.done == removal_done) write_notice(html, texts.revoked);
     if (grants.empty()) return write_empty_list(html, texts.none);
     begin_items(html, texts.title);

@@ -225,7 +225,7 @@ inline void write_filter(html_writer& html, const page_view& view, const hook_hi
     for (const auto& [state, text] : state_entries) {
         const std::string_view name = state == delivery_state::delivered  ? texts.delivered
                                       : state == delivery_state::given_up ? texts.given_up
-                                      : state == delivery_state::waiting  ? texts.undecided
+                                      : state == delivery_state::waiting  ? texts.waiting
                                                                           : texts.held;
         write_link(std::string{place}.append("&").append(state_name).append("=").append(text), name, history.only == state);
     }

@@ -33,8 +33,9 @@ template <class Pages>
     return web::answer_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }
 
+/// The page's answer to a form whose token was checked, or to another request.
 template <class Pages>
-[[nodiscard]] result<void> answer_call(Pages& pages, const page_context& context, page_call<Pages>& call, http::response& response) {
+[[nodiscard]] result<void> answer_call(Pages& pages, const page_context& context, page_call<Pages>& call) {
     const bool posted = context.request.method == http::method::post;
     if (!posted && context.query.find(shown_name) != nullptr) {
         const auto text = call.open_secret();
@@ -56,7 +57,7 @@ template <class Pages>
             if constexpr (shows_security<decltype(pages.sessions())>) return posted ? post_to_security(call) : show_security(call);
             break;
         case page::sign_out:
-            if constexpr (Pages::signs_in) return answer_sign_out(pages, context, response);
+            if constexpr (Pages::signs_in) return answer_sign_out(pages, context, call.response());
             break;
         case page::sign_in:
         case page::start:
@@ -72,12 +73,12 @@ template <class Pages>
     if (!token) return token.error();
     context.form_token = *token;
     page_call<Pages> call{pages, context, response};
-    if (context.request.method != http::method::post) return answer_call(pages, context, call, response);
+    if (context.request.method != http::method::post) return answer_call(pages, context, call);
     if (!web::check_form_token(form_binding_of(context.session), context.posted_token)) {
-        call.message(http::status::forbidden, call.texts().errors.forbidden);
+        call.message(http::status::forbidden);
         return {};
     }
-    auto answered = answer_call(pages, context, call, response);
+    auto answered = answer_call(pages, context, call);
     // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
         call.message(http::status::not_found, call.texts().errors.gone);

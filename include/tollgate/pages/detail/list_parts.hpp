@@ -31,9 +31,8 @@ struct list_heading {
     std::string_view about;
     std::string_view add = {};  ///< links to the form below a list; empty if there is no list
 };
-TOLLGATE_DECL void begin_list_page(html_writer& html, const list_heading& heading);
+TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, const list_heading& heading);
 
-/// The result of the last action.
 /// Shown instead of an empty list.
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 

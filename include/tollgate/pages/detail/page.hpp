@@ -153,7 +153,7 @@ struct page_context {
     const tollgate::session& session;
     std::string_view form_token;     ///< for the forms of the response
     std::string_view posted_token;   ///< the form token of `form`; empty if nothing was posted
-    const http::form_fields& form;   ///< what was posted, with a valid form token; empty otherwise
+    const http::form_fields& form;   ///< what was posted; `dispatch` checks its form token before a page sees it
     const http::form_fields& query;  ///< of the URL
     ip_address client;
     instant now;
@@ -262,13 +262,12 @@ public:
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
         response_.set_status(status);
-        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok}, [&](html_writer& html) {
-            if (view().done == signed_out_done) write_notice(html, texts().forms.signed_out);
-            write(html);
-        });
+        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok}, 
+                    std::forward<Write>(write));
     }
 
     /// Responds with an error page that leads back to this page.
+    void message(http::status status) const { message(status, web::message_for(status, texts().errors)); }
     void message(http::status status, const message_texts& message) const {
         pages::answer_message(pages_, response_, context_, status, message);
     }
@@ -288,7 +287,7 @@ public:
         const auto window = pages_.limiter().take(limit_key::of(session().user).in(action), allowed, now());
         if (window.admitted) return true;
         http::add_retry_after(response_, window.resets_at - now());
-        message(http::status::too_many_requests, texts().errors.too_many);
+        message(http::status::too_many_requests);
         return false;
     }
     /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same

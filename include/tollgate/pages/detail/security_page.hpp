@@ -32,7 +32,7 @@ struct security_view {
     std::vector<listed_session> sessions = {};
 };
 
-/// `Firefox on Windows`, or `texts.unknown_browser`. A User-Agent can be anything, so this only helps to recognise a browser.
+/// `Firefox on Windows`, or `texts.unknown_browser`. A User-Agent can be anything, so this only helps to recognize a browser.
 [[nodiscard]] TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const security_texts& texts);
 
 TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,

@@ -124,7 +124,7 @@ TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const p
 TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,
                                   const web::form_faults& faults) {
     const security_texts& texts = view.texts.security;
-    begin_list_page(html, {.title = texts.title, .about = texts.about});
+    begin_list_page(html, view, {.title = texts.title, .about = texts.about});
     if (view.done == session_ended_done) write_notice(html, texts.ended);
     if (view.done == others_ended_done) write_notice(html, texts.others_ended);
     if (view.done == password_changed_done) write_notice(html, texts.password_changed);

@@ -140,7 +140,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
                                 const token_form& typed, const web::form_faults& faults) {
     const token_texts& texts = view.texts.tokens;
     begin_list_page(
-        html, {.title = texts.title, .about = texts.about, .add = tokens.empty() ? std::string_view{} : texts.add});
+        html, view, {.title = texts.title, .about = texts.about, .add = tokens.empty() ? std::string_view{} : texts.add});
     if (view.done == removal_done) write_notice(html, texts.revoked);
     write_list_faults(html, view, faults);
     if (tokens.empty()) {

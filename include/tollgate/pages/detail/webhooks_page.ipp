@@ -202,7 +202,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     const webhook_texts& texts = view.texts.webhooks;
     const bool any = std::any_of(list.accounts.begin(), list.accounts.end(),
                                  [](const account_hooks& each) { return !each.hooks.empty(); });
-    begin_list_page(html, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
+    begin_list_page(html, view, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
     if (view.done == removal_done) write_notice(html, texts.removed);
     if (view.done == edit_done) write_notice(html, texts.edited);
     write_list_faults(html, view, faults);

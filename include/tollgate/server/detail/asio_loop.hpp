@@ -188,7 +188,7 @@ private:
     wait_memory memory_;
 };
 
-/// An event loop on an executor, which several threads may run; a mutex serialises them. Unlike with a strand, a
+/// An event loop on an executor, which several threads may run; a mutex serializes them. Unlike with a strand, a
 /// destructor can end the loop at once, whether or not the executor is still run.
 template <class Executor>
 class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {

@@ -122,7 +122,7 @@ private:
     std::vector<fault> faults_;
 };
 
-/// A text field. It has no `maxlength`: browsers would cut what is pasted without a word, instead of an error.
+/// A text field. It has no `maxlength`: browsers would silently cut what is pasted.
 struct text_field {
     std::string_view name;
     std::string_view label;
@@ -163,7 +163,7 @@ struct form_target {
 };
 
 /// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script. It gets
-/// the focus. Browsers without popovers show it from the start.
+/// the focus. Browsers without popovers show it from the start, and focus the first one.
 struct confirmation {
     std::string_view label;   ///< of the button that opens the confirmation
     std::string_view about;   ///< the affected object, for screen readers

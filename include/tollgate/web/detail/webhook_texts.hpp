@@ -29,8 +29,8 @@ struct delivery_texts {
     std::string_view failing = "Failing";
     std::string_view disabled = "Disabled";
     std::string_view failing_about =
-        "No attempt has succeeded since {}. Retries continue at increasing intervals. If every attempt keeps failing, the "
-        "webhook is disabled.";
+        "No attempt has succeeded since {}. Retries continue at increasing intervals. If attempts keep failing for too long, "
+        "the webhook is disabled.";
     std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
     std::string_view failed_about = "Disabled on {}: all attempts had failed for too long.";
     std::string_view disabled_about =
@@ -57,7 +57,6 @@ struct delivery_texts {
 
     std::string_view filter = "Filter by result";
     std::string_view all = "All";
-    std::string_view undecided = "Pending or retrying";  ///< a filter
     std::string_view none_in_state = "There are no deliveries with this result.";
     std::string_view test = "Send test event";
     std::string_view tested = "A ping test event was queued.";
@@ -101,7 +100,7 @@ struct webhook_texts {
     std::string_view edit = "Edit";
     std::string_view edit_title = "Edit webhook";
     std::string_view edit_about =
-        "Pending deliveries are sent to the new URL. A changed event applies only to future events.";
+        "Pending deliveries are sent to the new URL. The new event applies from now on.";
     std::string_view save = "Save changes";
     std::string_view edited = "The changes were saved.";
     std::string_view event_of_other_service = "The service {} does not have this event.";

@@ -3,7 +3,6 @@
 #include <tollgate/base/detail/client_socket.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 
-#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>

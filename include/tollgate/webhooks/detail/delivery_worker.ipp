@@ -62,8 +62,7 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
     for (const milliseconds each : settings.retry.waits)
         if (auto checked = tollgate::detail::check_bounds(whose, {{"retry.waits", each, none}}); !checked) return checked;
     const auto refuse = [](const char* name, std::size_t least, std::size_t most) {
-        return invalid(std::string{"The dispatcher setting "} + name + " must be from " + std::to_string(least) + " to " +
-                       std::to_string(most) + ".");
+        return tollgate::detail::setting_error(whose, name, std::to_string(least), std::to_string(most));
     };
 
     struct bounded_count {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 // A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
-// the lock of its code). For one user and one application these verbs are thus serialised, and each statement after the lock sees what
+// the lock of its code). For one user and one application these verbs are thus serialized, and each statement after the lock sees what
 // earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
 
 namespace tollgate::inline v0 {

@@ -16,7 +16,7 @@
 namespace tollgate::inline v0::postgres::detail {
 
 /// Continues what a verb on a hook has left: holds the deliveries of one disabled hook, or makes the held ones of one enabled hook due, at
-/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others. False if there is none whose host is not locked.
+/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others. False if the hosts of all of them are locked.
 inline result<bool> continue_hook_changes(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(

@@ -105,10 +105,10 @@ private:
 /// something else.
 ///
 ///     template <>
-///     struct tollgate::postgres::column<colour> {
+///     struct tollgate::postgres::column<color> {
 ///         static constexpr wire_type type = wire_text;
-///         static std::optional<colour> read(const cell& from);
-///         static void write(parameter& to, const colour& value);
+///         static std::optional<color> read(const cell& from);
+///         static void write(parameter& to, const color& value);
 ///     };
 template <class T>
 struct column : sql::column<T> {

@@ -72,9 +72,9 @@ private:
 /// something else.
 ///
 ///     template <>
-///     struct tollgate::sqlite::column<colour> {
-///         static std::optional<colour> read(const cell& from);
-///         static void write(parameter to, const colour& value) noexcept;
+///     struct tollgate::sqlite::column<color> {
+///         static std::optional<color> read(const cell& from);
+///         static void write(parameter to, const color& value) noexcept;
 ///     };
 template <class T>
 struct column : sql::column<T> {};
