@@ -121,6 +121,7 @@ class Layout(Project):
             ("docs/a.md", "TO" "DO: write", "unfinished"),
             ("tests/a.sh", "npm --registry https://registry" ".npmjs" ".org", "package registry"),
             ("examples/a.cpp", "x" * 141, "columns"),
+            ("examples/a.cpp", "int a; ", "ends in a blank"),
             ("include/tollgate/base/a.hpp", "int a;\n", "no #pragma once"),
             ("include/tollgate/base/a.hpp", "#pragma once\n" * 501, "501 lines"),
             ("include/tollgate/base/a.hpp", "#pragma once\n#define A\n", "macro without TOLLGATE_"),

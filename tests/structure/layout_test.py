@@ -37,6 +37,8 @@ def check_text(base):
                 yield f"{name}:{number}: unfinished: {line.strip()}"
             if REGISTRIES.search(line):
                 yield f"{name}:{number}: names a package registry"
+            if line != line.rstrip() and path.suffix in CODE and name.parts[0] in ("include", "examples"):
+                yield f"{name}:{number}: ends in a blank"
             if len(line) > COLUMNS_MAX and path.suffix in CODE and name.parts[0] in ("include", "examples"):
                 yield f"{name}:{number}: {len(line)} columns, {COLUMNS_MAX} at most"
 

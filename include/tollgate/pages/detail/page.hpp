@@ -262,7 +262,7 @@ public:
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
         response_.set_status(status);
-        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok}, 
+        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok},
                     std::forward<Write>(write));
     }
 
