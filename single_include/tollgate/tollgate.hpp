@@ -27,6 +27,7 @@
 
 #pragma once
 
+#include <netdb.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -17371,6 +17372,73 @@ namespace tollgate::inline v0::detail {
 
 }  // namespace tollgate::detail
 
+// <tollgate/base/detail/host_lookup.hpp>
+
+namespace tollgate::inline v0::detail {
+
+using host_addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
+using resolver = decltype(&::getaddrinfo);
+
+/// Lookups that hang occupy at most this number of threads, together; further ones fail at once.
+inline constexpr int host_lookup_threads_max = 4;
+
+/// The addresses of `host`, a name or an IP address, for stream sockets. `port`: a number, or empty.
+///
+/// Returns after `wait_max` at the latest. The system's resolver has no deadline, so it looks names up on a thread of its own, which may
+/// go on after that. Error (unavailable): no address, or none in time; its cause names neither host nor port. Thread-safe.
+[[nodiscard]] inline result<host_addresses> look_up_host(const std::string& host, const std::string& port,
+                                                         std::chrono::milliseconds wait_max, resolver look_up = &::getaddrinfo) {
+    struct lookup_state {
+        std::string host, port;
+        std::mutex mutex;
+        std::condition_variable resolved;
+        bool is_resolved = false;
+        int failed = 0;
+        host_addresses found{nullptr, &::freeaddrinfo};
+    };
+    const auto state = std::make_shared<lookup_state>();
+    state->host = host;
+    state->port = port;
+    const auto resolve = [look_up](lookup_state& each, int flags) {
+        addrinfo hints{};
+        hints.ai_family = AF_UNSPEC;
+        hints.ai_socktype = SOCK_STREAM;
+        hints.ai_flags = AI_NUMERICSERV | flags;
+        addrinfo* found = nullptr;
+        const int failed = look_up(each.host.c_str(), each.port.empty() ? nullptr : each.port.c_str(), &hints, &found);
+        const std::lock_guard hold{each.mutex};
+        each.failed = failed;
+        if (failed == 0) each.found.reset(found);
+        each.is_resolved = true;
+        each.resolved.notify_all();
+    };
+    resolve(*state, AI_NUMERICHOST);  // an address needs no resolver
+    if (state->failed != 0) {
+        static std::atomic<int> threads = 0;
+        if (threads.fetch_add(1) >= host_lookup_threads_max) {
+            --threads;
+            return unavailable("lookups of host names hang");
+        }
+        state->is_resolved = false;
+        try {
+            std::thread{[state, resolve] {
+                resolve(*state, 0);
+                --threads;
+            }}.detach();
+        } catch (const std::exception&) {
+            --threads;
+            return unavailable("no thread for the lookup of the host name");
+        }
+        std::unique_lock lock{state->mutex};
+        if (!state->resolved.wait_for(lock, wait_max, [&] { return state->is_resolved; }))
+            return unavailable("no address for the host name in time");
+    }
+    if (state->failed != 0) return unavailable(std::string{"no address for the host name: "} + ::gai_strerror(state->failed));
+    return std::move(state->found);
+}
+
+}  // namespace tollgate::detail
+
 // <tollgate/base/detail/reconnecting_pool.hpp>
 
 // The circuit breaker of a pool:
@@ -20735,7 +20803,6 @@ private:
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <nlohmann/json.hpp>
@@ -40750,7 +40817,7 @@ struct postgres_settings {
     /// How long a verb waits for one of them before it fails (unavailable).
     milliseconds connection_wait_max{1000};
     // The time limits below are above zero and at most an hour.
-    /// Time limit for connecting to one server, including TLS and authentication.
+    /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for a response. The server cancels a statement after three quarters of it (statement_timeout); a
     /// connection without any response is closed, and with it all that have been waiting for more than 100 ms.
@@ -41355,8 +41422,8 @@ namespace tollgate::inline v0::postgres {
 /// One server of a connection string, as libpq's parameters.
 using server_parameters = std::vector<std::pair<std::string, std::string>>;
 
-/// The servers that a connection string names: several if its `host` contains commas. They are separated here, because
-/// a host that does not respond must not use more than its share of the time for connecting.
+/// The servers that a connection string names, or PGHOST, PGHOSTADDR and PGPORT: several if `host` contains commas. They are separated
+/// here, because a host that does not respond must not use more than its share of the time for connecting.
 ///
 /// Adds what the string does not set: the server must accept writes (`target_session_attrs=read-write`, which selects
 /// the primary among its standbys), how soon a silent peer is detected, and a name (`application_name=tollgate`). libpq
@@ -41365,13 +41432,13 @@ using server_parameters = std::vector<std::pair<std::string, std::string>>;
 /// Error (invalid) for text that is not a connection string. It is not quoted, because it may contain a password.
 [[nodiscard]] TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string);
 
-/// The addresses of the server's host name, at most `server_addresses_max`. Empty if it has no name to look up, or the lookup fails:
-/// then libpq connects to what the parameters say, and reports why it cannot. Blocks as `getaddrinfo` does, which libpq would call.
-[[nodiscard]] TOLLGATE_DECL std::vector<std::string> addresses_of(const server_parameters& server);
+/// The addresses of the server's host name, at most `server_addresses_max`. None if it has no host to look up: a Unix domain socket,
+/// `hostaddr`, or a host in a service file. Returns after `wait_max` at the latest. Error (unavailable): the lookup failed, or took longer.
+[[nodiscard]] TOLLGATE_DECL result<std::vector<std::string>> addresses_of(const server_parameters& server, milliseconds wait_max);
 inline constexpr std::size_t server_addresses_max = 4;
 
-/// The server at each of its addresses, so that an address that does not respond uses only its share of the time; libpq would give the
-/// first address all of it. `preferred` comes first, if it is one of them. With fewer than two addresses the server itself.
+/// The server at each of its addresses: libpq would look the name up without a deadline, and let an address that does not respond use all
+/// of the time. `preferred` comes first, if it is one of them. Without addresses, the server itself.
 [[nodiscard]] TOLLGATE_DECL std::vector<server_parameters> server_at_each(const server_parameters& server,
                                                                           std::vector<std::string> addresses,
                                                                           const std::string& preferred);
@@ -41386,7 +41453,7 @@ namespace tollgate::inline v0::postgres {
 
 struct connection_settings {
     // Each is above zero and at most an hour.
-    /// Time limit for connecting to one server, including TLS and authentication.
+    /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for the results of one batch. The server cancels a statement after three quarters of it
     /// (statement_timeout), so that it reports the timeout itself; a connection without any response is closed. Together
@@ -44554,6 +44621,19 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     add_unless_given("keepalives_count", "3");
     add_unless_given("tcp_user_timeout", "15000");
 
+    // What libpq would take from the environment, unless a service is named, whose file only libpq reads.
+    const bool has_service = std::any_of(common.begin(), common.end(), [](const auto& option) { return option.first == "service"; }) ||
+                             std::getenv("PGSERVICE") != nullptr;
+    const auto take_environment = [&](std::vector<std::string>& list, const char* variable) {
+        const char* const value = has_service ? nullptr : std::getenv(variable);
+        if (list.empty() && value != nullptr && *value != '\0') list = detail::split_at_commas(value);
+    };
+    if (hosts.empty() && addresses.empty()) {
+        take_environment(hosts, "PGHOST");
+        take_environment(addresses, "PGHOSTADDR");
+    }
+    take_environment(ports, "PGPORT");
+
     const std::size_t count = (std::max)({hosts.size(), addresses.size(), std::size_t{1}});
     if ((!hosts.empty() && hosts.size() != count) || (!addresses.empty() && addresses.size() != count) ||
         (ports.size() > 1 && ports.size() != count))
@@ -44567,20 +44647,17 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     return servers;
 }
 
-TOLLGATE_DECL std::vector<std::string> addresses_of(const server_parameters& server) {
+TOLLGATE_DECL result<std::vector<std::string>> addresses_of(const server_parameters& server, milliseconds wait_max) {
+    std::vector<std::string> addresses;
     std::string host;
     for (const auto& [keyword, value] : server) {
-        if (keyword == "hostaddr") return {};
+        if (keyword == "hostaddr") return addresses;
         if (keyword == "host") host = value;
     }
-    if (host.empty() || host.front() == '/' || host.front() == '@') return {};  // a Unix domain socket
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* first = nullptr;
-    if (::getaddrinfo(host.c_str(), nullptr, &hints, &first) != 0) return {};
-    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found{first, &::freeaddrinfo};
-    std::vector<std::string> addresses;
-    for (const addrinfo* each = first; each != nullptr && addresses.size() < server_addresses_max; each = each->ai_next) {
+    if (host.empty() || host.front() == '/' || host.front() == '@') return addresses;  // a Unix domain socket
+    const auto found = tollgate::detail::look_up_host(host, {}, wait_max);
+    if (!found) return unavailable("PostgreSQL: " + host + ": " + found.error().cause);
+    for (const addrinfo* each = found->get(); each != nullptr && addresses.size() < server_addresses_max; each = each->ai_next) {
         char text[NI_MAXHOST];
         if (::getnameinfo(each->ai_addr, each->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
             addresses.emplace_back(text);
@@ -44590,7 +44667,7 @@ TOLLGATE_DECL std::vector<std::string> addresses_of(const server_parameters& ser
 
 TOLLGATE_DECL std::vector<server_parameters> server_at_each(const server_parameters& server, std::vector<std::string> addresses,
                                                             const std::string& preferred) {
-    if (addresses.size() < 2) return {server};
+    if (addresses.empty()) return {server};
     if (const auto known = std::find(addresses.begin(), addresses.end(), preferred); known != addresses.end())
         std::rotate(addresses.begin(), known, known + 1);
     std::vector<server_parameters> at_each;
@@ -45211,11 +45288,22 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
         preferred = answering_address;
     }
     std::optional<error> failure;
+    const auto note = [&failure](error&& next) {
+        if (!failure) failure = std::move(next);
+        else failure->cause += "; " + next.cause;
+    };
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
-        const auto at_each = postgres::server_at_each(servers[which], postgres::addresses_of(servers[which]), preferred);
+        const auto began_at = detail::boot_now();
+        auto addresses = postgres::addresses_of(servers[which], settings.each.connect_wait_max);
+        if (!addresses) {
+            note(std::move(addresses).error());
+            continue;
+        }
+        const auto at_each = postgres::server_at_each(servers[which], *std::move(addresses), preferred);
+        const auto left = settings.each.connect_wait_max - std::chrono::floor<milliseconds>(detail::boot_now() - began_at);
         auto share = settings.each;
-        share.connect_wait_max /= static_cast<milliseconds::rep>(at_each.size());
+        share.connect_wait_max = (std::max)(left / static_cast<milliseconds::rep>(at_each.size()), milliseconds{1});
         for (const auto& server : at_each) {
             auto connection = postgres::connection::open(server, share, *clock, counter);
             if (connection) {
@@ -45225,8 +45313,7 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
                 answering_address = at_each.size() > 1 ? server.back().second : std::string{};
                 return connection;
             }
-            if (!failure) failure = std::move(connection).error();
-            else failure->cause += "; " + connection.error().cause;
+            note(std::move(connection).error());
         }
     }
     return *std::move(failure);
@@ -46465,61 +46552,6 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
-
-/// The addresses of a host name. Returns at `end` at the latest: the system's resolver has no deadline, so it runs on a thread of
-/// its own, which may go on. The number of these threads is bounded, because a resolver that hangs is called again and again.
-inline result<address_list> look_up(const std::string& host, const std::string& port, steady::time_point end) {
-    struct name_lookup {
-        std::string host, port;
-        addrinfo hints{};
-        std::mutex mutex;
-        std::condition_variable resolved;
-        bool is_resolved = false;
-        int failed = 0;
-        address_list found{nullptr, &::freeaddrinfo};
-    };
-    const auto lookup = std::make_shared<name_lookup>();
-    lookup->host = host;
-    lookup->port = port;
-    lookup->hints.ai_family = AF_UNSPEC;
-    lookup->hints.ai_socktype = SOCK_STREAM;
-    const auto resolve = [](name_lookup& each, int flags) {
-        each.hints.ai_flags = AI_NUMERICSERV | flags;
-        addrinfo* found = nullptr;
-        const int failed = ::getaddrinfo(each.host.c_str(), each.port.c_str(), &each.hints, &found);
-        const std::lock_guard hold{each.mutex};
-        each.failed = failed;
-        each.found.reset(found);
-        each.is_resolved = true;
-        each.resolved.notify_all();
-    };
-    resolve(*lookup, AI_NUMERICHOST);  // an address needs no resolver
-    if (lookup->failed != 0) {
-        constexpr int threads_max = 4;
-        static std::atomic<int> threads = 0;
-        if (threads.fetch_add(1) >= threads_max) {
-            --threads;
-            return unavailable("the lookup of this name hangs");
-        }
-        lookup->is_resolved = false;
-        try {
-            std::thread{[lookup, resolve] {
-                resolve(*lookup, 0);
-                --threads;
-            }}.detach();
-        } catch (const std::exception&) {
-            --threads;
-            return unavailable("no thread for the lookup of this name");
-        }
-        std::unique_lock lock{lookup->mutex};
-        if (!lookup->resolved.wait_until(lock, end, [&] { return lookup->is_resolved; }))
-            return unavailable("no address for this name in time");
-    }
-    if (lookup->failed != 0) return unavailable(std::string{"no address for this name: "} + ::gai_strerror(lookup->failed));
-    return std::move(lookup->found);
-}
-
 /// The code at the start of an error, such as `WRONGPASS`. The rest may quote the command, including a password
 /// (`unknown command 'AUTH', with args beginning with: ...`).
 inline std::string_view code_of(std::string_view error) noexcept {
@@ -46597,7 +46629,8 @@ TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_
 }
 
 TOLLGATE_DECL result<void> connection::connect(const server_address& server, steady::time_point end) {
-    const auto found = detail::look_up(server.host, std::to_string(server.port), end);
+    const auto left_to_wait = std::chrono::ceil<milliseconds>(end - steady::now());
+    const auto found = tollgate::detail::look_up_host(server.host, std::to_string(server.port), left_to_wait);
     if (!found) return failure(found.error().cause);
 
     std::size_t left = 0;

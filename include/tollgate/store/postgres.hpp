@@ -34,7 +34,7 @@ struct postgres_settings {
     /// How long a verb waits for one of them before it fails (unavailable).
     milliseconds connection_wait_max{1000};
     // The time limits below are above zero and at most an hour.
-    /// Time limit for connecting to one server, including TLS and authentication.
+    /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for a response. The server cancels a statement after three quarters of it (statement_timeout); a
     /// connection without any response is closed, and with it all that have been waiting for more than 100 ms.

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/reconnecting_pool.hpp>
 #include <tollgate/store/postgres_database.hpp>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -78,11 +80,22 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
         preferred = answering_address;
     }
     std::optional<error> failure;
+    const auto note = [&failure](error&& next) {
+        if (!failure) failure = std::move(next);
+        else failure->cause += "; " + next.cause;
+    };
     for (std::size_t i = 0; i < servers.size(); ++i) {
         const std::size_t which = (first + i) % servers.size();
-        const auto at_each = postgres::server_at_each(servers[which], postgres::addresses_of(servers[which]), preferred);
+        const auto began_at = detail::boot_now();
+        auto addresses = postgres::addresses_of(servers[which], settings.each.connect_wait_max);
+        if (!addresses) {
+            note(std::move(addresses).error());
+            continue;
+        }
+        const auto at_each = postgres::server_at_each(servers[which], *std::move(addresses), preferred);
+        const auto left = settings.each.connect_wait_max - std::chrono::floor<milliseconds>(detail::boot_now() - began_at);
         auto share = settings.each;
-        share.connect_wait_max /= static_cast<milliseconds::rep>(at_each.size());
+        share.connect_wait_max = (std::max)(left / static_cast<milliseconds::rep>(at_each.size()), milliseconds{1});
         for (const auto& server : at_each) {
             auto connection = postgres::connection::open(server, share, *clock, counter);
             if (connection) {
@@ -92,8 +105,7 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
                 answering_address = at_each.size() > 1 ? server.back().second : std::string{};
                 return connection;
             }
-            if (!failure) failure = std::move(connection).error();
-            else failure->cause += "; " + connection.error().cause;
+            note(std::move(connection).error());
         }
     }
     return *std::move(failure);

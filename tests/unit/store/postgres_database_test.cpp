@@ -11,14 +11,21 @@
 
 #include <catch2/catch.hpp>
 
+#include <dlfcn.h>
+#include <netdb.h>
+#include <stdlib.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -54,7 +61,34 @@ milliseconds time_of(const std::function<void()>& work) {
     return std::chrono::duration_cast<milliseconds>(clock_type::now() - before);
 }
 
+/// Lookups of `name` hang while one of these exists.
+class name_that_hangs {
+public:
+    static constexpr std::string_view name = "hanging.test";
+    name_that_hangs() : held_{released()} {}
+
+    static void wait_if(const char* host) {
+        if (host == nullptr || host != name) return;
+        const std::shared_lock until_released{released()};
+    }
+
+private:
+    static std::shared_mutex& released() {
+        static std::shared_mutex mutex;
+        return mutex;
+    }
+    const std::unique_lock<std::shared_mutex> held_;
+};
+
 }  // namespace
+
+/// Replaces the system's, for this program and libpq.
+extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* hints, addrinfo** found) {
+    const bool is_number = hints != nullptr && (hints->ai_flags & AI_NUMERICHOST) != 0;
+    if (!is_number) name_that_hangs::wait_if(host);
+    static const auto original = reinterpret_cast<decltype(&::getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+    return original(host, port, hints, found);
+}
 
 TEST_CASE("a pool is bounded in connections and in waiting time") {
     auto& server = postgres_server::shared();
@@ -706,23 +740,71 @@ TEST_CASE("a server with several addresses is tried at each of them") {
     using servers = std::vector<postgres::server_parameters>;
     const postgres::server_parameters named{{"dbname", "x"}, {"host", "db.example"}};
     CHECK(postgres::server_at_each(named, {}, "") == servers{named});
-    CHECK(postgres::server_at_each(named, {"192.0.2.1"}, "192.0.2.1") == servers{named});
     const auto at = [&](const char* address) {
         auto server = named;
         server.emplace_back("hostaddr", address);
         return server;
     };
+    CHECK(postgres::server_at_each(named, {"192.0.2.1"}, "192.0.2.7") == servers{at("192.0.2.1")});
     CHECK(postgres::server_at_each(named, {"192.0.2.1", "192.0.2.2"}, "") == servers{at("192.0.2.1"), at("192.0.2.2")});
     CHECK(postgres::server_at_each(named, {"192.0.2.1", "192.0.2.2", "192.0.2.3"}, "192.0.2.2") ==
           servers{at("192.0.2.2"), at("192.0.2.1"), at("192.0.2.3")});  // the one that responded last
 
-    CHECK(postgres::addresses_of({{"host", "192.0.2.1"}}) == list{"192.0.2.1"});
-    CHECK(postgres::addresses_of({{"host", "::1"}}) == list{"::1"});
-    CHECK(postgres::addresses_of({{"host", "/run/postgresql"}}).empty());
-    CHECK(postgres::addresses_of({{"host", "@abstract"}}).empty());
-    CHECK(postgres::addresses_of({{"host", "localhost"}, {"hostaddr", "127.0.0.1"}}).empty());
-    CHECK(postgres::addresses_of({{"dbname", "x"}}).empty());
-    CHECK(postgres::addresses_of({{"host", "not a host name"}}).empty());
+    const auto addresses_of = [](const postgres::server_parameters& server) {
+        return postgres::addresses_of(server, milliseconds{10'000}).value_or(list{"an error"});
+    };
+    CHECK(addresses_of({{"host", "192.0.2.1"}}) == list{"192.0.2.1"});
+    CHECK(addresses_of({{"host", "::1"}}) == list{"::1"});
+    CHECK(addresses_of({{"host", "/run/postgresql"}}).empty());
+    CHECK(addresses_of({{"host", "@abstract"}}).empty());
+    CHECK(addresses_of({{"host", "localhost"}, {"hostaddr", "127.0.0.1"}}).empty());
+    CHECK(addresses_of({{"dbname", "x"}}).empty());
+    const auto failed = postgres::addresses_of({{"host", "not a host name"}}, milliseconds{10'000});
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().cause.starts_with("PostgreSQL: not a host name: no address for the host name"));
+}
+
+TEST_CASE("hosts and ports in the environment are separated, too") {
+    struct variable {
+        variable(const char* name_, const char* value) : name{name_} { ::setenv(name, value, 1); }
+        ~variable() { ::unsetenv(name); }
+        const char* name;
+    };
+    const auto places_of = [](const char* text) {
+        std::vector<std::string> places;
+        const auto servers = postgres::servers_of(text);
+        for (const auto& server : servers.value_or(std::vector<postgres::server_parameters>{})) {
+            std::string place;
+            for (const auto& [keyword, value] : server)
+                if (keyword == "host" || keyword == "hostaddr" || keyword == "port") place += value + " ";
+            places.push_back(place);
+        }
+        return places;
+    };
+    using list = std::vector<std::string>;
+    const variable port{"PGPORT", "5433,5434"};
+    {
+        const variable host{"PGHOST", "a.test,b.test"};
+        CHECK(places_of("dbname=x") == list{"a.test 5433 ", "b.test 5434 "});
+        CHECK(places_of("host=c.test,d.test") == list{"c.test 5433 ", "d.test 5434 "});
+        CHECK(places_of("host=c.test port=1") == list{"c.test 1 "});
+        CHECK(places_of("service=shop") == list{""});
+        const variable service{"PGSERVICE", "shop"};
+        CHECK(places_of("dbname=x") == list{""});
+    }
+    const variable address{"PGHOSTADDR", "192.0.2.1,192.0.2.2"};
+    CHECK(places_of("dbname=x") == list{"192.0.2.1 5433 ", "192.0.2.2 5434 "});
+    CHECK(places_of("hostaddr=192.0.2.7,192.0.2.8") == list{"192.0.2.7 5433 ", "192.0.2.8 5434 "});
+}
+
+TEST_CASE("a name server that does not respond delays a connection by no more than connect_wait_max") {
+    const name_that_hangs hanging;
+    postgres_database_settings settings;
+    settings.each.connect_wait_max = milliseconds{50};
+    const auto opened = postgres_database::open("host=" + std::string{name_that_hangs::name} + " dbname=x", settings);
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().kind == error_kind::unavailable);
+    CHECK(opened.error().cause == "PostgreSQL: " + std::string{name_that_hangs::name} + ": no address for the host name in time");
 }
 
 TEST_CASE("values are read as they were written") {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/client_socket.hpp>
+#include <tollgate/base/detail/host_lookup.hpp>
 #include <tollgate/base/detail/openssl_error.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
@@ -18,76 +19,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <condition_variable>
+#include <chrono>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace tollgate::inline v0::redis {
 
 namespace detail {
-
-using address_list = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
-
-/// The addresses of a host name. Returns at `end` at the latest: the system's resolver has no deadline, so it runs on a thread of
-/// its own, which may go on. The number of these threads is bounded, because a resolver that hangs is called again and again.
-inline result<address_list> look_up(const std::string& host, const std::string& port, steady::time_point end) {
-    struct name_lookup {
-        std::string host, port;
-        addrinfo hints{};
-        std::mutex mutex;
-        std::condition_variable resolved;
-        bool is_resolved = false;
-        int failed = 0;
-        address_list found{nullptr, &::freeaddrinfo};
-    };
-    const auto lookup = std::make_shared<name_lookup>();
-    lookup->host = host;
-    lookup->port = port;
-    lookup->hints.ai_family = AF_UNSPEC;
-    lookup->hints.ai_socktype = SOCK_STREAM;
-    const auto resolve = [](name_lookup& each, int flags) {
-        each.hints.ai_flags = AI_NUMERICSERV | flags;
-        addrinfo* found = nullptr;
-        const int failed = ::getaddrinfo(each.host.c_str(), each.port.c_str(), &each.hints, &found);
-        const std::lock_guard hold{each.mutex};
-        each.failed = failed;
-        each.found.reset(found);
-        each.is_resolved = true;
-        each.resolved.notify_all();
-    };
-    resolve(*lookup, AI_NUMERICHOST);  // an address needs no resolver
-    if (lookup->failed != 0) {
-        constexpr int threads_max = 4;
-        static std::atomic<int> threads = 0;
-        if (threads.fetch_add(1) >= threads_max) {
-            --threads;
-            return unavailable("the lookup of this name hangs");
-        }
-        lookup->is_resolved = false;
-        try {
-            std::thread{[lookup, resolve] {
-                resolve(*lookup, 0);
-                --threads;
-            }}.detach();
-        } catch (const std::exception&) {
-            --threads;
-            return unavailable("no thread for the lookup of this name");
-        }
-        std::unique_lock lock{lookup->mutex};
-        if (!lookup->resolved.wait_until(lock, end, [&] { return lookup->is_resolved; }))
-            return unavailable("no address for this name in time");
-    }
-    if (lookup->failed != 0) return unavailable(std::string{"no address for this name: "} + ::gai_strerror(lookup->failed));
-    return std::move(lookup->found);
-}
 
 /// The code at the start of an error, such as `WRONGPASS`. The rest may quote the command, including a password
 /// (`unknown command 'AUTH', with args beginning with: ...`).
@@ -166,7 +108,8 @@ TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_
 }
 
 TOLLGATE_DECL result<void> connection::connect(const server_address& server, steady::time_point end) {
-    const auto found = detail::look_up(server.host, std::to_string(server.port), end);
+    const auto left_to_wait = std::chrono::ceil<milliseconds>(end - steady::now());
+    const auto found = tollgate::detail::look_up_host(server.host, std::to_string(server.port), left_to_wait);
     if (!found) return failure(found.error().cause);
 
     std::size_t left = 0;

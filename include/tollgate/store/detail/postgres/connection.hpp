@@ -23,7 +23,7 @@ namespace tollgate::inline v0::postgres {
 
 struct connection_settings {
     // Each is above zero and at most an hour.
-    /// Time limit for connecting to one server, including TLS and authentication.
+    /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for the results of one batch. The server cancels a statement after three quarters of it
     /// (statement_timeout), so that it reports the timeout itself; a connection without any response is closed. Together

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/host_lookup.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>
 #include <tollgate/store/detail/postgres/server_list.hpp>
 
@@ -7,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -63,6 +65,19 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     add_unless_given("keepalives_count", "3");
     add_unless_given("tcp_user_timeout", "15000");
 
+    // What libpq would take from the environment, unless a service is named, whose file only libpq reads.
+    const bool has_service = std::any_of(common.begin(), common.end(), [](const auto& option) { return option.first == "service"; }) ||
+                             std::getenv("PGSERVICE") != nullptr;
+    const auto take_environment = [&](std::vector<std::string>& list, const char* variable) {
+        const char* const value = has_service ? nullptr : std::getenv(variable);
+        if (list.empty() && value != nullptr && *value != '\0') list = detail::split_at_commas(value);
+    };
+    if (hosts.empty() && addresses.empty()) {
+        take_environment(hosts, "PGHOST");
+        take_environment(addresses, "PGHOSTADDR");
+    }
+    take_environment(ports, "PGPORT");
+
     const std::size_t count = (std::max)({hosts.size(), addresses.size(), std::size_t{1}});
     if ((!hosts.empty() && hosts.size() != count) || (!addresses.empty() && addresses.size() != count) ||
         (ports.size() > 1 && ports.size() != count))
@@ -76,20 +91,17 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     return servers;
 }
 
-TOLLGATE_DECL std::vector<std::string> addresses_of(const server_parameters& server) {
+TOLLGATE_DECL result<std::vector<std::string>> addresses_of(const server_parameters& server, milliseconds wait_max) {
+    std::vector<std::string> addresses;
     std::string host;
     for (const auto& [keyword, value] : server) {
-        if (keyword == "hostaddr") return {};
+        if (keyword == "hostaddr") return addresses;
         if (keyword == "host") host = value;
     }
-    if (host.empty() || host.front() == '/' || host.front() == '@') return {};  // a Unix domain socket
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* first = nullptr;
-    if (::getaddrinfo(host.c_str(), nullptr, &hints, &first) != 0) return {};
-    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found{first, &::freeaddrinfo};
-    std::vector<std::string> addresses;
-    for (const addrinfo* each = first; each != nullptr && addresses.size() < server_addresses_max; each = each->ai_next) {
+    if (host.empty() || host.front() == '/' || host.front() == '@') return addresses;  // a Unix domain socket
+    const auto found = tollgate::detail::look_up_host(host, {}, wait_max);
+    if (!found) return unavailable("PostgreSQL: " + host + ": " + found.error().cause);
+    for (const addrinfo* each = found->get(); each != nullptr && addresses.size() < server_addresses_max; each = each->ai_next) {
         char text[NI_MAXHOST];
         if (::getnameinfo(each->ai_addr, each->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
             addresses.emplace_back(text);
@@ -99,7 +111,7 @@ TOLLGATE_DECL std::vector<std::string> addresses_of(const server_parameters& ser
 
 TOLLGATE_DECL std::vector<server_parameters> server_at_each(const server_parameters& server, std::vector<std::string> addresses,
                                                             const std::string& preferred) {
-    if (addresses.size() < 2) return {server};
+    if (addresses.empty()) return {server};
     if (const auto known = std::find(addresses.begin(), addresses.end(), preferred); known != addresses.end())
         std::rotate(addresses.begin(), known, known + 1);
     std::vector<server_parameters> at_each;
