@@ -89,7 +89,7 @@ auto refund_route() {
             },
             {.operation = "createRefund",
              .summary = "Refunds an order.",
-             .success_status = 201,
+             .success_status = http::status::created,
              .request_body = {R"({"type":"object","required":["order"]})", R"({"order": "42"})"},
              .request_body_bytes_max = 1024}),
     };
@@ -115,7 +115,7 @@ auto payment_route(event_sink auto& outbox) {
                 call.response().set_status(http::status::no_content);
                 return {};
             },
-            {.operation = "payInvoice", .summary = "Pays an invoice.", .success_status = 204}),
+            {.operation = "payInvoice", .summary = "Pays an invoice.", .success_status = http::status::no_content}),
     };
 }
 // [/publish]

@@ -1627,6 +1627,7 @@ namespace tollgate::inline v0::http {
 enum class status : std::uint16_t {
     ok = 200,
     created = 201,
+    accepted = 202,
     no_content = 204,
     found = 302,
     see_other = 303,
@@ -1659,6 +1660,7 @@ enum class status : std::uint16_t {
     switch (s) {
         case status::ok: return "OK";
         case status::created: return "Created";
+        case status::accepted: return "Accepted";
         case status::no_content: return "No Content";
         case status::found: return "Found";
         case status::see_other: return "See Other";
@@ -1853,7 +1855,6 @@ enum class field_id : std::uint8_t {
     forwarded,
     cookie,
     origin,
-    referer,
     x_request_id,
     traceparent,
     count_,  ///< the number of ids; not a field
@@ -1969,7 +1970,6 @@ constexpr field_id to_field_id(std::string_view name) noexcept {
     switch (name.size()) {
         case 4: return is<"host">(name) ? host : other;
         case 6: return is<"cookie">(name) ? cookie : is<"origin">(name) ? origin : is<"expect">(name) ? expect : other;
-        case 7: return is<"referer">(name) ? referer : other;
         case 9: return is<"forwarded">(name) ? forwarded : other;
         case 10: return is<"user-agent">(name) ? user_agent : is<"connection">(name) ? connection : other;
         case 11: return is<"traceparent">(name) ? traceparent : other;
@@ -2847,7 +2847,7 @@ public:
 
     /// Passes a request to the handler of its mount.
     void handle(const request& request, response& response) noexcept {
-        with_fitting(request, mounts_, [&](auto& target) { target.handle(request, response); });
+        with_fitting(request, [&](auto& target) { target.handle(request, response); });
     }
 
     /// Passes a refusal to the last handler.
@@ -2859,13 +2859,13 @@ public:
     [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
                                       thread_kind thread) noexcept {
         handle_step step{};
-        with_fitting(request, mounts_, [&](auto& target) { step = http::advance(target, request, response, state, thread); });
+        with_fitting(request, [&](auto& target) { step = http::advance(target, request, response, state, thread); });
         return step;
     }
 
 private:
     template <class Use>
-    static void with_fitting(const request& request, auto& mounts, Use use) noexcept {
+    void with_fitting(const request& request, Use use) noexcept {
         const auto try_one = [&](auto& each) {
             const bool fits = detail::is_for_host(request, each.host) &&
                               std::any_of(each.prefixes.begin(), each.prefixes.end(), [&](const std::string& prefix) {
@@ -2874,8 +2874,8 @@ private:
             if (fits) use(each.target);
             return fits;
         };
-        const bool found = std::apply([&](auto&... each) { return (try_one(each) || ...); }, mounts);
-        if (!found) use(std::get<sizeof...(H) - 1>(mounts).target);
+        const bool found = std::apply([&](auto&... each) { return (try_one(each) || ...); }, mounts_);
+        if (!found) use(std::get<sizeof...(H) - 1>(mounts_).target);
     }
 
     std::tuple<mount<H>...> mounts_;
@@ -2958,6 +2958,10 @@ struct quota {
 
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
 };
+
+/// The defaults: of one client address without credentials, and of one user.
+inline constexpr quota default_anonymous_quota{60, std::chrono::hours{1}};
+inline constexpr quota default_user_quota{1000, std::chrono::hours{24}};
 
 /// What a limit is counted by.
 enum class limit_kind : std::uint8_t { user, address };
@@ -4703,7 +4707,7 @@ struct route_match {
 
     /// Whether the path and the method are known.
     kind result = kind::unknown_path;
-    std::uint16_t route = 0;      ///< found: the row of the table; other_method: one of the rows that match the path
+    std::uint16_t route = 0;      ///< found: the row of the table; other_method: of the rows that match the path, the most literal
     std::uint8_t captured = 0;    ///< found, other_method: the number of the route's parameters
     method_set allowed;           ///< other_method: the methods that the path supports
     std::array<path_capture, limits::path_parameters_max> captures;  ///< left to right; the first `captured` have a value
@@ -6023,6 +6027,14 @@ template <random_source Random>
     return secret;
 }
 
+/// A new public id; empty if the random source fails.
+template <random_source Random>
+[[nodiscard]] std::optional<public_id> new_public_id(public_id_kind kind, const Random& random) {
+    std::array<std::byte, 16> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    return make_public_id(kind, bytes);
+}
+
 }  // namespace tollgate
 
 // <tollgate/account/issue_hook.hpp>
@@ -6163,14 +6175,12 @@ template <token_store Store, random_source Random = system_random>
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
     if (request.description.size() > limits::token_description_bytes_max)
         return invalid("description is longer than " + std::to_string(limits::token_description_bytes_max) + " bytes.");
-    std::array<std::byte, 16> name_bytes;
-    if (!random.fill(name_bytes)) return random_source_error();
-    const auto username = make_public_id(public_id_kind::username, name_bytes);
+    const auto username = new_public_id(public_id_kind::username, random);
     const auto secret = new_secret(secret_kind::personal_token, random);
-    if (!secret) return random_source_error();
+    if (!username || !secret) return random_source_error();
 
     const auto id = store.create_personal_token({.user = request.user,
-                                                 .username = username,
+                                                 .username = *username,
                                                  .secret_digest = digest_of(*secret),
                                                  .description = request.description,
                                                  .scopes = request.scopes,
@@ -6178,7 +6188,7 @@ template <token_store Store, random_source Random = system_random>
                                                  .expires_at = request.expires_at},
                                                 tokens_per_user_max);
     if (!id) return id.error();
-    return issued_personal_token{*id, username, *secret, std::move(request.description)};
+    return issued_personal_token{*id, *username, *secret, std::move(request.description)};
 }
 
 /// A new secret for a token of this user, valid for as long as the token was when it was created. Empty if the user has no
@@ -6278,14 +6288,13 @@ template <application_store Store, random_source Random = system_random>
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
     request.website = detail::normalized_url(request.website);
     request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
-    std::array<std::byte, 16> name_bytes;
     const bool is_public = request.type == client_type::public_client;
     const auto secret = is_public ? std::optional{secret_text{}} : new_client_secret(random);
-    if (!secret || !random.fill(name_bytes)) return random_source_error();
-    const auto client_id = make_public_id(public_id_kind::client_id, name_bytes);
+    const auto client_id = new_public_id(public_id_kind::client_id, random);
+    if (!secret || !client_id) return random_source_error();
 
     const auto id = store.create_application({.owner = request.owner,
-                                              .client_id = *client_id_text::from(client_id),
+                                              .client_id = *client_id_text::from(*client_id),
                                               .secret_digest = is_public ? digest{} : digest_of(*secret),
                                               .name = std::move(request.name),
                                               .website = std::move(request.website),
@@ -6295,7 +6304,7 @@ template <application_store Store, random_source Random = system_random>
                                               .type = request.type},
                                              applications_per_user_max);
     if (!id) return id.error();
-    return registered_application{*id, client_id, *secret};
+    return registered_application{*id, *client_id, *secret};
 }
 
 /// Changes what users see of an application, and its redirect URLs. False if the owner has no such application. `request.type`
@@ -6336,8 +6345,8 @@ struct api_settings {
     /// The products with their events; the scopes follow from them.
     service_catalog services = {};
 
-    quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
-    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one
+    quota anonymous_quota = default_anonymous_quota;  ///< of one client address without credentials
+    quota user_quota = default_user_quota;            ///< of one user, unless the directory has another one
 
     /// Proxies that name their clients; the field is ignored if another peer sends it.
     std::vector<ip_network> trusted_proxies = {};
@@ -6883,18 +6892,35 @@ template <user_directory Users>
     return true;
 }
 
+template <class Authenticator>
+[[nodiscard]] bool is_bearer(const Authenticator& authenticator) noexcept {
+    return ascii_iequals(authenticator.scheme, "Bearer");
+}
+
+inline void add_challenge(http::response& response, std::string_view challenge, std::string_view parameters) {
+    const std::string text = std::string{challenge}.append(parameters);
+    if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
+}
+
 /// `WWW-Authenticate` of a 401: one line per scheme. Only credentials that were sent and are invalid have an error code
 /// (RFC 6750 section 3.1).
 template <class Authenticators>
 void add_challenges(http::response& response, const Authenticators& authenticators, auth_state state) {
-    const auto add_one = [&](const auto& held) {
-        const auto& authenticator = policy(held);
-        std::string challenge{authenticator.challenge};
-        if (state == auth_state::bad_credentials && ascii_iequals(authenticator.scheme, "Bearer"))
-            challenge.append(", error=\"invalid_token\"");
-        if (const auto value = http::field_value::from(challenge)) response.add("WWW-Authenticate", *value);
+    const auto add_one = [&](const auto& authenticator) {
+        const bool has_error = state == auth_state::bad_credentials && is_bearer(authenticator);
+        add_challenge(response, authenticator.challenge, has_error ? ", error=\"invalid_token\"" : "");
     };
-    std::apply([&](const auto&... each) { (add_one(each), ...); }, authenticators);
+    std::apply([&](const auto&... each) { (add_one(policy(each)), ...); }, authenticators);
+}
+
+/// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1); none without such an authenticator.
+template <class Authenticators>
+void add_insufficient_scope(http::response& response, const Authenticators& authenticators, std::string_view scope) {
+    const auto add_one = [&](const auto& authenticator) {
+        if (!is_bearer(authenticator)) return;
+        add_challenge(response, authenticator.challenge, std::string{", error=\"insufficient_scope\", scope=\""}.append(scope) + '"');
+    };
+    std::apply([&](const auto&... each) { (add_one(policy(each)), ...); }, authenticators);
 }
 
 }  // namespace tollgate::pipeline
@@ -7095,9 +7121,6 @@ TOLLGATE_DECL void add_allow(http::response& response, method_set allowed);
 inline void add_accepted_coding(const http::request& request, http::response& response) {
     if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
 }
-
-/// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1).
-TOLLGATE_DECL void add_insufficient_scope(http::response& response, std::string_view scope);
 
 /// Calls `write`. If it throws, which only a failed allocation does there, the response is `status` without a body.
 template <class Write>
@@ -7516,7 +7539,7 @@ struct json_shape {
 struct route_notes {
     std::string_view operation{};      ///< operationId, such as `listHooks`
     std::string_view summary{};        ///< one line
-    unsigned success_status = 200;
+    http::status success_status = http::status::ok;
     json_shape success_body{};
     std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
     json_shape request_body{};
@@ -7587,9 +7610,10 @@ struct integer_parameter {
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
         const auto digits = text.substr(is_negative ? 1 : 0);
-        const auto value = parse_decimal(digits);
-        if (!value || *value > INT64_MAX || (is_negative && *value == 0)) return std::nullopt;
-        const auto number = is_negative ? -static_cast<std::int64_t>(*value) : static_cast<std::int64_t>(*value);
+        const std::optional<std::uint64_t> value = parse_decimal(digits);
+        constexpr auto positive_max = static_cast<std::uint64_t>(INT64_MAX);
+        if (!value || *value > (is_negative ? positive_max + 1 : positive_max) || (is_negative && *value == 0)) return std::nullopt;
+        const auto number = static_cast<std::int64_t>(is_negative ? 0 - *value : *value);
         return number < Min || number > Max ? std::nullopt : std::optional{number};
     }
     /// Optional in a `query_parameter`. The error says: `page in the query must be an integer from 1 to 1000.`
@@ -7736,10 +7760,11 @@ struct query_reader {
         if (!text) return failure = std::move(text).error(), false;
         if (!*text) return true;
         value = query_parameter<Name>::parse(**text);
-        if (!value) failure = bad_query_parameter(Name.view(), {});
+        if (value) return true;
         if constexpr (requires { query_parameter<Name>::expected(); })
-            if (!value) failure = bad_query_parameter(Name.view(), query_parameter<Name>::expected());
-        return value.has_value();
+            failure = bad_query_parameter(Name.view(), query_parameter<Name>::expected());
+        else failure = bad_query_parameter(Name.view(), {});
+        return false;
     }
 };
 
@@ -7757,6 +7782,9 @@ template <class Endpoint, class... Readers>
 [[nodiscard]] route make_endpoint_row(http::method method, std::string_view path, access_rule access, Endpoint endpoint,
                                       const route_notes& notes) {
     using caller = endpoint_caller<Endpoint, Readers...>;
+    static_assert(!needs_hooks<Endpoint>() || work_of<Endpoint>(http::method::get) != http::work_kind::users,
+                  "tollgate: an endpoint that needs hooks waits for the store: its `work` is not `users`; "
+                  "read tollgate/pipeline/route_table.hpp");
     static_assert(caller::fits,
                   "tollgate: an endpoint takes `auto& call`, one parameter for each name in braces of its path, and one "
                   "`const std::optional<...>&` for each of its query, and returns result<void>; read tollgate/pipeline/route_table.hpp");
@@ -8135,7 +8163,7 @@ template <router Router>
 /// Updates the captures: the server may have moved the request to a larger buffer since its route was found.
 inline void relocate_captures(const http::request& request, judgement& state) noexcept {
     const char* const path = request.target.path.data();
-    if (path == state.route_path || state.route_path == nullptr) return;
+    if (path == state.route_path) return;
     const auto before = reinterpret_cast<std::uintptr_t>(state.route_path);
     for (std::size_t i = 0; i < state.route->captured; ++i)
         state.route->captures[i] = http::relocated(state.route->captures[i], before, path);
@@ -8198,7 +8226,7 @@ namespace tollgate::inline v0::pipeline {
 /// thread that read the request as long as it does not have to wait. If it must wait for a store, the directory or the
 /// limiter, it names which (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues
 /// at that stage; nothing is done twice. The worker waits for nothing else: a stage that must wait for another one
-/// returns `needs_worker` again.
+/// returns `needs_worker` again. Only the endpoint, the last one, may wait for several.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_settings& settings;
@@ -8254,7 +8282,6 @@ struct judge {
                     return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
-                relocate_captures(request, state);
                 if (const auto rejected =
                         check_body(request, routes[state.route->route].reads_body, routes[state.route->route].body_bytes_max))
                     return reject(*rejected, request, response, state);
@@ -8353,7 +8380,8 @@ private:
         switch (rejection.status) {
             case http::status::forbidden:
                 if (state.user_agent_accepted)  // so the scopes do not suffice
-                    add_insufficient_scope(response, required_scope(routes[state.route->route].access, state.route_service));
+                    add_insufficient_scope(response, policies.authenticators,
+                                           required_scope(routes[state.route->route].access, state.route_service));
                 break;
             case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
             case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
@@ -8374,6 +8402,7 @@ private:
                                        http::thread_kind thread) const {
         const route& found = routes[state.route->route];
         const bool may_block = http::handler_blocks<Users>() || (http::handler_blocks<Store>() && found.work != http::work_kind::users);
+        relocate_captures(request, state);
         api_call call{context, request, response, caller_of(state), state.client, state.now};
         result<void> done;
         if (may_block && thread == http::thread_kind::io) {
@@ -10355,6 +10384,10 @@ struct failure {
     std::string description;
 };
 
+[[nodiscard]] inline failure no_tokens_for_resource_server() {
+    return {error_code::unauthorized_client, "A resource server cannot get tokens."};
+}
+
 /// For a required parameter that was not sent.
 [[nodiscard]] inline failure missing_parameter(std::string_view name) {
     return {error_code::invalid_request, std::string{name} + " is missing."};
@@ -10477,14 +10510,9 @@ template <application_store Applications>
     return judge_request_of(std::move(**client), sent, services);
 }
 
-struct form_parameter {
-    std::string name;
-    std::string value;
-};
-
 /// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
 /// normalize line ends in forms, so a state with control characters is sent percent-encoded as `encoded_state`.
-[[nodiscard]] TOLLGATE_DECL std::vector<form_parameter> form_parameters(const authorization_request& request);
+[[nodiscard]] TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request);
 
 /// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
 [[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
@@ -11155,7 +11183,7 @@ struct oauth_settings {
     quota refreshes{1000, std::chrono::hours{1}};
 
     /// Failed client authentications per address; the same windows as the API's anonymous requests.
-    quota anonymous_quota{60, std::chrono::hours{1}};
+    quota anonymous_quota = default_anonymous_quota;
     /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
@@ -11240,7 +11268,7 @@ private:
 };
 
 /// The state of one request to an authorization server.
-struct request_context {
+struct request_state {
     pipeline::request_start start;
     ip_address client;  ///< behind trusted proxies, the one they name
     oauth::endpoint endpoint = oauth::endpoint::none;
@@ -11495,7 +11523,7 @@ template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
                                                    Grants& grants, const Random& random) {
     if (context.client.type == client_type::resource_server)
-        return judged_exchange{failure{error_code::unauthorized_client, "A resource server cannot get tokens."}};
+        return judged_exchange{no_tokens_for_resource_server()};
     auto exchange = read_exchange(sent);
     if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);
     if (const auto* refresh = std::get_if<refresh_exchange>(&exchange))
@@ -11570,7 +11598,7 @@ struct authorization_page {
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
-    void answer(const http::request& request, request_context& context, http::response& response) const {
+    void answer(const http::request& request, request_state& context, http::response& response) const {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
@@ -11592,12 +11620,11 @@ struct authorization_page {
 private:
     /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
     /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
-    void answer_redirect_failure(const http::request& request, request_context& context, http::response& response,
+    void answer_redirect_failure(const http::request& request, request_state& context, http::response& response,
                                  const redirect_failure& failed) const {
-        const auto found = sessions.session_of(request, context.now());
+        const auto found = find_session(request, context);
         if (!found) return answer_error_page(found.error(), response);
         if (*found) {
-            context.user = caller_on_page((*found)->user);
             return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         }
         // Forms of this site carry valid parameters only.
@@ -11611,7 +11638,7 @@ private:
         const http::request& request;
         const parameters& sent;
         const authorization_request& authorization;
-        request_context& context;
+        request_state& context;
         http::response& response;
 
         [[nodiscard]] bool on_one_page() const noexcept { return context.endpoint == endpoint::one_page; }
@@ -11640,22 +11667,17 @@ private:
         return {};
     }
 
-    /// The session, if any; also empty after an error, which has been answered.
-    [[nodiscard]] std::optional<session> find_session(const authorization_call& call, bool& answered) const {
-        auto found = sessions.session_of(call.request, call.context.now());
-        answered = !found;
-        if (!found) {
-            answer_error_page(found.error(), call.response);
-            return std::nullopt;
-        }
-        if (*found) call.context.user = caller_on_page((*found)->user);
-        return std::move(*found);
+    /// The session, if any. Its user is noted in `context`.
+    [[nodiscard]] result<std::optional<session>> find_session(const http::request& request, request_state& context) const {
+        auto found = sessions.session_of(request, context.now());
+        if (found && *found) context.user = caller_on_page((*found)->user);
+        return found;
     }
 
     void handle_get(const authorization_call& call) const {
-        bool answered = false;
-        const auto session = find_session(call, answered);
-        if (answered) return;
+        const auto found = find_session(call.request, call.context);
+        if (!found) return answer_error_page(found.error(), call.response);
+        const auto& session = *found;
         if (!session) return request_sign_in(call);
         if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *session);
 
@@ -11691,9 +11713,9 @@ private:
         if constexpr (signs_in)
             if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
-        bool answered = false;
-        const auto session = find_session(call, answered);
-        if (answered) return;
+        const auto found = find_session(call.request, call.context);
+        if (!found) return answer_error_page(found.error(), call.response);
+        const auto& session = *found;
         if (!session) return redirect_to_page(sign_in_url(call), call.response);
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
@@ -11961,7 +11983,7 @@ TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http:
                                              const unsupported_method& endpoint);
 
 /// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
                                             std::string_view docs_url);
 
 /// RFC 6749 section 5.1.
@@ -12017,20 +12039,23 @@ struct client_request {
     client_credentials credentials;
 };
 
-/// A failure for a malformed body, a repeated parameter, and contradictory credentials.
-[[nodiscard]] TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& request);
+/// A request that cannot be read, and the status of its response.
+struct refused_request {
+    failure reason;
+    http::status status = http::status::bad_request;
+};
+
+/// Refuses a malformed body, a repeated parameter, and contradictory credentials.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request);
 
 /// Whether this is a refresh with a well-formed token.
 [[nodiscard]] TOLLGATE_DECL bool is_refresh(const parameters& sent);
 
 /// 401, or 429 if the address has used up its window (RFC 6749 section 5.2). The challenge is sent only to clients that
 /// used the Authorization field.
-TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
+TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_state& context,
                                          http::response& response, std::string_view docs_url);
 
-/// The keys by which the polls of a device and the refreshes of a grant are counted.
-[[nodiscard]] TOLLGATE_DECL limit_key key_of_secret(std::string_view secret);
-[[nodiscard]] TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user);
 TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description);
 
@@ -12044,14 +12069,14 @@ struct client_endpoints {
     const oauth_settings& settings;
     Store& store;
     Policies& policies;
-    window_limiter& use_limiter;  ///< its users stand for grants and for device codes
+    window_limiter& grant_limiter;  ///< of refreshes and of polls
     window_limiter& device_limiter;
     std::string_view docs_url;
     pipeline::observed_request observed;
 
     /// `is_active(user)`: whether a user may have tokens, `result<bool>`.
     template <class IsActive>
-    void answer_token(const http::request& request, request_context& context, http::response& response,
+    void answer_token(const http::request& request, request_state& context, http::response& response,
                       const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
@@ -12063,9 +12088,9 @@ struct client_endpoints {
         if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
         const auto& issued = std::get<token_response>(*judged);
         if (issued.new_user) {
-            const auto may_keep = keep_of_active_user(read->client.id, issued, is_active);
-            if (!may_keep) return answer_error(may_keep.error(), response);
-            if (!*may_keep) return fail({error_code::invalid_grant, "The user's account is disabled."}, response);
+            const auto revoked = revoke_if_disabled(read->client.id, issued, is_active);
+            if (!revoked) return answer_error(revoked.error(), response);
+            if (*revoked) return fail({error_code::invalid_grant, "The user's account is disabled."}, response);
         }
         write_tokens(response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
@@ -12073,7 +12098,7 @@ struct client_endpoints {
     }
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1).
-    void answer_revocation(const http::request& request, request_context& context, http::response& response) const {
+    void answer_revocation(const http::request& request, request_state& context, http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::revocation);
         if (!read) return;
         const auto token = read->sent.find("token");
@@ -12094,7 +12119,7 @@ struct client_endpoints {
     /// resource server.
     /// `is_active(user)`: whether the tokens of a user count, `result<bool>`.
     template <class IsActive>
-    void answer_introspection(const http::request& request, request_context& context, http::response& response,
+    void answer_introspection(const http::request& request, request_state& context, http::response& response,
                               const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::introspection);
         if (!read) return;
@@ -12114,7 +12139,7 @@ struct client_endpoints {
     }
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
-    void answer_device_authorization(const http::request& request, request_context& context,
+    void answer_device_authorization(const http::request& request, request_state& context,
                                      http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::device_authorization);
         if (!read) return;
@@ -12146,17 +12171,18 @@ struct client_endpoints {
     }
 
 private:
-    /// Revokes the tokens of a disabled user and returns false. The user is known only after the code was redeemed, which
+    /// Revokes the tokens of a disabled user and returns true. The user is known only after the code was redeemed, which
     /// cannot be undone. If the lookup fails, the tokens are kept: the API checks the user again with each request.
     template <class IsActive>
-    [[nodiscard]] result<bool> keep_of_active_user(application_id client, const token_response& issued,
-                                                   const IsActive& is_active) const {
+    [[nodiscard]] result<bool> revoke_if_disabled(application_id client, const token_response& issued,
+                                                  const IsActive& is_active) const {
         const auto active = is_active(*issued.new_user);
-        if (!active || *active) return true;
+        if (!active) observed.report(policies, active.error());
+        if (!active || *active) return false;
         if (auto done = store.revoke_oauth_token(client, digest_of(issued.access_token)); !done) return std::move(done).error();
-        if (!issued.refresh_token) return false;
+        if (!issued.refresh_token) return true;
         if (auto done = store.revoke_oauth_token(client, digest_of(*issued.refresh_token)); !done) return std::move(done).error();
-        return false;
+        return true;
     }
 
     [[nodiscard]] limit_decision take_device_request(const ip_address& client, instant now) const {
@@ -12176,7 +12202,7 @@ private:
 
     /// False if the request has been answered: there were too many refreshes, or the user is not active.
     template <class IsActive>
-    [[nodiscard]] bool admit_refresh(const authenticated& refresh, request_context& context, http::response& response,
+    [[nodiscard]] bool admit_refresh(const authenticated& refresh, request_state& context, http::response& response,
                                      const IsActive& is_active) const {
         const auto sent = refresh.sent.find("refresh_token").value_or("");
         auto token = store.find_oauth_token(digest_of(sent));
@@ -12189,8 +12215,8 @@ private:
         // Another application's attempt, which will fail, is not counted against this grant.
         if (!*token || (*token)->application != refresh.client.id) return true;
         // By the grant: neither a rotated token nor another authorization begins a new window.
-        const auto key = key_of_grant((*token)->application, (*token)->user);
-        const auto window = use_limiter.take(key, settings.refreshes, context.now());
+        const auto key = limit_key::of((*token)->user).in("refreshes by application " + std::to_string((*token)->application.value()));
+        const auto window = grant_limiter.take(key, settings.refreshes, context.now());
         if (!window.admitted) {
             answer_too_many(window, context.now(), response, docs_url, "Too many refreshes. Use the access tokens until they expire.");
             return false;
@@ -12206,26 +12232,22 @@ private:
     [[nodiscard]] bool polls_too_soon(const authenticated& poll, instant now) const {
         const auto code = poll.sent.find("device_code");
         if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
-        const auto key = key_of_secret(std::string{*code}.append(poll.client.client_id.view()));
-        return !use_limiter.take(key, {1, (std::max)(settings.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
+        const auto key = limit_key::of(poll.client.owner).in(std::string{*code}.append(poll.client.client_id.view()));
+        return !grant_limiter.take(key, {1, (std::max)(settings.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
     }
 
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
     /// a revocation by the user, instead of `invalid_client`.
-    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_context& context,
+    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_state& context,
                                                             http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
             answer_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
             return std::nullopt;
         }
         auto read = read_client_request(request);
-        if (const auto* error = std::get_if<failure>(&read)) {
-            const bool encoded = request.has_body() && http::detail::has_content_coding(request.fields);
-            const auto status = request.body_state == http::body_state::too_large ? http::status::content_too_large
-                                : encoded                                         ? http::status::unsupported_media_type
-                                                                                  : http::status::bad_request;
-            if (encoded) pipeline::add_accepted_coding(request, response);
-            fail(*error, response, status);
+        if (const auto* refused = std::get_if<refused_request>(&read)) {
+            if (refused->status == http::status::unsupported_media_type) pipeline::add_accepted_coding(request, response);
+            fail(refused->reason, response, refused->status);
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
@@ -12314,7 +12336,7 @@ struct device_page {
     window_limiter& limiter;  ///< of wrong codes
     pipeline::observed_request observed;
 
-    void answer(const http::request& request, request_context& context, http::response& response) const {
+    void answer(const http::request& request, request_state& context, http::response& response) const {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
@@ -12322,7 +12344,7 @@ struct device_page {
         if (!found) return answer_error(found.error(), response);
         if (!*found) return redirect_to_sign_in(sent, request, response);
         context.user = caller_on_page((*found)->user);
-        const device_call call{request, sent, **found, context, context.now(), response, pages.translate(request.target.path)};
+        const device_call call{request, sent, **found, context, response, pages.translate(request.target.path)};
         if (request.method != http::method::post) return show_form(call, {});
         handle_form(call);
     }
@@ -12332,8 +12354,7 @@ private:
         const http::request& request;
         const parameters& sent;
         const session& signed_in;
-        const request_context& context;
-        instant now;
+        const request_state& context;
         http::response& response;
         std::string url;  ///< of this page
 
@@ -12360,7 +12381,7 @@ private:
 
         const auto key = limit_key::of(call.signed_in.user);
         // The form token of a decision is bound to the code, so that it is not a guess.
-        const auto window = limiter.peek(key, settings.user_code_attempts, call.now);
+        const auto window = limiter.peek(key, settings.user_code_attempts, call.context.now());
         if (window.remaining == 0 && !decides) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return answer_error(found.error(), call.response);
@@ -12372,8 +12393,8 @@ private:
             return pages.answer_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
                                         make_frame(call));
         }
-        if (!is_pending || call.now >= (*found)->expires_at) {
-            if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.now));
+        if (!is_pending || call.context.now() >= (*found)->expires_at) {
+            if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
             return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         }
         switch (decided) {
@@ -12385,8 +12406,8 @@ private:
     }
 
     void refuse_attempt(const device_call& call, const limit_decision& window) const {
-        http::add_retry_after(call.response, window.resets_at - call.now);
-        const auto wait = std::chrono::ceil<seconds>(window.resets_at - call.now);
+        http::add_retry_after(call.response, window.resets_at - call.context.now());
+        const auto wait = std::chrono::ceil<seconds>(window.resets_at - call.context.now());
         const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
         show_fault(call, text, http::status::too_many_requests);
     }
@@ -12442,7 +12463,7 @@ private:
                                                 .scopes = request.scopes,
                                                 .redirect = std::string{device_grant_type},
                                                 .code_challenge = {},
-                                                .created_at = call.now,
+                                                .created_at = call.context.now(),
                                                 .expires_at = request.expires_at});
         if (!created && created.error().kind == error_kind::not_found)  // deleted in the meantime
             return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
@@ -12453,14 +12474,14 @@ private:
         const auto& texts = pages.texts().device;
         const bool is_first = *created == code_result::created && *approved;  // of two answers at once
         pages.answer_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
-        remove_expired(store, policy(policies.observer), call.now, 1);
+        remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
     void report_granted(const device_call& call, const device_code& request) const {
         const auto client = store.find_application(request.client_id.view());
         report_activity(policy(policies.observer),
                         {activity_kind::access_granted, call.signed_in.user, client && *client ? (*client)->name : std::string{},
-                         call.context.client, call.now});
+                         call.context.client, call.context.now()});
     }
 
     [[nodiscard]] page_frame make_frame(const device_call& call) const {
@@ -12472,7 +12493,7 @@ private:
     }
 
     [[nodiscard]] result<std::string> new_form_token(const device_call& call, std::string_view purpose, std::string_view text) const {
-        return web::new_form_token({call.signed_in, purpose, text}, policy(policies.random), call.now);
+        return web::new_form_token({call.signed_in, purpose, text}, policy(policies.random), call.context.now());
     }
 
     void answer_error(const error& error, http::response& response) const {
@@ -12570,7 +12591,7 @@ public:
         auto& start = state.get<pipeline::request_start>();
         if (start.at == instant{}) start = pipeline::start_request(policies_);
         auto step = http::handle_step::done;
-        guard(request, response, start, [&](oauth::request_context& context) {
+        guard(request, response, start, [&](oauth::request_state& context) {
             step = next_step(request, context, state, thread);
             if (step == http::handle_step::done) answer(request, context, response);
         });
@@ -12612,7 +12633,7 @@ private:
     template <class Act>
     void guard(const http::request& request, http::response& response, const pipeline::request_start& start, Act act) noexcept {
         if constexpr (fits) {
-            oauth::request_context context;
+            oauth::request_state context;
             context.start = start;
             const auto read_and_act = [&] {
                 context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
@@ -12624,7 +12645,7 @@ private:
         }
     }
     /// What a request needs before its answer, or `done`. Throws `std::bad_alloc`.
-    [[nodiscard]] http::handle_step next_step(const http::request& request, const oauth::request_context& context,
+    [[nodiscard]] http::handle_step next_step(const http::request& request, const oauth::request_state& context,
                                               http::handler_state& state, http::thread_kind thread) const {
         const auto endpoint = context.endpoint;
         const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
@@ -12634,19 +12655,19 @@ private:
         state.set_waits_for(work_of(endpoint, posts));
         return http::handle_step::needs_worker;
     }
-    void answer(const http::request& request, oauth::request_context& context, http::response& response);
-    void dispatch(const http::request& request, oauth::request_context& context, http::response& response);
-    void answer_page(const http::request& request, oauth::request_context& context, http::response& response);
+    void answer(const http::request& request, oauth::request_state& context, http::response& response);
+    void dispatch(const http::request& request, oauth::request_state& context, http::response& response);
+    void answer_page(const http::request& request, oauth::request_state& context, http::response& response);
     void redirect_to_language(const http::request& request,
                               const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const;
     [[nodiscard]] const web::page_language& language_of(const http::request& request) const;
     void answer_not_found(const http::request& request, http::response& response) const;
-    void answer_internal_error(const error& failure, const http::request& request, oauth::request_context& context,
+    void answer_internal_error(const error& failure, const http::request& request, oauth::request_state& context,
                                http::response& response);
-    void finish(const http::request& request, const oauth::request_context& context, http::response& response);
+    void finish(const http::request& request, const oauth::request_state& context, http::response& response);
 
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request,
-                                                             const oauth::request_context& context) noexcept {
+                                                             const oauth::request_state& context) noexcept {
         return {context.start, request, context.client, oauth::route_of(context.endpoint)};
     }
 
@@ -12668,7 +12689,7 @@ private:
     /// Whether a request is refused regardless of its body. A form for a page is refused if its path names no language, or if it is
     /// from another site, of another type, or one too many; a client's request, if its Authorization field cannot be valid or its
     /// body is of another type.
-    [[nodiscard]] bool is_refused_by_head(const http::request& request, const oauth::request_context& context) const {
+    [[nodiscard]] bool is_refused_by_head(const http::request& request, const oauth::request_state& context) const {
         if (!oauth::is_page(context.endpoint)) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
         const auto page = pages_.find(request.target.path);
         if (!page || page->language == nullptr) return true;
@@ -12681,7 +12702,7 @@ private:
     }
 
     /// Whether the response is a page, which carries no limit fields.
-    [[nodiscard]] bool is_page(const http::request& request, const oauth::request_context& context) const noexcept {
+    [[nodiscard]] bool is_page(const http::request& request, const oauth::request_state& context) const noexcept {
         return oauth::is_page(context.endpoint) ||
                (context.endpoint == oauth::endpoint::none && paths_.is_page_path(request.target.path));
     }
@@ -12693,7 +12714,7 @@ private:
     web::page_renderer<web::fitting_theme<Theme>> pages_;
     oauth::paths paths_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
-    window_limiter use_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for grants and device codes
+    window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of refreshes and of polls
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string docs_url_;
     std::string metadata_;
@@ -12701,23 +12722,23 @@ private:
 
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::answer(const http::request& request,
-                                                                    oauth::request_context& context,
+                                                                    oauth::request_state& context,
                                                                     http::response& response) {
     if (has_user_agent(request)) {
         dispatch(request, context, response);
     } else {
         context.window =
             policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now());
-        oauth::write_missing_user_agent(response, context, docs_url_);
+        oauth::write_missing_user_agent(response, *context.window, context.now(), docs_url_);
     }
     finish(request, context, response);
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http::request& request,
-                                                                      oauth::request_context& context,
+                                                                      oauth::request_state& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, use_limiter_, device_limiter_, docs_url_,
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_, docs_url_,
                                                                        observed(request, context)};
     const auto is_active = [&](user_id user) -> result<bool> {
         if constexpr (knows_active_users)
@@ -12741,7 +12762,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http
 
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::answer_page(const http::request& request,
-                                                                         oauth::request_context& context,
+                                                                         oauth::request_state& context,
                                                                          http::response& response) {
     const auto pages = pages_.in(language_of(request));
     const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now());
@@ -12809,7 +12830,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::answer_not_found(co
 
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::request& request,
-                                                                    const oauth::request_context& context,
+                                                                    const oauth::request_state& context,
                                                                     http::response& response) {
     auto& limiter = policy(policies_.limiter);
     const auto key = limit_key::of(context.client);
@@ -12826,13 +12847,17 @@ void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::answer_internal_error(const error& failure,
                                                                                    const http::request& request,
-                                                                                   oauth::request_context& context,
+                                                                                   oauth::request_state& context,
                                                                                    http::response& response) {
     observed(request, context).report(policies_, failure);
     response.clear();
     if (is_page(request, context))
         pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
     else oauth::write_server_error(response, failure, docs_url_);
+    // Without waiting: a step that must not wait may have failed.
+    if (!context.window && !is_page(request, context))
+        context.window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(context.client),
+                                                  settings_.anonymous_quota, context.now());
     finish(request, context, response);
 }
 
@@ -12840,7 +12865,7 @@ template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
     guard(request, response, pipeline::start_request(policies_),
-          [&](oauth::request_context& context) { answer(request, context, response); });
+          [&](oauth::request_state& context) { answer(request, context, response); });
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
@@ -15216,8 +15241,8 @@ struct account_service_settings {
     /// The products with their events; the scopes follow from them: `{{"shop", {"order.paid", "order.shipped"}}}`.
     service_catalog services = {};
 
-    quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
-    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one
+    quota anonymous_quota = default_anonymous_quota;  ///< of one client address without credentials
+    quota user_quota = default_user_quota;            ///< of one user, unless the directory has another one
 
     /// Proxies that name their clients; the field is ignored if another peer sends it.
     std::vector<ip_network> trusted_proxies = {};
@@ -15251,7 +15276,7 @@ void take_policy_set(policy_set<Slots...>&);
 template <class Policies>
 concept is_policy_set = requires(Policies& policies) { service_detail::take_policy_set(policies); };
 
-/// `https://api.example.com` of `https://api.example.com/v1`.
+/// `https://api.example.com` of `https://api.example.com/v1`, as written.
 [[nodiscard]] inline std::string origin_of(std::string_view url) {
     const auto authority = url.find("://");
     if (authority == std::string_view::npos) return std::string{url};
@@ -22342,15 +22367,16 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
         for (std::size_t s = 0; fits && s < count; ++s)
             fits = candidate.segments[s].empty() || candidate.segments[s] == segments[s];
         if (!fits) continue;
-        match.route = candidate.route;
-        match.captured = 0;
-        for (std::size_t s = 0; s < count; ++s)
-            if (candidate.segments[s].empty()) match.captures[match.captured++] = segments[s];
-        if (candidate.method == m) {
-            match.result = route_match::kind::found;
-            return match;
+        const bool has_method = candidate.method == m;
+        // Without a route of this method, the result names the first one, which has the most literals.
+        if (has_method || match.result == route_match::kind::unknown_path) {
+            match.result = has_method ? route_match::kind::found : route_match::kind::other_method;
+            match.route = candidate.route;
+            match.captured = 0;
+            for (std::size_t s = 0; s < count; ++s)
+                if (candidate.segments[s].empty()) match.captures[match.captured++] = segments[s];
         }
-        match.result = route_match::kind::other_method;
+        if (has_method) return match;
         match.allowed.add(candidate.method);
     }
     return match;
@@ -22484,11 +22510,10 @@ namespace tollgate::inline v0 {
 
 namespace detail {
 
-/// What is wrong with a URL of an application; empty if nothing is. http is allowed for programs on the user's machine
-/// only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
-[[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text) {
+/// What is wrong with a URL of an application, which was parsed from `text`; empty if nothing is. http is allowed for programs on the
+/// user's machine only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
+[[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text, const std::optional<http::url>& url) noexcept {
     if (!is_ascii(text)) return field_error::not_ascii;
-    const auto url = http::url::parse(text);
     if (!url) return field_error::malformed;
     if (url->has_final_dot) return field_error::malformed;  // normalizing would make it another origin
     const bool loopback = url->host == "localhost" ||
@@ -22544,27 +22569,27 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
     std::vector<field_fault> faults;
     constexpr std::string_view private_use = ", or one with a private-use scheme such as com.example.app:/callback,";
     const bool is_public = request.type == client_type::public_client;
-    const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
-        const bool allows_private_use = is_public && field == "redirect_url";
+    const auto check_url = [&](std::string_view field, std::string_view text, std::size_t index) {
+        const bool is_redirect = field == "redirect_url";
         const auto add = [&](std::string_view message, field_error kind = field_error::malformed) {
             faults.push_back({field, std::string{field}.append(message), kind, index});
         };
-        const auto fault = detail::fault_of_url(text);
+        const auto url = http::url::parse(text);
+        const auto fault = detail::fault_of_url(text, url);
         if (fault == field_error::insecure)
             return add(" must be https; http is allowed for loopback addresses only.", *fault);
         if (fault == field_error::not_ascii)
             return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *fault);
         if (fault)
-            return add(" must be an absolute http or https URL" + std::string{allows_private_use ? private_use : ""} + " of at most " +
-                       std::to_string(limits::target_url_bytes_max) + " bytes.");
-        const auto url = http::url::parse(text);
+            return add(" must be an absolute http or https URL" + std::string{is_public && is_redirect ? private_use : ""} +
+                       " of at most " + std::to_string(limits::target_url_bytes_max) + " bytes.");
         if (url->has_user_info) add(" must not contain a user name or password.");
-        else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
+        else if (url->has_fragment && is_redirect) add(" must not have a fragment (#).");
     };
     if (!is_visible_line(request.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
                                       " bytes without control or invisible characters."});
-    check_url("website", request.website, true, 0);
+    check_url("website", request.website, 0);
     if (!request.description.empty() && !is_visible_line(request.description, limits::application_description_bytes_max))
         faults.push_back({"description",
                           "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
@@ -22574,7 +22599,7 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
                           field_error::too_many});
     for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
         const std::string& each = request.redirect_urls[i];
-        if (!is_public || !detail::is_private_use_url(each)) check_url("redirect_url", each, false, i);
+        if (!is_public || !detail::is_private_use_url(each)) check_url("redirect_url", each, i);
     }
     return faults;
 }
@@ -22701,7 +22726,7 @@ TOLLGATE_DECL std::vector<std::string> health::failing() const {
 }
 
 TOLLGATE_DECL void health::handle(const http::request& request, http::response& response) const noexcept {
-    try {
+    pipeline::write_or_status(response, http::status::internal_server_error, [&] {
         if (!http::is_read(request.method)) {
             http::refuse_method(request, response, "GET, HEAD, OPTIONS");
             return;
@@ -22722,10 +22747,7 @@ TOLLGATE_DECL void health::handle(const http::request& request, http::response& 
             }
         }
         json.end_object();
-    } catch (...) {
-        response.clear();
-        response.set_status(http::status::internal_server_error);
-    }
+    });
 }
 
 TOLLGATE_DECL void health::handle(const http::refusal& refused, http::response& response) const noexcept {
@@ -22880,12 +22902,13 @@ inline ip_address right_most_untrusted(const forwarded_hops& hops, ip_address ho
 TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<const ip_network> trusted,
                                            forwarding_field named_by) noexcept {
     if (!is_trusted(request.peer, trusted)) return request.peer;
+    const bool is_standard = named_by == forwarding_field::forwarded;
+    const field_id read = is_standard ? field_id::forwarded : field_id::x_forwarded_for;
     forwarded_hops hops;
     for (const field& line : request.fields) {
-        if (named_by == forwarding_field::forwarded && ascii_iequals(line.name, "forwarded"))
-            add_forwarded_line(line.value, hops);
-        else if (named_by == forwarding_field::x_forwarded_for && ascii_iequals(line.name, "x-forwarded-for"))
-            add_x_forwarded_for_line(line.value, hops);
+        if (to_field_id(line.name) != read) continue;
+        if (is_standard) add_forwarded_line(line.value, hops);
+        else add_x_forwarded_for_line(line.value, hops);
     }
     return right_most_untrusted(hops, request.peer, trusted);
 }
@@ -23023,11 +23046,6 @@ TOLLGATE_DECL void add_allow(http::response& response, method_set allowed) {
         list.append(to_text(each));
     }
     if (const auto value = http::field_value::from(list)) response.add("Allow", *value);
-}
-
-TOLLGATE_DECL void add_insufficient_scope(http::response& response, std::string_view scope) {
-    const auto challenge = std::string{"Bearer realm=\"api\", error=\"insufficient_scope\", scope=\""}.append(scope).append("\"");
-    if (const auto value = http::field_value::from(challenge)) response.add("WWW-Authenticate", *value);
 }
 
 }  // namespace tollgate::pipeline
@@ -23369,7 +23387,8 @@ struct shard {
     };
     std::array<route_counts, routes_max + 1> routes{};  // the last: all others
     std::array<counter, statuses_max> refusals{};
-    std::array<counter, static_cast<std::size_t>(error_kind::internal) + 1> problems{};
+    counter unavailable{};  // problems of this kind
+    counter internal{};     // all other problems
 };
 
 inline constexpr std::size_t shards_max = 8;  // 50 KB each, if used
@@ -23412,14 +23431,6 @@ inline std::string_view refusal_kind(std::size_t place) noexcept {
         case 431: return "too_large";
         case 421: return "other_host";
         case 503: return "overload";
-        default: return "other";
-    }
-}
-
-inline std::string_view kind_text(std::size_t kind) noexcept {
-    switch (static_cast<error_kind>(kind)) {
-        case error_kind::unavailable: return "unavailable";
-        case error_kind::internal: return "internal";
         default: return "other";
     }
 }
@@ -23565,7 +23576,8 @@ TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexc
 }
 
 TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexcept {
-    if (auto* const shard = impl_->own_shard()) metrics_detail::add(shard->problems[static_cast<std::size_t>(record.error.kind)]);
+    auto* const shard = impl_->own_shard();
+    if (shard != nullptr) metrics_detail::add(record.error.kind == error_kind::unavailable ? shard->unavailable : shard->internal);
 }
 
 TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noexcept {
@@ -23655,12 +23667,13 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
         to.sample(count, {{"kind", kind}});
     }
     to.counter("tollgate_problems_total", "Server failures, in requests and deliveries.");
-    for (const error_kind kind : {error_kind::unavailable, error_kind::internal}) {
-        const auto place = static_cast<std::size_t>(kind);
+    const auto sum = [&](metrics_detail::counter shard::*counter) {
         std::uint64_t count = 0;
-        each_shard([&](const shard& each) { count += each.problems[place].load(std::memory_order_relaxed); });
-        to.sample(count, {{"kind", metrics_detail::kind_text(place)}});
-    }
+        each_shard([&](const shard& each) { count += (each.*counter).load(std::memory_order_relaxed); });
+        return count;
+    };
+    to.sample(sum(&shard::unavailable), {{"kind", "unavailable"}});
+    to.sample(sum(&shard::internal), {{"kind", "internal"}});
 }
 
 inline void metrics::impl::write_affected(metrics_writer& to) {
@@ -23721,17 +23734,14 @@ TOLLGATE_DECL std::string metrics::report() const {
 }
 
 TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
-    try {
+    pipeline::write_or_status(response, http::status::internal_server_error, [&] {
         if (!http::is_read(request.method)) {
             http::refuse_method(request, response, "GET, HEAD, OPTIONS");
             return;
         }
         response.add("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
         response.body() = report();
-    } catch (...) {
-        response.clear();
-        response.set_status(http::status::internal_server_error);
-    }
+    });
 }
 
 TOLLGATE_DECL void metrics::handle(const http::refusal& refused, http::response& response) const noexcept {
@@ -25959,8 +25969,8 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
                                  .code_challenge = sent.find("code_challenge")};
 }
 
-TOLLGATE_DECL std::vector<form_parameter> form_parameters(const authorization_request& request) {
-    std::vector<form_parameter> all{{"response_type", "code"},
+TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request) {
+    std::vector<http::form_member> all{{"response_type", "code"},
                                     {"client_id", std::string{request.client.client_id.view()}},
                                     {"scope", std::string{request.scopes.text()}}};
     if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
@@ -26887,7 +26897,7 @@ TOLLGATE_DECL digest digest_of_user_code(std::string_view code) { return digest_
 TOLLGATE_DECL std::variant<scope_set, failure> read_device_request(const parameters& sent, const application& client,
                                                                    const service_catalog& services) {
     if (client.type == client_type::resource_server)
-        return failure{error_code::unauthorized_client, "A resource server cannot get tokens."};
+        return no_tokens_for_resource_server();
     const auto scope = sent.find("scope");
     if (!scope) return missing_parameter("scope");
     const auto scopes = parse_known_scopes(*scope, services);
@@ -26953,12 +26963,10 @@ TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http:
     write_failure(response, {.status = *refused, .failure = error, .docs_url = endpoint.docs_url});
 }
 
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
                                             std::string_view docs_url) {
-    const bool admitted = context.window && context.window->admitted;
-    if (!admitted && context.window)
-        http::add_retry_after(response, context.window->resets_at - context.now());
-    const pipeline::rejection& value = admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
+    if (!window.admitted) http::add_retry_after(response, window.resets_at - now);
+    const pipeline::rejection& value = window.admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
     const failure error{error_code::invalid_request, std::string{value.message}};
     write_failure(response, {.status = value.status, .failure = error, .docs_url = docs_url, .about = value.documentation});
 }
@@ -27026,22 +27034,25 @@ TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexce
             is_well_formed(secret_kind::client_secret, credentials.client_secret));
 }
 
-TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& request) {
+TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request) {
     if (request.body_state == http::body_state::too_large)
-        return failure{error_code::invalid_request, "The request body is too large."};
+        return refused_request{{error_code::invalid_request, "The request body is too large."}, http::status::content_too_large};
     // The body may not have arrived.
     if (has_unusable_authorization(request)) {
         const parameters none{http::form_fields{{}}};
-        auto refused = read_client_credentials(request, none);
-        if (auto* error = std::get_if<failure>(&refused)) return std::move(*error);
+        auto credentials = read_client_credentials(request, none);
+        if (auto* error = std::get_if<failure>(&credentials)) return refused_request{std::move(*error)};
         return client_request{none, {}};
     }
     auto read = parameters::from_body(request);
-    if (auto* error = std::get_if<failure>(&read)) return std::move(*error);
+    if (auto* error = std::get_if<failure>(&read)) {
+        const bool is_encoded = request.has_body() && http::detail::has_content_coding(request.fields);
+        return refused_request{std::move(*error), is_encoded ? http::status::unsupported_media_type : http::status::bad_request};
+    }
     auto& sent = std::get<parameters>(read);
-    if (auto repeated = sent.repeated()) return std::move(*repeated);
+    if (auto repeated = sent.repeated()) return refused_request{std::move(*repeated)};
     auto credentials = read_client_credentials(request, sent);
-    if (auto* error = std::get_if<failure>(&credentials)) return std::move(*error);
+    if (auto* error = std::get_if<failure>(&credentials)) return refused_request{std::move(*error)};
     return client_request{std::move(sent), std::get<client_credentials>(std::move(credentials))};
 }
 
@@ -27050,7 +27061,7 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
            is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
 }
 
-TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
+TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_state& context,
                                          http::response& response, std::string_view docs_url) {
     if (!context.window->admitted) {
         http::add_retry_after(response, context.window->resets_at - context.now());
@@ -27066,18 +27077,6 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
         response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
     const failure error{error_code::invalid_client, "client_id or client_secret is invalid."};
     write_failure(response, {.status = http::status::unauthorized, .failure = error, .docs_url = docs_url});
-}
-
-TOLLGATE_DECL limit_key key_of_secret(std::string_view secret) {
-    const auto digest = digest_of(secret);
-    std::int64_t number = 0;
-    std::memcpy(&number, digest.bytes().data(), sizeof number);
-    // Ids are positive.
-    return limit_key::of(user_id{(number & (std::numeric_limits<std::int64_t>::max)()) | 1});
-}
-
-TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user) {
-    return key_of_secret(std::to_string(application.value()) + ':' + std::to_string(user.value()));
 }
 
 TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
@@ -29211,26 +29210,19 @@ TOLLGATE_DECL void api_documentation::handle(const http::request& request, http:
 
 TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response,
                                              const http::unique_id& generated) const noexcept {
-    try {
+    pipeline::write_or_status(response, http::status::internal_server_error, [&] {
         answer(request, response);
         http::add_request_id(response, http::request_id_of(request, generated));
-    } catch (...) {
-        // Only a failed allocation throws here: respond with the status alone.
-        response.clear();
-        response.set_status(http::status::internal_server_error);
-    }
+    });
 }
 
 TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& response) const noexcept {
-    try {
+    pipeline::write_or_status(response, refused.status, [&] {
         response.set_status(refused.status);
         response.add_prepared_lines(manual::plain_field_lines);
         http::add_request_id(response, http::unique_id::make().view());
         response.body().append(refused.reason).append("\n");
-    } catch (...) {
-        response.clear();
-        response.set_status(refused.status);
-    }
+    });
 }
 
 TOLLGATE_DECL void api_documentation::answer(const http::request& request, http::response& response) const {
@@ -29559,14 +29551,14 @@ TOLLGATE_DECL route_table hook_routes() {
             read_of_service, endpoints::create_hook{},
             {.operation = "createHook",
              .summary = "Creates a webhook. Its signing secret is in the X-Hook-Secret response header.",
-             .success_status = 201,
+             .success_status = http::status::created,
              .success_body = shapes::created_hook,
              .success_field = "X-Hook-Secret",
              .request_body = shapes::new_hook}),
 
         on_delete<"/{service}/hooks/{hook}">(
             read_of_service, endpoints::delete_hook{},
-            {.operation = "deleteHook", .summary = "Deletes a webhook.", .success_status = 204}),
+            {.operation = "deleteHook", .summary = "Deletes a webhook.", .success_status = http::status::no_content}),
     };
 }
 
@@ -34061,8 +34053,8 @@ TOLLGATE_DECL void page_writer::write_operation(const route& route) {
 <dl class="facts"><dt>Requires</dt><dd>)",
               anchor_of(route), lower_case(method), method, route.path, route.notes.summary);
     write_access(route.access);
-    html_.add("</dd><dt>Returns</dt><dd>{} {}", route.notes.success_status,
-              http::to_reason(static_cast<http::status>(route.notes.success_status)));
+    html_.add("</dd><dt>Returns</dt><dd>{} {}", http::to_number(route.notes.success_status),
+              http::to_reason(route.notes.success_status));
     if (!route.notes.success_field.empty()) html_.add(", with <code>{}</code>", route.notes.success_field);
     html_.add("</dd></dl>\n");
     write_parameters(route);
@@ -34129,8 +34121,8 @@ TOLLGATE_DECL void page_writer::write_example(const route& route) {
     if (notes.success_body.example.empty()) return;
     html_.add(R"(<pre class="answer" tabindex="0"><code>)");
     if (!notes.success_field.empty())
-        html_.add("HTTP/1.1 {} {}\n{}: ...\n\n", notes.success_status,
-                  http::to_reason(static_cast<http::status>(notes.success_status)), notes.success_field);
+        html_.add("HTTP/1.1 {} {}\n{}: ...\n\n", http::to_number(notes.success_status), http::to_reason(notes.success_status),
+                  notes.success_field);
     html_.add("{}</code></pre>\n", fill_example(notes.success_body, settings_.services));
 }
 
@@ -34221,9 +34213,10 @@ private:
     http::json_writer json_;
 };
 
-/// `v1` of `https://api.example.com/v1`.
-[[nodiscard]] inline std::string_view version_of(std::string_view base_url) noexcept {
-    return base_url.substr(base_url.rfind('/') + 1);
+/// `v1` of `https://api.example.com/v1`, and of a URL without a path.
+[[nodiscard]] inline std::string version_of(std::string_view base_url) {
+    const std::string path = http::url::root(base_url).path;
+    return path.empty() ? "v1" : path.substr(path.rfind('/') + 1);
 }
 
 /// In words, because the scope of a service's route depends on the requested path.
@@ -34354,8 +34347,8 @@ inline void document::write_request_body(const route& route) {
 
 inline void document::write_responses(const route& route) {
     json_.member("responses").begin_object();
-    json_.member_named(std::to_string(route.notes.success_status)).begin_object();
-    json_.member("description").string(http::to_reason(static_cast<http::status>(route.notes.success_status)));
+    json_.member_named(std::to_string(http::to_number(route.notes.success_status))).begin_object();
+    json_.member("description").string(http::to_reason(route.notes.success_status));
     json_.member("headers").begin_object();
     write_rate_limit_fields();
     if (!route.notes.success_field.empty()) {
@@ -46339,13 +46332,8 @@ struct redis_limiter::state {
 };
 
 inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
-    const detail::bounded_quota bound{allowed};
-    if (leased) {
-        const std::int64_t at = boot_time();
-        if (const auto decision = leased->try_take(key, bound, at)) return *decision;
-        return take_leased(key, allowed, now, at);
-    }
-    const redis::window_request one{key, bound, 1};
+    if (leased) return take_leased(key, allowed, now, boot_time());
+    const redis::window_request one{key, detail::bounded_quota{allowed}, 1};
     const auto [outcome, reply] = client.send(nullptr, one);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
     return to_decision(one, reply, reply.granted > 0);

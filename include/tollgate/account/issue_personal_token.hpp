@@ -7,7 +7,6 @@
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/token_store.hpp>
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -41,14 +40,12 @@ template <token_store Store, random_source Random = system_random>
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
     if (request.description.size() > limits::token_description_bytes_max)
         return invalid("description is longer than " + std::to_string(limits::token_description_bytes_max) + " bytes.");
-    std::array<std::byte, 16> name_bytes;
-    if (!random.fill(name_bytes)) return random_source_error();
-    const auto username = make_public_id(public_id_kind::username, name_bytes);
+    const auto username = new_public_id(public_id_kind::username, random);
     const auto secret = new_secret(secret_kind::personal_token, random);
-    if (!secret) return random_source_error();
+    if (!username || !secret) return random_source_error();
 
     const auto id = store.create_personal_token({.user = request.user,
-                                                 .username = username,
+                                                 .username = *username,
                                                  .secret_digest = digest_of(*secret),
                                                  .description = request.description,
                                                  .scopes = request.scopes,
@@ -56,7 +53,7 @@ template <token_store Store, random_source Random = system_random>
                                                  .expires_at = request.expires_at},
                                                 tokens_per_user_max);
     if (!id) return id.error();
-    return issued_personal_token{*id, username, *secret, std::move(request.description)};
+    return issued_personal_token{*id, *username, *secret, std::move(request.description)};
 }
 
 /// A new secret for a token of this user, valid for as long as the token was when it was created. Empty if the user has no

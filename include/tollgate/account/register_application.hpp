@@ -8,7 +8,6 @@
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/sources.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -86,14 +85,13 @@ template <application_store Store, random_source Random = system_random>
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
     request.website = detail::normalized_url(request.website);
     request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
-    std::array<std::byte, 16> name_bytes;
     const bool is_public = request.type == client_type::public_client;
     const auto secret = is_public ? std::optional{secret_text{}} : new_client_secret(random);
-    if (!secret || !random.fill(name_bytes)) return random_source_error();
-    const auto client_id = make_public_id(public_id_kind::client_id, name_bytes);
+    const auto client_id = new_public_id(public_id_kind::client_id, random);
+    if (!secret || !client_id) return random_source_error();
 
     const auto id = store.create_application({.owner = request.owner,
-                                              .client_id = *client_id_text::from(client_id),
+                                              .client_id = *client_id_text::from(*client_id),
                                               .secret_digest = is_public ? digest{} : digest_of(*secret),
                                               .name = std::move(request.name),
                                               .website = std::move(request.website),
@@ -103,7 +101,7 @@ template <application_store Store, random_source Random = system_random>
                                               .type = request.type},
                                              applications_per_user_max);
     if (!id) return id.error();
-    return registered_application{*id, client_id, *secret};
+    return registered_application{*id, *client_id, *secret};
 }
 
 /// Changes what users see of an application, and its redirect URLs. False if the owner has no such application. `request.type`

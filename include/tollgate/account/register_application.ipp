@@ -14,11 +14,10 @@ namespace tollgate::inline v0 {
 
 namespace detail {
 
-/// What is wrong with a URL of an application; empty if nothing is. http is allowed for programs on the user's machine
-/// only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
-[[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text) {
+/// What is wrong with a URL of an application, which was parsed from `text`; empty if nothing is. http is allowed for programs on the
+/// user's machine only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
+[[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text, const std::optional<http::url>& url) noexcept {
     if (!is_ascii(text)) return field_error::not_ascii;
-    const auto url = http::url::parse(text);
     if (!url) return field_error::malformed;
     if (url->has_final_dot) return field_error::malformed;  // normalizing would make it another origin
     const bool loopback = url->host == "localhost" ||
@@ -74,27 +73,27 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
     std::vector<field_fault> faults;
     constexpr std::string_view private_use = ", or one with a private-use scheme such as com.example.app:/callback,";
     const bool is_public = request.type == client_type::public_client;
-    const auto check_url = [&](std::string_view field, std::string_view text, bool fragment_allowed, std::size_t index) {
-        const bool allows_private_use = is_public && field == "redirect_url";
+    const auto check_url = [&](std::string_view field, std::string_view text, std::size_t index) {
+        const bool is_redirect = field == "redirect_url";
         const auto add = [&](std::string_view message, field_error kind = field_error::malformed) {
             faults.push_back({field, std::string{field}.append(message), kind, index});
         };
-        const auto fault = detail::fault_of_url(text);
+        const auto url = http::url::parse(text);
+        const auto fault = detail::fault_of_url(text, url);
         if (fault == field_error::insecure)
             return add(" must be https; http is allowed for loopback addresses only.", *fault);
         if (fault == field_error::not_ascii)
             return add(" must be ASCII: write an international domain name in its ASCII form (xn--...).", *fault);
         if (fault)
-            return add(" must be an absolute http or https URL" + std::string{allows_private_use ? private_use : ""} + " of at most " +
-                       std::to_string(limits::target_url_bytes_max) + " bytes.");
-        const auto url = http::url::parse(text);
+            return add(" must be an absolute http or https URL" + std::string{is_public && is_redirect ? private_use : ""} +
+                       " of at most " + std::to_string(limits::target_url_bytes_max) + " bytes.");
         if (url->has_user_info) add(" must not contain a user name or password.");
-        else if (url->has_fragment && !fragment_allowed) add(" must not have a fragment (#).");
+        else if (url->has_fragment && is_redirect) add(" must not have a fragment (#).");
     };
     if (!is_visible_line(request.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
                                       " bytes without control or invisible characters."});
-    check_url("website", request.website, true, 0);
+    check_url("website", request.website, 0);
     if (!request.description.empty() && !is_visible_line(request.description, limits::application_description_bytes_max))
         faults.push_back({"description",
                           "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
@@ -104,7 +103,7 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
                           field_error::too_many});
     for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
         const std::string& each = request.redirect_urls[i];
-        if (!is_public || !detail::is_private_use_url(each)) check_url("redirect_url", each, false, i);
+        if (!is_public || !detail::is_private_use_url(each)) check_url("redirect_url", each, i);
     }
     return faults;
 }

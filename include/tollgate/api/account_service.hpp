@@ -34,8 +34,8 @@ struct account_service_settings {
     /// The products with their events; the scopes follow from them: `{{"shop", {"order.paid", "order.shipped"}}}`.
     service_catalog services = {};
 
-    quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
-    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one
+    quota anonymous_quota = default_anonymous_quota;  ///< of one client address without credentials
+    quota user_quota = default_user_quota;            ///< of one user, unless the directory has another one
 
     /// Proxies that name their clients; the field is ignored if another peer sends it.
     std::vector<ip_network> trusted_proxies = {};
@@ -69,7 +69,7 @@ void take_policy_set(policy_set<Slots...>&);
 template <class Policies>
 concept is_policy_set = requires(Policies& policies) { service_detail::take_policy_set(policies); };
 
-/// `https://api.example.com` of `https://api.example.com/v1`.
+/// `https://api.example.com` of `https://api.example.com/v1`, as written.
 [[nodiscard]] inline std::string origin_of(std::string_view url) {
     const auto authority = url.find("://");
     if (authority == std::string_view::npos) return std::string{url};

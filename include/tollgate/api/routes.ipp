@@ -21,14 +21,14 @@ TOLLGATE_DECL route_table hook_routes() {
             read_of_service, endpoints::create_hook{},
             {.operation = "createHook",
              .summary = "Creates a webhook. Its signing secret is in the X-Hook-Secret response header.",
-             .success_status = 201,
+             .success_status = http::status::created,
              .success_body = shapes::created_hook,
              .success_field = "X-Hook-Secret",
              .request_body = shapes::new_hook}),
 
         on_delete<"/{service}/hooks/{hook}">(
             read_of_service, endpoints::delete_hook{},
-            {.operation = "deleteHook", .summary = "Deletes a webhook.", .success_status = 204}),
+            {.operation = "deleteHook", .summary = "Deletes a webhook.", .success_status = http::status::no_content}),
     };
 }
 

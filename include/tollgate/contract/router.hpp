@@ -58,7 +58,7 @@ struct route_match {
 
     /// Whether the path and the method are known.
     kind result = kind::unknown_path;
-    std::uint16_t route = 0;      ///< found: the row of the table; other_method: one of the rows that match the path
+    std::uint16_t route = 0;      ///< found: the row of the table; other_method: of the rows that match the path, the most literal
     std::uint8_t captured = 0;    ///< found, other_method: the number of the route's parameters
     method_set allowed;           ///< other_method: the methods that the path supports
     std::array<path_capture, limits::path_parameters_max> captures;  ///< left to right; the first `captured` have a value

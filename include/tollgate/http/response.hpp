@@ -18,6 +18,7 @@ namespace tollgate::inline v0::http {
 enum class status : std::uint16_t {
     ok = 200,
     created = 201,
+    accepted = 202,
     no_content = 204,
     found = 302,
     see_other = 303,
@@ -50,6 +51,7 @@ enum class status : std::uint16_t {
     switch (s) {
         case status::ok: return "OK";
         case status::created: return "Created";
+        case status::accepted: return "Accepted";
         case status::no_content: return "No Content";
         case status::found: return "Found";
         case status::see_other: return "See Other";

@@ -98,7 +98,7 @@ public:
 
     /// Passes a request to the handler of its mount.
     void handle(const request& request, response& response) noexcept {
-        with_fitting(request, mounts_, [&](auto& target) { target.handle(request, response); });
+        with_fitting(request, [&](auto& target) { target.handle(request, response); });
     }
 
     /// Passes a refusal to the last handler.
@@ -110,13 +110,13 @@ public:
     [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
                                       thread_kind thread) noexcept {
         handle_step step{};
-        with_fitting(request, mounts_, [&](auto& target) { step = http::advance(target, request, response, state, thread); });
+        with_fitting(request, [&](auto& target) { step = http::advance(target, request, response, state, thread); });
         return step;
     }
 
 private:
     template <class Use>
-    static void with_fitting(const request& request, auto& mounts, Use use) noexcept {
+    void with_fitting(const request& request, Use use) noexcept {
         const auto try_one = [&](auto& each) {
             const bool fits = detail::is_for_host(request, each.host) &&
                               std::any_of(each.prefixes.begin(), each.prefixes.end(), [&](const std::string& prefix) {
@@ -125,8 +125,8 @@ private:
             if (fits) use(each.target);
             return fits;
         };
-        const bool found = std::apply([&](auto&... each) { return (try_one(each) || ...); }, mounts);
-        if (!found) use(std::get<sizeof...(H) - 1>(mounts).target);
+        const bool found = std::apply([&](auto&... each) { return (try_one(each) || ...); }, mounts_);
+        if (!found) use(std::get<sizeof...(H) - 1>(mounts_).target);
     }
 
     std::tuple<mount<H>...> mounts_;

@@ -58,13 +58,8 @@ struct redis_limiter::state {
 };
 
 inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
-    const detail::bounded_quota bound{allowed};
-    if (leased) {
-        const std::int64_t at = boot_time();
-        if (const auto decision = leased->try_take(key, bound, at)) return *decision;
-        return take_leased(key, allowed, now, at);
-    }
-    const redis::window_request one{key, bound, 1};
+    if (leased) return take_leased(key, allowed, now, boot_time());
+    const redis::window_request one{key, detail::bounded_quota{allowed}, 1};
     const auto [outcome, reply] = client.send(nullptr, one);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
     return to_decision(one, reply, reply.granted > 0);

@@ -5,6 +5,7 @@
 #include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/manual/documentation.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 
 #include <utility>
 
@@ -54,26 +55,19 @@ TOLLGATE_DECL void api_documentation::handle(const http::request& request, http:
 
 TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response,
                                              const http::unique_id& generated) const noexcept {
-    try {
+    pipeline::write_or_status(response, http::status::internal_server_error, [&] {
         answer(request, response);
         http::add_request_id(response, http::request_id_of(request, generated));
-    } catch (...) {
-        // Only a failed allocation throws here: respond with the status alone.
-        response.clear();
-        response.set_status(http::status::internal_server_error);
-    }
+    });
 }
 
 TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& response) const noexcept {
-    try {
+    pipeline::write_or_status(response, refused.status, [&] {
         response.set_status(refused.status);
         response.add_prepared_lines(manual::plain_field_lines);
         http::add_request_id(response, http::unique_id::make().view());
         response.body().append(refused.reason).append("\n");
-    } catch (...) {
-        response.clear();
-        response.set_status(refused.status);
-    }
+    });
 }
 
 TOLLGATE_DECL void api_documentation::answer(const http::request& request, http::response& response) const {

@@ -26,6 +26,10 @@ struct quota {
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
 };
 
+/// The defaults: of one client address without credentials, and of one user.
+inline constexpr quota default_anonymous_quota{60, std::chrono::hours{1}};
+inline constexpr quota default_user_quota{1000, std::chrono::hours{24}};
+
 /// What a limit is counted by.
 enum class limit_kind : std::uint8_t { user, address };
 

@@ -98,7 +98,7 @@ public:
         auto& start = state.get<pipeline::request_start>();
         if (start.at == instant{}) start = pipeline::start_request(policies_);
         auto step = http::handle_step::done;
-        guard(request, response, start, [&](oauth::request_context& context) {
+        guard(request, response, start, [&](oauth::request_state& context) {
             step = next_step(request, context, state, thread);
             if (step == http::handle_step::done) answer(request, context, response);
         });
@@ -140,7 +140,7 @@ private:
     template <class Act>
     void guard(const http::request& request, http::response& response, const pipeline::request_start& start, Act act) noexcept {
         if constexpr (fits) {
-            oauth::request_context context;
+            oauth::request_state context;
             context.start = start;
             const auto read_and_act = [&] {
                 context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
@@ -152,7 +152,7 @@ private:
         }
     }
     /// What a request needs before its answer, or `done`. Throws `std::bad_alloc`.
-    [[nodiscard]] http::handle_step next_step(const http::request& request, const oauth::request_context& context,
+    [[nodiscard]] http::handle_step next_step(const http::request& request, const oauth::request_state& context,
                                               http::handler_state& state, http::thread_kind thread) const {
         const auto endpoint = context.endpoint;
         const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
@@ -162,19 +162,19 @@ private:
         state.set_waits_for(work_of(endpoint, posts));
         return http::handle_step::needs_worker;
     }
-    void answer(const http::request& request, oauth::request_context& context, http::response& response);
-    void dispatch(const http::request& request, oauth::request_context& context, http::response& response);
-    void answer_page(const http::request& request, oauth::request_context& context, http::response& response);
+    void answer(const http::request& request, oauth::request_state& context, http::response& response);
+    void dispatch(const http::request& request, oauth::request_state& context, http::response& response);
+    void answer_page(const http::request& request, oauth::request_state& context, http::response& response);
     void redirect_to_language(const http::request& request,
                               const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const;
     [[nodiscard]] const web::page_language& language_of(const http::request& request) const;
     void answer_not_found(const http::request& request, http::response& response) const;
-    void answer_internal_error(const error& failure, const http::request& request, oauth::request_context& context,
+    void answer_internal_error(const error& failure, const http::request& request, oauth::request_state& context,
                                http::response& response);
-    void finish(const http::request& request, const oauth::request_context& context, http::response& response);
+    void finish(const http::request& request, const oauth::request_state& context, http::response& response);
 
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request,
-                                                             const oauth::request_context& context) noexcept {
+                                                             const oauth::request_state& context) noexcept {
         return {context.start, request, context.client, oauth::route_of(context.endpoint)};
     }
 
@@ -196,7 +196,7 @@ private:
     /// Whether a request is refused regardless of its body. A form for a page is refused if its path names no language, or if it is
     /// from another site, of another type, or one too many; a client's request, if its Authorization field cannot be valid or its
     /// body is of another type.
-    [[nodiscard]] bool is_refused_by_head(const http::request& request, const oauth::request_context& context) const {
+    [[nodiscard]] bool is_refused_by_head(const http::request& request, const oauth::request_state& context) const {
         if (!oauth::is_page(context.endpoint)) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
         const auto page = pages_.find(request.target.path);
         if (!page || page->language == nullptr) return true;
@@ -209,7 +209,7 @@ private:
     }
 
     /// Whether the response is a page, which carries no limit fields.
-    [[nodiscard]] bool is_page(const http::request& request, const oauth::request_context& context) const noexcept {
+    [[nodiscard]] bool is_page(const http::request& request, const oauth::request_state& context) const noexcept {
         return oauth::is_page(context.endpoint) ||
                (context.endpoint == oauth::endpoint::none && paths_.is_page_path(request.target.path));
     }
@@ -221,7 +221,7 @@ private:
     web::page_renderer<web::fitting_theme<Theme>> pages_;
     oauth::paths paths_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
-    window_limiter use_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // users stand for grants and device codes
+    window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of refreshes and of polls
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string docs_url_;
     std::string metadata_;
@@ -229,23 +229,23 @@ private:
 
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::answer(const http::request& request,
-                                                                    oauth::request_context& context,
+                                                                    oauth::request_state& context,
                                                                     http::response& response) {
     if (has_user_agent(request)) {
         dispatch(request, context, response);
     } else {
         context.window =
             policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now());
-        oauth::write_missing_user_agent(response, context, docs_url_);
+        oauth::write_missing_user_agent(response, *context.window, context.now(), docs_url_);
     }
     finish(request, context, response);
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http::request& request,
-                                                                      oauth::request_context& context,
+                                                                      oauth::request_state& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, use_limiter_, device_limiter_, docs_url_,
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_, docs_url_,
                                                                        observed(request, context)};
     const auto is_active = [&](user_id user) -> result<bool> {
         if constexpr (knows_active_users)
@@ -269,7 +269,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http
 
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::answer_page(const http::request& request,
-                                                                         oauth::request_context& context,
+                                                                         oauth::request_state& context,
                                                                          http::response& response) {
     const auto pages = pages_.in(language_of(request));
     const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now());
@@ -337,7 +337,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::answer_not_found(co
 
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::request& request,
-                                                                    const oauth::request_context& context,
+                                                                    const oauth::request_state& context,
                                                                     http::response& response) {
     auto& limiter = policy(policies_.limiter);
     const auto key = limit_key::of(context.client);
@@ -354,13 +354,17 @@ void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::answer_internal_error(const error& failure,
                                                                                    const http::request& request,
-                                                                                   oauth::request_context& context,
+                                                                                   oauth::request_state& context,
                                                                                    http::response& response) {
     observed(request, context).report(policies_, failure);
     response.clear();
     if (is_page(request, context))
         pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
     else oauth::write_server_error(response, failure, docs_url_);
+    // Without waiting: a step that must not wait may have failed.
+    if (!context.window && !is_page(request, context))
+        context.window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(context.client),
+                                                  settings_.anonymous_quota, context.now());
     finish(request, context, response);
 }
 
@@ -368,7 +372,7 @@ template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
     guard(request, response, pipeline::start_request(policies_),
-          [&](oauth::request_context& context) { answer(request, context, response); });
+          [&](oauth::request_state& context) { answer(request, context, response); });
 }
 
 template <class Store, class Sessions, class Policies, class Theme>

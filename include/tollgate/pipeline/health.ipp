@@ -131,7 +131,7 @@ TOLLGATE_DECL std::vector<std::string> health::failing() const {
 }
 
 TOLLGATE_DECL void health::handle(const http::request& request, http::response& response) const noexcept {
-    try {
+    pipeline::write_or_status(response, http::status::internal_server_error, [&] {
         if (!http::is_read(request.method)) {
             http::refuse_method(request, response, "GET, HEAD, OPTIONS");
             return;
@@ -152,10 +152,7 @@ TOLLGATE_DECL void health::handle(const http::request& request, http::response& 
             }
         }
         json.end_object();
-    } catch (...) {
-        response.clear();
-        response.set_status(http::status::internal_server_error);
-    }
+    });
 }
 
 TOLLGATE_DECL void health::handle(const http::refusal& refused, http::response& response) const noexcept {

@@ -24,7 +24,7 @@ namespace tollgate::inline v0::pipeline {
 /// thread that read the request as long as it does not have to wait. If it must wait for a store, the directory or the
 /// limiter, it names which (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues
 /// at that stage; nothing is done twice. The worker waits for nothing else: a stage that must wait for another one
-/// returns `needs_worker` again.
+/// returns `needs_worker` again. Only the endpoint, the last one, may wait for several.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_settings& settings;
@@ -80,7 +80,6 @@ struct judge {
                     return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
-                relocate_captures(request, state);
                 if (const auto rejected =
                         check_body(request, routes[state.route->route].reads_body, routes[state.route->route].body_bytes_max))
                     return reject(*rejected, request, response, state);
@@ -179,7 +178,8 @@ private:
         switch (rejection.status) {
             case http::status::forbidden:
                 if (state.user_agent_accepted)  // so the scopes do not suffice
-                    add_insufficient_scope(response, required_scope(routes[state.route->route].access, state.route_service));
+                    add_insufficient_scope(response, policies.authenticators,
+                                           required_scope(routes[state.route->route].access, state.route_service));
                 break;
             case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
             case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
@@ -200,6 +200,7 @@ private:
                                        http::thread_kind thread) const {
         const route& found = routes[state.route->route];
         const bool may_block = http::handler_blocks<Users>() || (http::handler_blocks<Store>() && found.work != http::work_kind::users);
+        relocate_captures(request, state);
         api_call call{context, request, response, caller_of(state), state.client, state.now};
         result<void> done;
         if (may_block && thread == http::thread_kind::io) {

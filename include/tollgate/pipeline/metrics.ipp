@@ -3,6 +3,7 @@
 #include <tollgate/pipeline/metrics.hpp>
 
 #include <tollgate/pipeline/detail/affected_callers.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 
 #include <dirent.h>
 #include <sys/resource.h>
@@ -87,7 +88,8 @@ struct shard {
     };
     std::array<route_counts, routes_max + 1> routes{};  // the last: all others
     std::array<counter, statuses_max> refusals{};
-    std::array<counter, static_cast<std::size_t>(error_kind::internal) + 1> problems{};
+    counter unavailable{};  // problems of this kind
+    counter internal{};     // all other problems
 };
 
 inline constexpr std::size_t shards_max = 8;  // 50 KB each, if used
@@ -130,14 +132,6 @@ inline std::string_view refusal_kind(std::size_t place) noexcept {
         case 431: return "too_large";
         case 421: return "other_host";
         case 503: return "overload";
-        default: return "other";
-    }
-}
-
-inline std::string_view kind_text(std::size_t kind) noexcept {
-    switch (static_cast<error_kind>(kind)) {
-        case error_kind::unavailable: return "unavailable";
-        case error_kind::internal: return "internal";
         default: return "other";
     }
 }
@@ -283,7 +277,8 @@ TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexc
 }
 
 TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexcept {
-    if (auto* const shard = impl_->own_shard()) metrics_detail::add(shard->problems[static_cast<std::size_t>(record.error.kind)]);
+    auto* const shard = impl_->own_shard();
+    if (shard != nullptr) metrics_detail::add(record.error.kind == error_kind::unavailable ? shard->unavailable : shard->internal);
 }
 
 TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noexcept {
@@ -373,12 +368,13 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
         to.sample(count, {{"kind", kind}});
     }
     to.counter("tollgate_problems_total", "Server failures, in requests and deliveries.");
-    for (const error_kind kind : {error_kind::unavailable, error_kind::internal}) {
-        const auto place = static_cast<std::size_t>(kind);
+    const auto sum = [&](metrics_detail::counter shard::*counter) {
         std::uint64_t count = 0;
-        each_shard([&](const shard& each) { count += each.problems[place].load(std::memory_order_relaxed); });
-        to.sample(count, {{"kind", metrics_detail::kind_text(place)}});
-    }
+        each_shard([&](const shard& each) { count += (each.*counter).load(std::memory_order_relaxed); });
+        return count;
+    };
+    to.sample(sum(&shard::unavailable), {{"kind", "unavailable"}});
+    to.sample(sum(&shard::internal), {{"kind", "internal"}});
 }
 
 inline void metrics::impl::write_affected(metrics_writer& to) {
@@ -439,17 +435,14 @@ TOLLGATE_DECL std::string metrics::report() const {
 }
 
 TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
-    try {
+    pipeline::write_or_status(response, http::status::internal_server_error, [&] {
         if (!http::is_read(request.method)) {
             http::refuse_method(request, response, "GET, HEAD, OPTIONS");
             return;
         }
         response.add("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
         response.body() = report();
-    } catch (...) {
-        response.clear();
-        response.set_status(http::status::internal_server_error);
-    }
+    });
 }
 
 TOLLGATE_DECL void metrics::handle(const http::refusal& refused, http::response& response) const noexcept {

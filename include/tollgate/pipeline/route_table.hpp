@@ -83,9 +83,10 @@ struct integer_parameter {
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
         const auto digits = text.substr(is_negative ? 1 : 0);
-        const auto value = parse_decimal(digits);
-        if (!value || *value > INT64_MAX || (is_negative && *value == 0)) return std::nullopt;
-        const auto number = is_negative ? -static_cast<std::int64_t>(*value) : static_cast<std::int64_t>(*value);
+        const std::optional<std::uint64_t> value = parse_decimal(digits);
+        constexpr auto positive_max = static_cast<std::uint64_t>(INT64_MAX);
+        if (!value || *value > (is_negative ? positive_max + 1 : positive_max) || (is_negative && *value == 0)) return std::nullopt;
+        const auto number = static_cast<std::int64_t>(is_negative ? 0 - *value : *value);
         return number < Min || number > Max ? std::nullopt : std::optional{number};
     }
     /// Optional in a `query_parameter`. The error says: `page in the query must be an integer from 1 to 1000.`
@@ -232,10 +233,11 @@ struct query_reader {
         if (!text) return failure = std::move(text).error(), false;
         if (!*text) return true;
         value = query_parameter<Name>::parse(**text);
-        if (!value) failure = bad_query_parameter(Name.view(), {});
+        if (value) return true;
         if constexpr (requires { query_parameter<Name>::expected(); })
-            if (!value) failure = bad_query_parameter(Name.view(), query_parameter<Name>::expected());
-        return value.has_value();
+            failure = bad_query_parameter(Name.view(), query_parameter<Name>::expected());
+        else failure = bad_query_parameter(Name.view(), {});
+        return false;
     }
 };
 
@@ -253,6 +255,9 @@ template <class Endpoint, class... Readers>
 [[nodiscard]] route make_endpoint_row(http::method method, std::string_view path, access_rule access, Endpoint endpoint,
                                       const route_notes& notes) {
     using caller = endpoint_caller<Endpoint, Readers...>;
+    static_assert(!needs_hooks<Endpoint>() || work_of<Endpoint>(http::method::get) != http::work_kind::users,
+                  "tollgate: an endpoint that needs hooks waits for the store: its `work` is not `users`; "
+                  "read tollgate/pipeline/route_table.hpp");
     static_assert(caller::fits,
                   "tollgate: an endpoint takes `auto& call`, one parameter for each name in braces of its path, and one "
                   "`const std::optional<...>&` for each of its query, and returns result<void>; read tollgate/pipeline/route_table.hpp");

@@ -205,3 +205,31 @@ TEST_CASE("scopes are enforced", "[api][scopes]") {
         CHECK(response.body().find("/docs/scopes/") != std::string::npos);
     }
 }
+
+namespace {
+
+template <const auto& Challenge>
+struct one_caller {
+    static constexpr std::string_view challenge{Challenge};
+    static constexpr std::string_view scheme = challenge.substr(0, challenge.find(' '));
+    result<std::optional<caller>> identify(std::string_view, auto&, instant) const {
+        return std::optional{caller{ann, *scope_set::parse("itemplatform"), credential_kind::other, {}}};
+    }
+};
+constexpr char own_bearer[] = "Bearer realm=\"shop\"", own_scheme[] = "Till realm=\"shop\"";
+
+}  // namespace
+
+TEST_CASE("an insufficient scope has the challenge of the Bearer authenticator, if there is one", "[api][scopes]") {
+    auto shop = make_shop();
+    const auto challenges_of = [&](auto authenticator, const char* credentials) {
+        account_api api{shop_settings(), shop.users, shop.store, default_policies().with_authenticators(authenticator), account_routes()};
+        http::response response;
+        api.handle(test_request{method::get, "/v1/user/balance"}.field("Authorization", credentials).view(), response);
+        CHECK(response.status() == status::forbidden);
+        return challenges(response);
+    };
+    CHECK(challenges_of(one_caller<own_bearer>{}, "Bearer 1") ==
+          "Bearer realm=\"shop\", error=\"insufficient_scope\", scope=\"user:balance\"\n");
+    CHECK(challenges_of(one_caller<own_scheme>{}, "Till 1").empty());
+}

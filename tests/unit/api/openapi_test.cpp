@@ -234,7 +234,7 @@ TEST_CASE("own routes are described like built-in ones") {
     const auto routes = account_routes() +
                         route_table{on_put<"/{service}/{account}/labels/{label}">(
                             write_of_service, [](auto&, const service&, account_id, std::string_view) -> result<void> { return {}; },
-                            {.operation = "putLabel", .summary = "Says \"so\".", .success_status = 204})};
+                            {.operation = "putLabel", .summary = "Says \"so\".", .success_status = http::status::no_content})};
     const auto document = json::parse(make_openapi(shop_settings(), routes));
     check_document(document);
     const auto& put = document["paths"]["/{service}/{account}/labels/{label}"]["put"];
@@ -252,4 +252,9 @@ TEST_CASE("an API without services has a document") {
     CHECK(document["info"]["version"] == "v2");
     CHECK_FALSE(document["paths"]["/{service}/accounts"]["get"]["parameters"][0]["schema"].contains("enum"));
     CHECK(document["paths"]["/{service}/accounts"]["get"]["security"].empty());
+
+    for (const auto& [base_url, version] : {std::pair{"http://127.0.0.1:8080/api/v2/", "v2"}, std::pair{"https://api.example.com", "v1"}}) {
+        settings.base_url = base_url;
+        CHECK(json::parse(make_openapi(settings, account_routes()))["info"]["version"] == version);
+    }
 }

@@ -27,7 +27,6 @@ const std::vector<std::pair<std::string, field_id>> known = {
     {"Forwarded", field_id::forwarded},
     {"Cookie", field_id::cookie},
     {"Origin", field_id::origin},
-    {"Referer", field_id::referer},
     {"X-Request-Id", field_id::x_request_id},
     {"traceparent", field_id::traceparent},
 };

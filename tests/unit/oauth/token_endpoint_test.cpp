@@ -458,6 +458,15 @@ TEST_CASE("an encoded body is refused with Accept-Encoding: identity", "[oauth][
         CHECK(response.body().find("Content-Encoding") != std::string::npos);
         CHECK(shop.handle(test_request{method::post, path}.field("Content-Encoding", "identity").body("", "")).status() ==
               status::unauthorized);
+
+        const auto with_another_fault = shop.handle(test_request{method::post, path}
+                                                        .field("Authorization", "Basic YTpi")
+                                                        .field("Authorization", "Basic YTpi")
+                                                        .field("Content-Encoding", "gzip")
+                                                        .body("\x1f\x8b", "application/x-www-form-urlencoded"));
+        check_failure(with_another_fault, status::bad_request, "invalid_request");
+        CHECK(with_another_fault.find("Accept-Encoding").empty());
+        CHECK(with_another_fault.body().find("Authorization") != std::string::npos);
     }
 }
 

@@ -267,13 +267,40 @@ TEST_CASE("an endpoint with query parameters can respond from a cache, and a ref
     }
 }
 
+TEST_CASE("an endpoint that has waited reads the path where it is now", "[pipeline][route_table]") {
+    shop_directory users;
+    slow_store store;
+    std::string read;
+    const auto note = [&read](auto&, const item_code& code) -> result<void> {
+        read = code.letters;
+        return {};
+    };
+    account_api api{shop_settings(), users, store, route_table{on_get<"/items/{code}">(open_to_all, note)}};
+    std::string path = "/v1/items/ABC";
+    const std::string moved_path = path;
+    http::request request;
+    request.peer = ip_address::v4(192, 0, 2, 1);
+    request.fields.add("User-Agent", "test");
+    request.target = http::target::from(path);
+    http::response response;
+    http::handler_state state;
+    REQUIRE(api.advance(request, response, state, http::thread_kind::io) == http::handle_step::needs_worker);
+
+    path.assign(path.size(), 'X');
+    request.target = http::target::from(moved_path);
+    REQUIRE(api.advance(request, response, state, http::thread_kind::worker) == http::handle_step::done);
+    CHECK(response.status() == status::ok);
+    CHECK(read == "ABC");
+}
+
 TEST_CASE("an integer parameter has one spelling and its bounds", "[pipeline][route_table]") {
     using any = integer_parameter<(std::numeric_limits<std::int64_t>::min)(), (std::numeric_limits<std::int64_t>::max)()>;
     CHECK(any::parse("0") == 0);
     CHECK(any::parse("-5") == -5);
     CHECK(any::parse("9223372036854775807") == (std::numeric_limits<std::int64_t>::max)());
     CHECK(any::parse("-9223372036854775807") == -(std::numeric_limits<std::int64_t>::max)());
-    for (const char* bad : {"", "-", "+1", "01", "-0", "-01", "1.0", "1 ", " 1", "0x1", "9223372036854775808", "99999999999999999999"}) {
+    CHECK(any::parse("-9223372036854775808") == (std::numeric_limits<std::int64_t>::min)());
+    for (const char* bad : {"", "-", "+1", "01", "-0", "-01", "1.0", "1 ", " 1", "0x1", "9223372036854775808", "-9223372036854775809", "99999999999999999999"}) {
         CAPTURE(bad);
         CHECK_FALSE(any::parse(bad));
     }

@@ -76,6 +76,25 @@ TEST_CASE("for another method the allowed ones are returned", "[policy][router]"
     CHECK(built().find(method::other, "/user/balance").result == route_match::kind::other_method);
 }
 
+TEST_CASE("for another method the route is the one with the most literals", "[policy][router]") {
+    const std::vector<route_pattern> overlapping{{method::get, "/{service}/accounts"},
+                                                 {method::get, "/status/accounts"},
+                                                 {method::post, "/{service}/{kind}"}};
+    segment_router router;
+    router.build(overlapping);
+    const auto match = router.find(method::options, "/status/accounts");
+    REQUIRE(match.result == route_match::kind::other_method);
+    CHECK(match.route == 1);
+    CHECK(match.captured == 0);
+    CHECK(match.allowed.contains(method::get));
+    CHECK(match.allowed.contains(method::post));
+
+    const auto with_method = router.find(method::post, "/status/accounts");
+    REQUIRE(with_method.result == route_match::kind::found);
+    CHECK(with_method.route == 2);
+    CHECK(captures(with_method) == std::vector<std::string>{"status", "accounts"});
+}
+
 TEST_CASE("an empty table knows no path", "[policy][router]") {
     segment_router none;
     none.build({});

@@ -20,5 +20,12 @@ template <random_source Random>
     return secret;
 }
 
+/// A new public id; empty if the random source fails.
+template <random_source Random>
+[[nodiscard]] std::optional<public_id> new_public_id(public_id_kind kind, const Random& random) {
+    std::array<std::byte, 16> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    return make_public_id(kind, bytes);
+}
 
 }  // namespace tollgate

@@ -5,6 +5,7 @@
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
+#include <tollgate/http/url.hpp>
 
 #include <algorithm>
 #include <array>
@@ -95,9 +96,10 @@ private:
     http::json_writer json_;
 };
 
-/// `v1` of `https://api.example.com/v1`.
-[[nodiscard]] inline std::string_view version_of(std::string_view base_url) noexcept {
-    return base_url.substr(base_url.rfind('/') + 1);
+/// `v1` of `https://api.example.com/v1`, and of a URL without a path.
+[[nodiscard]] inline std::string version_of(std::string_view base_url) {
+    const std::string path = http::url::root(base_url).path;
+    return path.empty() ? "v1" : path.substr(path.rfind('/') + 1);
 }
 
 /// In words, because the scope of a service's route depends on the requested path.
@@ -228,8 +230,8 @@ inline void document::write_request_body(const route& route) {
 
 inline void document::write_responses(const route& route) {
     json_.member("responses").begin_object();
-    json_.member_named(std::to_string(route.notes.success_status)).begin_object();
-    json_.member("description").string(http::to_reason(static_cast<http::status>(route.notes.success_status)));
+    json_.member_named(std::to_string(http::to_number(route.notes.success_status))).begin_object();
+    json_.member("description").string(http::to_reason(route.notes.success_status));
     json_.member("headers").begin_object();
     write_rate_limit_fields();
     if (!route.notes.success_field.empty()) {

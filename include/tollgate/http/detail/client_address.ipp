@@ -152,12 +152,13 @@ inline ip_address right_most_untrusted(const forwarded_hops& hops, ip_address ho
 TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<const ip_network> trusted,
                                            forwarding_field named_by) noexcept {
     if (!is_trusted(request.peer, trusted)) return request.peer;
+    const bool is_standard = named_by == forwarding_field::forwarded;
+    const field_id read = is_standard ? field_id::forwarded : field_id::x_forwarded_for;
     forwarded_hops hops;
     for (const field& line : request.fields) {
-        if (named_by == forwarding_field::forwarded && ascii_iequals(line.name, "forwarded"))
-            add_forwarded_line(line.value, hops);
-        else if (named_by == forwarding_field::x_forwarded_for && ascii_iequals(line.name, "x-forwarded-for"))
-            add_x_forwarded_for_line(line.value, hops);
+        if (to_field_id(line.name) != read) continue;
+        if (is_standard) add_forwarded_line(line.value, hops);
+        else add_x_forwarded_for_line(line.value, hops);
     }
     return right_most_untrusted(hops, request.peer, trusted);
 }

@@ -32,7 +32,6 @@ enum class field_id : std::uint8_t {
     forwarded,
     cookie,
     origin,
-    referer,
     x_request_id,
     traceparent,
     count_,  ///< the number of ids; not a field
@@ -148,7 +147,6 @@ constexpr field_id to_field_id(std::string_view name) noexcept {
     switch (name.size()) {
         case 4: return is<"host">(name) ? host : other;
         case 6: return is<"cookie">(name) ? cookie : is<"origin">(name) ? origin : is<"expect">(name) ? expect : other;
-        case 7: return is<"referer">(name) ? referer : other;
         case 9: return is<"forwarded">(name) ? forwarded : other;
         case 10: return is<"user-agent">(name) ? user_agent : is<"connection">(name) ? connection : other;
         case 11: return is<"traceparent">(name) ? traceparent : other;

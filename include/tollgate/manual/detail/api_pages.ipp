@@ -404,8 +404,8 @@ TOLLGATE_DECL void page_writer::write_operation(const route& route) {
 <dl class="facts"><dt>Requires</dt><dd>)",
               anchor_of(route), lower_case(method), method, route.path, route.notes.summary);
     write_access(route.access);
-    html_.add("</dd><dt>Returns</dt><dd>{} {}", route.notes.success_status,
-              http::to_reason(static_cast<http::status>(route.notes.success_status)));
+    html_.add("</dd><dt>Returns</dt><dd>{} {}", http::to_number(route.notes.success_status),
+              http::to_reason(route.notes.success_status));
     if (!route.notes.success_field.empty()) html_.add(", with <code>{}</code>", route.notes.success_field);
     html_.add("</dd></dl>\n");
     write_parameters(route);
@@ -472,8 +472,8 @@ TOLLGATE_DECL void page_writer::write_example(const route& route) {
     if (notes.success_body.example.empty()) return;
     html_.add(R"(<pre class="answer" tabindex="0"><code>)");
     if (!notes.success_field.empty())
-        html_.add("HTTP/1.1 {} {}\n{}: ...\n\n", notes.success_status,
-                  http::to_reason(static_cast<http::status>(notes.success_status)), notes.success_field);
+        html_.add("HTTP/1.1 {} {}\n{}: ...\n\n", http::to_number(notes.success_status), http::to_reason(notes.success_status),
+                  notes.success_field);
     html_.add("{}</code></pre>\n", fill_example(notes.success_body, settings_.services));
 }
 

@@ -42,7 +42,7 @@ struct authorization_page {
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
-    void answer(const http::request& request, request_context& context, http::response& response) const {
+    void answer(const http::request& request, request_state& context, http::response& response) const {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
@@ -64,12 +64,11 @@ struct authorization_page {
 private:
     /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
     /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
-    void answer_redirect_failure(const http::request& request, request_context& context, http::response& response,
+    void answer_redirect_failure(const http::request& request, request_state& context, http::response& response,
                                  const redirect_failure& failed) const {
-        const auto found = sessions.session_of(request, context.now());
+        const auto found = find_session(request, context);
         if (!found) return answer_error_page(found.error(), response);
         if (*found) {
-            context.user = caller_on_page((*found)->user);
             return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         }
         // Forms of this site carry valid parameters only.
@@ -83,7 +82,7 @@ private:
         const http::request& request;
         const parameters& sent;
         const authorization_request& authorization;
-        request_context& context;
+        request_state& context;
         http::response& response;
 
         [[nodiscard]] bool on_one_page() const noexcept { return context.endpoint == endpoint::one_page; }
@@ -112,22 +111,17 @@ private:
         return {};
     }
 
-    /// The session, if any; also empty after an error, which has been answered.
-    [[nodiscard]] std::optional<session> find_session(const authorization_call& call, bool& answered) const {
-        auto found = sessions.session_of(call.request, call.context.now());
-        answered = !found;
-        if (!found) {
-            answer_error_page(found.error(), call.response);
-            return std::nullopt;
-        }
-        if (*found) call.context.user = caller_on_page((*found)->user);
-        return std::move(*found);
+    /// The session, if any. Its user is noted in `context`.
+    [[nodiscard]] result<std::optional<session>> find_session(const http::request& request, request_state& context) const {
+        auto found = sessions.session_of(request, context.now());
+        if (found && *found) context.user = caller_on_page((*found)->user);
+        return found;
     }
 
     void handle_get(const authorization_call& call) const {
-        bool answered = false;
-        const auto session = find_session(call, answered);
-        if (answered) return;
+        const auto found = find_session(call.request, call.context);
+        if (!found) return answer_error_page(found.error(), call.response);
+        const auto& session = *found;
         if (!session) return request_sign_in(call);
         if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *session);
 
@@ -163,9 +157,9 @@ private:
         if constexpr (signs_in)
             if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
-        bool answered = false;
-        const auto session = find_session(call, answered);
-        if (answered) return;
+        const auto found = find_session(call.request, call.context);
+        if (!found) return answer_error_page(found.error(), call.response);
+        const auto& session = *found;
         if (!session) return redirect_to_page(sign_in_url(call), call.response);
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");

@@ -67,14 +67,9 @@ template <application_store Applications>
     return judge_request_of(std::move(**client), sent, services);
 }
 
-struct form_parameter {
-    std::string name;
-    std::string value;
-};
-
 /// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
 /// normalize line ends in forms, so a state with control characters is sent percent-encoded as `encoded_state`.
-[[nodiscard]] TOLLGATE_DECL std::vector<form_parameter> form_parameters(const authorization_request& request);
+[[nodiscard]] TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request);
 
 /// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
 [[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);

@@ -86,8 +86,8 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
                                  .code_challenge = sent.find("code_challenge")};
 }
 
-TOLLGATE_DECL std::vector<form_parameter> form_parameters(const authorization_request& request) {
-    std::vector<form_parameter> all{{"response_type", "code"},
+TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request) {
+    std::vector<http::form_member> all{{"response_type", "code"},
                                     {"client_id", std::string{request.client.client_id.view()}},
                                     {"scope", std::string{request.scopes.text()}}};
     if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});

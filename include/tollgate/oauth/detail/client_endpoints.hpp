@@ -68,20 +68,23 @@ struct client_request {
     client_credentials credentials;
 };
 
-/// A failure for a malformed body, a repeated parameter, and contradictory credentials.
-[[nodiscard]] TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& request);
+/// A request that cannot be read, and the status of its response.
+struct refused_request {
+    failure reason;
+    http::status status = http::status::bad_request;
+};
+
+/// Refuses a malformed body, a repeated parameter, and contradictory credentials.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request);
 
 /// Whether this is a refresh with a well-formed token.
 [[nodiscard]] TOLLGATE_DECL bool is_refresh(const parameters& sent);
 
 /// 401, or 429 if the address has used up its window (RFC 6749 section 5.2). The challenge is sent only to clients that
 /// used the Authorization field.
-TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
+TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_state& context,
                                          http::response& response, std::string_view docs_url);
 
-/// The keys by which the polls of a device and the refreshes of a grant are counted.
-[[nodiscard]] TOLLGATE_DECL limit_key key_of_secret(std::string_view secret);
-[[nodiscard]] TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user);
 TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
                                    std::string_view description);
 
@@ -95,14 +98,14 @@ struct client_endpoints {
     const oauth_settings& settings;
     Store& store;
     Policies& policies;
-    window_limiter& use_limiter;  ///< its users stand for grants and for device codes
+    window_limiter& grant_limiter;  ///< of refreshes and of polls
     window_limiter& device_limiter;
     std::string_view docs_url;
     pipeline::observed_request observed;
 
     /// `is_active(user)`: whether a user may have tokens, `result<bool>`.
     template <class IsActive>
-    void answer_token(const http::request& request, request_context& context, http::response& response,
+    void answer_token(const http::request& request, request_state& context, http::response& response,
                       const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
@@ -114,9 +117,9 @@ struct client_endpoints {
         if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
         const auto& issued = std::get<token_response>(*judged);
         if (issued.new_user) {
-            const auto may_keep = keep_of_active_user(read->client.id, issued, is_active);
-            if (!may_keep) return answer_error(may_keep.error(), response);
-            if (!*may_keep) return fail({error_code::invalid_grant, "The user's account is disabled."}, response);
+            const auto revoked = revoke_if_disabled(read->client.id, issued, is_active);
+            if (!revoked) return answer_error(revoked.error(), response);
+            if (*revoked) return fail({error_code::invalid_grant, "The user's account is disabled."}, response);
         }
         write_tokens(response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
@@ -124,7 +127,7 @@ struct client_endpoints {
     }
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1).
-    void answer_revocation(const http::request& request, request_context& context, http::response& response) const {
+    void answer_revocation(const http::request& request, request_state& context, http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::revocation);
         if (!read) return;
         const auto token = read->sent.find("token");
@@ -145,7 +148,7 @@ struct client_endpoints {
     /// resource server.
     /// `is_active(user)`: whether the tokens of a user count, `result<bool>`.
     template <class IsActive>
-    void answer_introspection(const http::request& request, request_context& context, http::response& response,
+    void answer_introspection(const http::request& request, request_state& context, http::response& response,
                               const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::introspection);
         if (!read) return;
@@ -165,7 +168,7 @@ struct client_endpoints {
     }
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
-    void answer_device_authorization(const http::request& request, request_context& context,
+    void answer_device_authorization(const http::request& request, request_state& context,
                                      http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::device_authorization);
         if (!read) return;
@@ -197,17 +200,18 @@ struct client_endpoints {
     }
 
 private:
-    /// Revokes the tokens of a disabled user and returns false. The user is known only after the code was redeemed, which
+    /// Revokes the tokens of a disabled user and returns true. The user is known only after the code was redeemed, which
     /// cannot be undone. If the lookup fails, the tokens are kept: the API checks the user again with each request.
     template <class IsActive>
-    [[nodiscard]] result<bool> keep_of_active_user(application_id client, const token_response& issued,
-                                                   const IsActive& is_active) const {
+    [[nodiscard]] result<bool> revoke_if_disabled(application_id client, const token_response& issued,
+                                                  const IsActive& is_active) const {
         const auto active = is_active(*issued.new_user);
-        if (!active || *active) return true;
+        if (!active) observed.report(policies, active.error());
+        if (!active || *active) return false;
         if (auto done = store.revoke_oauth_token(client, digest_of(issued.access_token)); !done) return std::move(done).error();
-        if (!issued.refresh_token) return false;
+        if (!issued.refresh_token) return true;
         if (auto done = store.revoke_oauth_token(client, digest_of(*issued.refresh_token)); !done) return std::move(done).error();
-        return false;
+        return true;
     }
 
     [[nodiscard]] limit_decision take_device_request(const ip_address& client, instant now) const {
@@ -227,7 +231,7 @@ private:
 
     /// False if the request has been answered: there were too many refreshes, or the user is not active.
     template <class IsActive>
-    [[nodiscard]] bool admit_refresh(const authenticated& refresh, request_context& context, http::response& response,
+    [[nodiscard]] bool admit_refresh(const authenticated& refresh, request_state& context, http::response& response,
                                      const IsActive& is_active) const {
         const auto sent = refresh.sent.find("refresh_token").value_or("");
         auto token = store.find_oauth_token(digest_of(sent));
@@ -240,8 +244,8 @@ private:
         // Another application's attempt, which will fail, is not counted against this grant.
         if (!*token || (*token)->application != refresh.client.id) return true;
         // By the grant: neither a rotated token nor another authorization begins a new window.
-        const auto key = key_of_grant((*token)->application, (*token)->user);
-        const auto window = use_limiter.take(key, settings.refreshes, context.now());
+        const auto key = limit_key::of((*token)->user).in("refreshes by application " + std::to_string((*token)->application.value()));
+        const auto window = grant_limiter.take(key, settings.refreshes, context.now());
         if (!window.admitted) {
             answer_too_many(window, context.now(), response, docs_url, "Too many refreshes. Use the access tokens until they expire.");
             return false;
@@ -257,26 +261,22 @@ private:
     [[nodiscard]] bool polls_too_soon(const authenticated& poll, instant now) const {
         const auto code = poll.sent.find("device_code");
         if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
-        const auto key = key_of_secret(std::string{*code}.append(poll.client.client_id.view()));
-        return !use_limiter.take(key, {1, (std::max)(settings.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
+        const auto key = limit_key::of(poll.client.owner).in(std::string{*code}.append(poll.client.client_id.view()));
+        return !grant_limiter.take(key, {1, (std::max)(settings.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
     }
 
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
     /// a revocation by the user, instead of `invalid_client`.
-    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_context& context,
+    [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_state& context,
                                                             http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
             answer_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
             return std::nullopt;
         }
         auto read = read_client_request(request);
-        if (const auto* error = std::get_if<failure>(&read)) {
-            const bool encoded = request.has_body() && http::detail::has_content_coding(request.fields);
-            const auto status = request.body_state == http::body_state::too_large ? http::status::content_too_large
-                                : encoded                                         ? http::status::unsupported_media_type
-                                                                                  : http::status::bad_request;
-            if (encoded) pipeline::add_accepted_coding(request, response);
-            fail(*error, response, status);
+        if (const auto* refused = std::get_if<refused_request>(&read)) {
+            if (refused->status == http::status::unsupported_media_type) pipeline::add_accepted_coding(request, response);
+            fail(refused->reason, response, refused->status);
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);

@@ -8,9 +8,7 @@
 #include <tollgate/oauth/detail/client_endpoints.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 
-#include <cstdint>
-#include <cstring>
-#include <limits>
+#include <string>
 #include <utility>
 
 namespace tollgate::inline v0::oauth {
@@ -60,22 +58,25 @@ TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexce
             is_well_formed(secret_kind::client_secret, credentials.client_secret));
 }
 
-TOLLGATE_DECL std::variant<client_request, failure> read_client_request(const http::request& request) {
+TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request) {
     if (request.body_state == http::body_state::too_large)
-        return failure{error_code::invalid_request, "The request body is too large."};
+        return refused_request{{error_code::invalid_request, "The request body is too large."}, http::status::content_too_large};
     // The body may not have arrived.
     if (has_unusable_authorization(request)) {
         const parameters none{http::form_fields{{}}};
-        auto refused = read_client_credentials(request, none);
-        if (auto* error = std::get_if<failure>(&refused)) return std::move(*error);
+        auto credentials = read_client_credentials(request, none);
+        if (auto* error = std::get_if<failure>(&credentials)) return refused_request{std::move(*error)};
         return client_request{none, {}};
     }
     auto read = parameters::from_body(request);
-    if (auto* error = std::get_if<failure>(&read)) return std::move(*error);
+    if (auto* error = std::get_if<failure>(&read)) {
+        const bool is_encoded = request.has_body() && http::detail::has_content_coding(request.fields);
+        return refused_request{std::move(*error), is_encoded ? http::status::unsupported_media_type : http::status::bad_request};
+    }
     auto& sent = std::get<parameters>(read);
-    if (auto repeated = sent.repeated()) return std::move(*repeated);
+    if (auto repeated = sent.repeated()) return refused_request{std::move(*repeated)};
     auto credentials = read_client_credentials(request, sent);
-    if (auto* error = std::get_if<failure>(&credentials)) return std::move(*error);
+    if (auto* error = std::get_if<failure>(&credentials)) return refused_request{std::move(*error)};
     return client_request{std::move(sent), std::get<client_credentials>(std::move(credentials))};
 }
 
@@ -84,7 +85,7 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
            is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
 }
 
-TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_context& context,
+TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_state& context,
                                          http::response& response, std::string_view docs_url) {
     if (!context.window->admitted) {
         http::add_retry_after(response, context.window->resets_at - context.now());
@@ -100,18 +101,6 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
         response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
     const failure error{error_code::invalid_client, "client_id or client_secret is invalid."};
     write_failure(response, {.status = http::status::unauthorized, .failure = error, .docs_url = docs_url});
-}
-
-TOLLGATE_DECL limit_key key_of_secret(std::string_view secret) {
-    const auto digest = digest_of(secret);
-    std::int64_t number = 0;
-    std::memcpy(&number, digest.bytes().data(), sizeof number);
-    // Ids are positive.
-    return limit_key::of(user_id{(number & (std::numeric_limits<std::int64_t>::max)()) | 1});
-}
-
-TOLLGATE_DECL limit_key key_of_grant(application_id application, user_id user) {
-    return key_of_secret(std::to_string(application.value()) + ':' + std::to_string(user.value()));
 }
 
 TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,

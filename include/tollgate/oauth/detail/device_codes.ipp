@@ -40,7 +40,7 @@ TOLLGATE_DECL digest digest_of_user_code(std::string_view code) { return digest_
 TOLLGATE_DECL std::variant<scope_set, failure> read_device_request(const parameters& sent, const application& client,
                                                                    const service_catalog& services) {
     if (client.type == client_type::resource_server)
-        return failure{error_code::unauthorized_client, "A resource server cannot get tokens."};
+        return no_tokens_for_resource_server();
     const auto scope = sent.find("scope");
     if (!scope) return missing_parameter("scope");
     const auto scopes = parse_known_scopes(*scope, services);

@@ -63,7 +63,7 @@ struct device_page {
     window_limiter& limiter;  ///< of wrong codes
     pipeline::observed_request observed;
 
-    void answer(const http::request& request, request_context& context, http::response& response) const {
+    void answer(const http::request& request, request_state& context, http::response& response) const {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
@@ -71,7 +71,7 @@ struct device_page {
         if (!found) return answer_error(found.error(), response);
         if (!*found) return redirect_to_sign_in(sent, request, response);
         context.user = caller_on_page((*found)->user);
-        const device_call call{request, sent, **found, context, context.now(), response, pages.translate(request.target.path)};
+        const device_call call{request, sent, **found, context, response, pages.translate(request.target.path)};
         if (request.method != http::method::post) return show_form(call, {});
         handle_form(call);
     }
@@ -81,8 +81,7 @@ private:
         const http::request& request;
         const parameters& sent;
         const session& signed_in;
-        const request_context& context;
-        instant now;
+        const request_state& context;
         http::response& response;
         std::string url;  ///< of this page
 
@@ -109,7 +108,7 @@ private:
 
         const auto key = limit_key::of(call.signed_in.user);
         // The form token of a decision is bound to the code, so that it is not a guess.
-        const auto window = limiter.peek(key, settings.user_code_attempts, call.now);
+        const auto window = limiter.peek(key, settings.user_code_attempts, call.context.now());
         if (window.remaining == 0 && !decides) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return answer_error(found.error(), call.response);
@@ -121,8 +120,8 @@ private:
             return pages.answer_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
                                         make_frame(call));
         }
-        if (!is_pending || call.now >= (*found)->expires_at) {
-            if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.now));
+        if (!is_pending || call.context.now() >= (*found)->expires_at) {
+            if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
             return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         }
         switch (decided) {
@@ -134,8 +133,8 @@ private:
     }
 
     void refuse_attempt(const device_call& call, const limit_decision& window) const {
-        http::add_retry_after(call.response, window.resets_at - call.now);
-        const auto wait = std::chrono::ceil<seconds>(window.resets_at - call.now);
+        http::add_retry_after(call.response, window.resets_at - call.context.now());
+        const auto wait = std::chrono::ceil<seconds>(window.resets_at - call.context.now());
         const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
         show_fault(call, text, http::status::too_many_requests);
     }
@@ -191,7 +190,7 @@ private:
                                                 .scopes = request.scopes,
                                                 .redirect = std::string{device_grant_type},
                                                 .code_challenge = {},
-                                                .created_at = call.now,
+                                                .created_at = call.context.now(),
                                                 .expires_at = request.expires_at});
         if (!created && created.error().kind == error_kind::not_found)  // deleted in the meantime
             return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
@@ -202,14 +201,14 @@ private:
         const auto& texts = pages.texts().device;
         const bool is_first = *created == code_result::created && *approved;  // of two answers at once
         pages.answer_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
-        remove_expired(store, policy(policies.observer), call.now, 1);
+        remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
     void report_granted(const device_call& call, const device_code& request) const {
         const auto client = store.find_application(request.client_id.view());
         report_activity(policy(policies.observer),
                         {activity_kind::access_granted, call.signed_in.user, client && *client ? (*client)->name : std::string{},
-                         call.context.client, call.now});
+                         call.context.client, call.context.now()});
     }
 
     [[nodiscard]] page_frame make_frame(const device_call& call) const {
@@ -221,7 +220,7 @@ private:
     }
 
     [[nodiscard]] result<std::string> new_form_token(const device_call& call, std::string_view purpose, std::string_view text) const {
-        return web::new_form_token({call.signed_in, purpose, text}, policy(policies.random), call.now);
+        return web::new_form_token({call.signed_in, purpose, text}, policy(policies.random), call.context.now());
     }
 
     void answer_error(const error& error, http::response& response) const {

@@ -52,6 +52,10 @@ struct failure {
     std::string description;
 };
 
+[[nodiscard]] inline failure no_tokens_for_resource_server() {
+    return {error_code::unauthorized_client, "A resource server cannot get tokens."};
+}
+
 /// For a required parameter that was not sent.
 [[nodiscard]] inline failure missing_parameter(std::string_view name) {
     return {error_code::invalid_request, std::string{name} + " is missing."};

@@ -89,7 +89,7 @@ private:
 };
 
 /// The state of one request to an authorization server.
-struct request_context {
+struct request_state {
     pipeline::request_start start;
     ip_address client;  ///< behind trusted proxies, the one they name
     oauth::endpoint endpoint = oauth::endpoint::none;

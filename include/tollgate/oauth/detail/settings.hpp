@@ -50,7 +50,7 @@ struct oauth_settings {
     quota refreshes{1000, std::chrono::hours{1}};
 
     /// Failed client authentications per address; the same windows as the API's anonymous requests.
-    quota anonymous_quota{60, std::chrono::hours{1}};
+    quota anonymous_quota = default_anonymous_quota;
     /// Proxies that name their clients; of other peers the field is ignored.
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set

@@ -219,7 +219,7 @@ template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
                                                    Grants& grants, const Random& random) {
     if (context.client.type == client_type::resource_server)
-        return judged_exchange{failure{error_code::unauthorized_client, "A resource server cannot get tokens."}};
+        return judged_exchange{no_tokens_for_resource_server()};
     auto exchange = read_exchange(sent);
     if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);
     if (const auto* refresh = std::get_if<refresh_exchange>(&exchange))

@@ -36,7 +36,7 @@ TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http:
                                              const unsupported_method& endpoint);
 
 /// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
                                             std::string_view docs_url);
 
 /// RFC 6749 section 5.1.

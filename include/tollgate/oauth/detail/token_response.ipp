@@ -46,12 +46,10 @@ TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http:
     write_failure(response, {.status = *refused, .failure = error, .docs_url = endpoint.docs_url});
 }
 
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const request_context& context,
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
                                             std::string_view docs_url) {
-    const bool admitted = context.window && context.window->admitted;
-    if (!admitted && context.window)
-        http::add_retry_after(response, context.window->resets_at - context.now());
-    const pipeline::rejection& value = admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
+    if (!window.admitted) http::add_retry_after(response, window.resets_at - now);
+    const pipeline::rejection& value = window.admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
     const failure error{error_code::invalid_request, std::string{value.message}};
     write_failure(response, {.status = value.status, .failure = error, .docs_url = docs_url, .about = value.documentation});
 }

@@ -28,8 +28,8 @@ struct api_settings {
     /// The products with their events; the scopes follow from them.
     service_catalog services = {};
 
-    quota anonymous_quota{60, std::chrono::hours{1}};  ///< of one client address without credentials
-    quota user_quota{1000, std::chrono::hours{24}};    ///< of one user, unless the directory has another one
+    quota anonymous_quota = default_anonymous_quota;  ///< of one client address without credentials
+    quota user_quota = default_user_quota;            ///< of one user, unless the directory has another one
 
     /// Proxies that name their clients; the field is ignored if another peer sends it.
     std::vector<ip_network> trusted_proxies = {};

@@ -99,9 +99,6 @@ inline void add_accepted_coding(const http::request& request, http::response& re
     if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
 }
 
-/// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1).
-TOLLGATE_DECL void add_insufficient_scope(http::response& response, std::string_view scope);
-
 /// Calls `write`. If it throws, which only a failed allocation does there, the response is `status` without a body.
 template <class Write>
 void write_or_status(http::response& response, http::status status, Write write) noexcept {

@@ -53,9 +53,4 @@ TOLLGATE_DECL void add_allow(http::response& response, method_set allowed) {
     if (const auto value = http::field_value::from(list)) response.add("Allow", *value);
 }
 
-TOLLGATE_DECL void add_insufficient_scope(http::response& response, std::string_view scope) {
-    const auto challenge = std::string{"Bearer realm=\"api\", error=\"insufficient_scope\", scope=\""}.append(scope).append("\"");
-    if (const auto value = http::field_value::from(challenge)) response.add("WWW-Authenticate", *value);
-}
-
 }  // namespace tollgate::pipeline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/http/response.hpp>
 #include <tollgate/model/service_catalog.hpp>
 
 #include <cstddef>
@@ -26,7 +27,7 @@ struct json_shape {
 struct route_notes {
     std::string_view operation{};      ///< operationId, such as `listHooks`
     std::string_view summary{};        ///< one line
-    unsigned success_status = 200;
+    http::status success_status = http::status::ok;
     json_shape success_body{};
     std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
     json_shape request_body{};

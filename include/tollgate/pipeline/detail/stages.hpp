@@ -248,7 +248,7 @@ template <router Router>
 /// Updates the captures: the server may have moved the request to a larger buffer since its route was found.
 inline void relocate_captures(const http::request& request, judgement& state) noexcept {
     const char* const path = request.target.path.data();
-    if (path == state.route_path || state.route_path == nullptr) return;
+    if (path == state.route_path) return;
     const auto before = reinterpret_cast<std::uintptr_t>(state.route_path);
     for (std::size_t i = 0; i < state.route->captured; ++i)
         state.route->captures[i] = http::relocated(state.route->captures[i], before, path);

@@ -64,15 +64,16 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
         for (std::size_t s = 0; fits && s < count; ++s)
             fits = candidate.segments[s].empty() || candidate.segments[s] == segments[s];
         if (!fits) continue;
-        match.route = candidate.route;
-        match.captured = 0;
-        for (std::size_t s = 0; s < count; ++s)
-            if (candidate.segments[s].empty()) match.captures[match.captured++] = segments[s];
-        if (candidate.method == m) {
-            match.result = route_match::kind::found;
-            return match;
+        const bool has_method = candidate.method == m;
+        // Without a route of this method, the result names the first one, which has the most literals.
+        if (has_method || match.result == route_match::kind::unknown_path) {
+            match.result = has_method ? route_match::kind::found : route_match::kind::other_method;
+            match.route = candidate.route;
+            match.captured = 0;
+            for (std::size_t s = 0; s < count; ++s)
+                if (candidate.segments[s].empty()) match.captures[match.captured++] = segments[s];
         }
-        match.result = route_match::kind::other_method;
+        if (has_method) return match;
         match.allowed.add(candidate.method);
     }
     return match;
