@@ -41,15 +41,22 @@ private:
 // [/router]
 
 // [authenticator]
-/// `Authorization: Till <number>`: the tills of the shop are on a private network and act for the shop's owner.
-struct till_pass {
-    static constexpr std::string_view scheme = "Till";
-    static constexpr std::string_view challenge = "Till realm=\"api\"";
+/// `X-Api-Key: <key>`: the shop's tills share a key and act for the shop's owner.
+class till_key {
+public:
+    static constexpr std::string_view field = "X-Api-Key";  // without `field`, the credentials are in `Authorization`, after the scheme
+    static constexpr std::string_view scheme = "ApiKey";
+    static constexpr std::string_view challenge = "ApiKey realm=\"api\"";
+
+    explicit till_key(std::string key) : key_{std::move(key)} {}
 
     result<std::optional<caller>> identify(std::string_view credentials, auto& /*store*/, instant /*now*/) const {
-        if (credentials != "1" && credentials != "2") return std::optional<caller>{};
+        if (!equal_in_constant_time(credentials, key_)) return std::optional<caller>{};
         return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
     }
+
+private:
+    std::string key_;
 };
 // [/authenticator]
 
@@ -142,7 +149,7 @@ int main() {
     const span_writer spans;
     auto policies = default_policies()
                         .with_router(router_with_old_paths{})
-                        .with_authenticators(basic_token{}, bearer_token{}, till_pass{})
+                        .with_authenticators(basic_token{}, bearer_token{}, till_key{"key of the tills"})
                         .with_scope_checker(exact_scopes{})
                         .with_agent_rule(named_agent{})
                         .with_target_rule(partner_only{})
@@ -158,18 +165,18 @@ int main() {
         std::string_view credentials;
         http::status expected;
     } const cases[] = {
-        {"/v1/user/balance", "till/1.0", "Till 1", http::status::ok},
-        {"/v1/balance", "till/1.0", "Till 2", http::status::ok},
-        {"/v1/user/balance", "till/1.0", "Till 3", http::status::unauthorized},
-        {"/v1/user/balance", "curl/8.0", "Till 1", http::status::forbidden},
-        {"/v1/shop/accounts", "till/1.0", "Till 1", http::status::forbidden},
+        {"/v1/user/balance", "till/1.0", "key of the tills", http::status::ok},
+        {"/v1/balance", "till/1.0", "key of the tills", http::status::ok},
+        {"/v1/user/balance", "till/1.0", "another key", http::status::unauthorized},
+        {"/v1/user/balance", "curl/8.0", "key of the tills", http::status::forbidden},
+        {"/v1/shop/accounts", "till/1.0", "key of the tills", http::status::forbidden},
     };
     bool right = true;
     for (const auto& each : cases) {
         http::request request;
         request.target = http::target::from(each.path);
         request.fields.add("User-Agent", each.agent);
-        request.fields.add("Authorization", each.credentials);
+        request.fields.add("X-Api-Key", each.credentials);
         const auto response = api.handle(request);
         std::cout << each.path << " with " << each.credentials << ": " << http::to_number(response.status()) << '\n';
         right = right && response.status() == each.expected;

@@ -111,6 +111,8 @@ auto payment_route(event_sink auto& outbox) {
                                                  .data = R"({"invoice": )" + std::to_string(invoice.value()) + "}",
                                                  .at = call.now()},
                                                 call.now());
+                if (!deliveries && deliveries.error().kind != error_kind::unavailable)
+                    return internal_error(deliveries.error().log_text());  // not the client's fault
                 if (!deliveries) return deliveries.error();
                 call.response().set_status(http::status::no_content);
                 return {};

@@ -96,6 +96,20 @@ struct shop_theme : plain_theme {
 static_assert(page_theme<shop_theme>);
 // [/theme]
 
+// [passwords]
+/// The shop's passwords. A shop that keeps them checks a slow hash, such as scrypt.
+struct shop_passwords {
+    static constexpr bool blocking = true;
+
+    result<std::optional<user_id>> check_password(std::string_view login, std::string_view password) {
+        if (login == "ann" && equal_in_constant_time(password, "open sesame")) return std::optional{user_id{1}};
+        return std::optional<user_id>{};
+    }
+};
+
+static_assert(password_source<shop_passwords>);
+// [/passwords]
+
 /// The shop's other pages.
 struct shop_pages {
     void handle(const http::request&, http::response& response) noexcept { response.body() = "Welcome to the corner shop.\n"; }
@@ -147,6 +161,13 @@ int main() {
     http::site site{http::mounted(service), http::mounted("", others)};
     // [/site]
 
+    // [built_in]
+    shop_passwords passwords;
+    cookie_sessions own_cookies{{.auth_url = home}, store, passwords};
+    account_service with_sign_in{{.base_url = home + "/v1", .auth_url = home, .services = {{"shop", {"order.paid"}}}},
+                                 users, store, own_cookies};
+    // [/built_in]
+
     const auto app = register_application(
         store,
         {.owner = user_id{1}, .name = "Book keeper", .website = "https://books.example",
@@ -160,7 +181,9 @@ int main() {
     const auto redirected = send(site, {.target = "/account/en/user/oauth/?" + query});
     const auto cookie = "shop=" + sessions.open(user_id{1}, "Ann");
     const auto consent = send(site, {.target = "/account/en/user/oauth/?" + query, .value = cookie});
-    bool right = redirected.find("Location").starts_with("/sign-in?next=%2Faccount%2Fen%2Fuser%2Foauth%2F") &&
+    const auto sign_in = send(with_sign_in, {.target = "/account/en/user/sign_in/"});
+    bool right = sign_in.status() == http::status::ok &&
+                 redirected.find("Location").starts_with("/sign-in?next=%2Faccount%2Fen%2Fuser%2Foauth%2F") &&
                  consent.body().find("Corner shop</a> Ann") != std::string::npos &&
                  consent.body().find("See what you ordered") != std::string::npos;
 

@@ -2224,11 +2224,24 @@ struct target {
     bool has_query = false;      ///< distinguishes `/a?` from `/a`
     std::string_view authority;  ///< of an absolute-form target, replacing `Host`; otherwise empty
 
-    /// Splits origin-form and asterisk-form text at the first `?`.
+    /// Splits text in origin-form, absolute-form or asterisk-form, and checks nothing.
     static constexpr target from(std::string_view text) noexcept {
+        if (!text.starts_with('/')) [[unlikely]]
+            if (const auto colon = (std::min)(text.find_first_of(":/?"), text.size()); text.substr(colon, 3) == "://")
+                return from_absolute(text, colon + 3);
         const auto mark = text.find('?');
         if (mark == std::string_view::npos) return {text, {}, false, {}};
         return {text.substr(0, mark), text.substr(mark + 1), true, {}};
+    }
+
+private:
+    static constexpr target from_absolute(std::string_view text, std::size_t begin) noexcept {
+        const auto end = (std::min)(text.find_first_of("/?", begin), text.size());
+        auto split = from(text.substr(end));
+        split.authority = text.substr(begin, end - begin);
+        // An empty path is `/` (RFC 9112 section 3.2.1). The view refers to the second slash of `//`, because it must be part of the text.
+        if (split.path.empty()) split.path = text.substr(begin - 1, 1);
+        return split;
     }
 };
 
@@ -4048,8 +4061,12 @@ namespace tollgate::inline v0 {
 ///
 /// `Store` is the integrator's store; an authenticator that does not use it takes it as `auto&`.
 ///
-/// `identify` runs on a worker if the store blocks. An authenticator that only looks a token up may also be a
-/// `token_authenticator`: its requests are then answered without a worker if they are malformed or the token is cached.
+/// Credentials in another field: `static constexpr std::string_view field = "X-Api-Key";`. Then `credentials` is the value of that field,
+/// and `scheme` is only the beginning of the challenge. A request with credentials in two places is a 400.
+///
+/// `identify` runs on a worker if the store blocks, or if the authenticator has `static constexpr bool blocking = true`. An
+/// authenticator that only looks a token up may also be a `token_authenticator`: its requests are then answered without a worker if they
+/// are malformed or the token is cached.
 ///
 /// Exemplar:
 ///
@@ -5598,6 +5615,7 @@ public:
         constexpr bool fits = tollgate::rate_limiter<policy_type<T>>;
         static_assert(tollgate::rate_limiter<policy_type<T>>,
                       "tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp");
+        if constexpr (fits) check_optional_members_of_limiter<policy_type<T>>();
         if constexpr (fits && requires { &policy_type<T>::windows_of; })
             static_assert(tollgate::request_limiter<policy_type<T>>,
                           "tollgate: this does not satisfy request_limiter; read tollgate/contract/rate_limiter.hpp");
@@ -5665,6 +5683,25 @@ public:
     }
 
 private:
+    /// A member with the name of an optional part but another signature is an error: otherwise it would be ignored silently.
+    template <class L>
+    static constexpr void check_optional_members_of_limiter() {
+        if constexpr (requires { &L::may_block; })
+            static_assert(requires(const L& limiter) { { limiter.may_block() } noexcept -> std::same_as<bool>; },
+                          "tollgate: may_block of a limiter is const, noexcept and returns bool; read tollgate/contract/rate_limiter.hpp");
+        using decision = std::optional<limit_decision>;
+        if constexpr (requires { &L::try_take; })
+            static_assert(requires(L& limiter, const limit_key& key, const quota& allowed, instant now) {
+                              { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<decision>; },
+                          "tollgate: try_take of a limiter is noexcept and returns std::optional<limit_decision>; "
+                          "read tollgate/contract/rate_limiter.hpp");
+        if constexpr (requires { &L::try_peek; })
+            static_assert(requires(L& limiter, const limit_key& key, const quota& allowed, instant now) {
+                              { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<decision>; },
+                          "tollgate: try_peek of a limiter is noexcept and returns std::optional<limit_decision>; "
+                          "read tollgate/contract/rate_limiter.hpp");
+    }
+
     template <template <class> class Slot, class T>
     static constexpr auto refer_to(Slot<T>& slot) {
         auto& [held] = slot;
@@ -6585,13 +6622,15 @@ public:
     /// Whether the request has valid credentials. Always true on a route that needs credentials; an open route also serves requests
     /// without.
     [[nodiscard]] bool has_caller() const noexcept { return caller_ != nullptr; }
-    /// Precondition: has_caller().
-    [[nodiscard]] const tollgate::caller& caller() const noexcept {
-        assert(caller_ != nullptr);
+    /// Throws std::logic_error, which makes the response a 500, unless `has_caller()`.
+    [[nodiscard]] const tollgate::caller& caller() const {
+        if (caller_ == nullptr) [[unlikely]] throw_no_caller();
         return *caller_;
     }
+    /// The client's address: the peer's, or the one that a trusted proxy names.
+    [[nodiscard]] const ip_address& client() const noexcept { return client_; }
 
-    /// Reports what the caller did, for an audit log. Precondition: has_caller().
+    /// Reports what the caller did, for an audit log. Throws as `caller`.
     void report(activity_kind kind, std::string subject) const {
         context_.observer.report({kind, caller().user, std::move(subject), client_, now_});
     }
@@ -6602,6 +6641,10 @@ public:
     [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{response_.body()}; }
 
 private:
+    [[noreturn, gnu::cold, gnu::noinline]] static void throw_no_caller() {
+        throw std::logic_error{"tollgate: api_call::caller() without a caller: the route is open_to_all; ask has_caller() first"};
+    }
+
     const api_context& context_;
     const http::request& request_;
     http::response& response_;
@@ -6731,8 +6774,8 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 
 // <tollgate/pipeline/detail/authenticate.hpp>
 
-/// Who is calling. Each function returns false if it has to wait and must not: it is then called again on a worker, and continues
-/// with what `authentication` holds.
+/// Who is calling. A stage returns false if it has to wait and must not: it is then called again on a worker, and continues with what
+/// `authentication` holds.
 namespace tollgate::inline v0::pipeline {
 
 enum class auth_state : std::uint8_t {
@@ -6771,22 +6814,50 @@ void with_authenticator(const Authenticators& authenticators, std::size_t number
         authenticators);
 }
 
-/// Reads the Authorization field: malformed credentials are known as such without a store.
+/// Whether an authenticator reads a field of its own instead of Authorization.
+template <class Authenticator>
+inline constexpr bool has_own_field = requires { { Authenticator::field } -> std::convertible_to<std::string_view>; };
+
+/// The number of lines of the authenticator's own field, if it has one.
+template <class Authenticator>
+[[nodiscard]] std::size_t own_lines(const http::request& request) noexcept {
+    std::size_t lines = 0;
+    if constexpr (has_own_field<Authenticator>)
+        for (const http::field& line : request.fields) lines += ascii_iequals(line.name, Authenticator::field) ? 1U : 0U;
+    return lines;
+}
+
+/// What the request has for this authenticator: the value of its own field, or what follows its scheme in Authorization.
+template <class Authenticator>
+[[nodiscard]] std::optional<std::string_view> credentials_for(const Authenticator& authenticator, const http::request& request) noexcept {
+    if constexpr (has_own_field<Authenticator>) {
+        if (own_lines<Authenticator>(request) == 0) return std::nullopt;
+        return request.fields.find(std::string_view{Authenticator::field});
+    } else {
+        return http::detail::credentials_of(request.fields.find(http::field_id::authorization), authenticator.scheme);
+    }
+}
+
+/// Reads the field with the credentials: malformed ones are known as such without a store.
 template <class Authenticators>
 void read_authorization(const Authenticators& authenticators, const http::request& request, authentication& auth) {
-    const auto lines = request.fields.count(http::field_id::authorization);
+    const auto lines = std::apply(
+        [&](const auto&... each) {
+            const std::size_t standard = request.fields.count(http::field_id::authorization);
+            return (standard + ... + own_lines<std::remove_cvref_t<decltype(policy(each))>>(request));
+        },
+        authenticators);
     if (lines == 0) return;
     if (lines > 1) {
         auth.state = auth_state::ambiguous;
         return;
     }
-    const auto sent = request.fields.find(http::field_id::authorization);
     auth.state = auth_state::bad_credentials;
     std::uint8_t next = 0;
     const auto try_one = [&](const auto& held) {
         const auto& authenticator = policy(held);
         const auto number = next++;
-        const auto credentials = http::detail::credentials_of(sent, authenticator.scheme);
+        const auto credentials = credentials_for(authenticator, request);
         if (!credentials) return false;
         auth.authenticator = number;
         if constexpr (token_authenticator<std::remove_cvref_t<decltype(authenticator)>>) {
@@ -6842,8 +6913,7 @@ template <class Authenticators, class Store>
         } else {
             constexpr bool blocks = http::handler_blocks<Store>() || http::handler_blocks<type>();
             if (blocks && thread == http::thread_kind::io) return;
-            const auto sent = request.fields.find(http::field_id::authorization);
-            const auto credentials = http::detail::credentials_of(sent, authenticator.scheme).value_or(std::string_view{});
+            const auto credentials = credentials_for(authenticator, request).value_or(std::string_view{});
             done = true;
             auto caller = authenticator.identify(credentials, store, now);
             if (!caller) return auth.fail(std::move(caller).error());
@@ -7942,7 +8012,7 @@ TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog&
 // <tollgate/pipeline/detail/stages.hpp>
 
 /// The stages of the judgement, one decision each: `judge.hpp` has their order. A stage takes only what it needs, and reads what
-/// the stages before it have found out. None of them writes a response.
+/// the stages before it have found out. Stages do not write responses.
 namespace tollgate::inline v0::pipeline {
 
 /// Where `judge::advance` continues.
@@ -8743,8 +8813,10 @@ namespace tollgate::inline v0 {
 ///
 /// Store and passwords must outlive it. Thread rule: any thread. Blocking: as the store does; `sign_in` as the
 /// passwords do.
-template <session_store Store, password_source Passwords, random_source Random = system_random>
+template <class Store, class Passwords, random_source Random = system_random>
 class cookie_sessions {
+    static_assert(session_store<Store>, "tollgate: this does not satisfy session_store; read tollgate/contract/session_store.hpp");
+    static_assert(password_source<Passwords>, "tollgate: this does not satisfy password_source; read tollgate/contract/session_source.hpp");
     static constexpr bool knows_active_users = active_user_source<Passwords>;
     static_assert(knows_active_users || !requires { &Passwords::is_active; },
                   "tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp");
@@ -15017,10 +15089,27 @@ namespace tollgate::inline v0 {
 
 namespace pipeline {
 
-template <class Authenticators, class Store>
-inline constexpr bool all_authenticate_over = false;
-template <class... A, class Store>
-inline constexpr bool all_authenticate_over<std::tuple<A...>, Store> = (authenticator_over<policy_type<A>, Store> && ...);
+/// Whether an authenticator fits the store. One that does not is an error: one message, whose notes name the member.
+template <class A, class Store>
+consteval bool check_authenticator() {
+    static_assert(authenticator_over<A, Store>,
+                  "tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp");
+    if constexpr (authenticator_over<A, Store> && requires { &A::read; })
+        static_assert(token_authenticator<A>,
+                      "tollgate: this does not satisfy token_authenticator; read tollgate/contract/authenticator.hpp");
+    return authenticator_over<A, Store>;
+}
+
+template <class Authenticators>
+struct all_authenticators;
+template <class... A>
+struct all_authenticators<std::tuple<A...>> {
+    template <class Store>
+    static consteval bool fit() { return (check_authenticator<policy_type<A>, Store>() && ...); }
+
+    /// Whether one of them may block by itself, apart from the store.
+    static constexpr bool may_block = (http::handler_blocks<policy_type<A>>() || ...);
+};
 
 /// A member with the name of an optional part but another signature is an error: otherwise it would be ignored silently.
 template <class Users>
@@ -15071,20 +15160,21 @@ template <class Store>
 /// faster, without webhooks and the JSON parser. Only the routes of webhooks need a `hook_store`; a `token_store` is enough for the others.
 ///
 /// Users and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
-/// Blocking: exactly if the users, the store or the limiter block.
+/// Blocking: exactly if the users, the store, the limiter or an authenticator block.
 template <class Users, class Store, class Policies = decltype(default_policies())>
 class account_api {
     static constexpr bool users_fit = user_directory<Users>;
     static constexpr bool store_fits = token_store<Store>;
-    static constexpr bool authenticators_fit =
-        pipeline::all_authenticate_over<decltype(Policies::authenticators), Store>;
     static_assert(user_directory<Users>, "tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp");
     static_assert(token_store<Store>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
     static_assert(!users_fit || pipeline::check_optional_members_of_directory<Users>());
     static_assert(!store_fits || pipeline::check_optional_members_of_store<Store>());
-    static_assert(!store_fits || authenticators_fit,
-                  "tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp");
-    static constexpr bool fits = users_fit && store_fits && authenticators_fit;
+    using authenticators = pipeline::all_authenticators<decltype(Policies::authenticators)>;
+    static consteval bool authenticators_fit() {
+        if constexpr (store_fits) return authenticators::template fit<Store>();
+        else return false;
+    }
+    static constexpr bool fits = users_fit && store_fits && authenticators_fit();
 
     // Keeps the compiler from reporting the consequences of a misfit, too.
     struct no_context {
@@ -15093,8 +15183,8 @@ class account_api {
 
 public:
     /// Whether handling a request may block.
-    static constexpr bool blocking =
-        http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
+    static constexpr bool blocking = http::handler_blocks<Users>() || http::handler_blocks<Store>() || authenticators::may_block ||
+                                     http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
     /// Throws std::invalid_argument for a base_url or auth_url that `http::url::root` refuses, for two routes with the
     /// same method and path, and for a route that needs a scope that no service declares, or webhooks if the store has
@@ -15115,8 +15205,8 @@ public:
     /// Implements `http::handler`: responds to what the server refused. Never blocks.
     void handle(const http::refusal& refusal, http::response& response) noexcept;
 
-    /// Implements `http::resumable_handler`: answers on the thread that read the request unless a store, the directory or the limiter
-    /// may block, and from the head alone if it refuses the request.
+    /// Implements `http::resumable_handler`: answers on the thread that read the request unless a store, the directory, the limiter or an
+    /// authenticator may block, and from the head alone if it refuses the request.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
         auto& judged = state.get<pipeline::judgement>();
@@ -15276,6 +15366,10 @@ void take_policy_set(policy_set<Slots...>&);
 template <class Policies>
 concept is_policy_set = requires(Policies& policies) { service_detail::take_policy_set(policies); };
 
+/// Whether an argument stands where sessions do. They are checked after that, so that the error names the contract.
+template <class T>
+concept is_for_sessions = !is_policy_set<T> && !std::is_same_v<T, route_table> && !std::is_same_v<T, no_sessions>;
+
 /// `https://api.example.com` of `https://api.example.com/v1`, as written.
 [[nodiscard]] inline std::string origin_of(std::string_view url) {
     const auto authority = url.find("://");
@@ -15364,6 +15458,12 @@ struct parts_without_sessions {
     http::site<observed_documentation<Api>, Api> site;
 };
 
+/// Stands for the parts if the sessions do not satisfy their contract, so that no other error follows.
+template <class Api>
+struct parts_of_misfit : parts_without_sessions<Api> {
+    explicit parts_of_misfit(Api& api, const auto&...) : parts_without_sessions<Api>{api} {}
+};
+
 template <class Api, class Oauth, class Pages, class Theme>
 struct parts_with_sessions {
     template <class Users, class Store, class Sessions>
@@ -15416,11 +15516,20 @@ class account_service {
     using api_type = account_api<Users, Store, Policies>;
     using shared_policies = decltype(std::declval<Policies&>().by_reference());
     using shared_theme = std::reference_wrapper<policy_type<Theme>>;
-    using parts_type =
-        std::conditional_t<std::is_same_v<Sessions, no_sessions>, service_detail::parts_without_sessions<api_type>,
-                           service_detail::parts_with_sessions<
-                               api_type, authorization_server<Store, Sessions, shared_policies, shared_theme>,
-                               account_pages<Users, Store, Sessions, shared_policies, shared_theme>, Theme>>;
+    static constexpr auto choose_parts() {
+        if constexpr (std::is_same_v<Sessions, no_sessions>) {
+            return std::type_identity<service_detail::parts_without_sessions<api_type>>{};
+        } else if constexpr (session_source<Sessions>) {
+            return std::type_identity<service_detail::parts_with_sessions<
+                api_type, authorization_server<Store, Sessions, shared_policies, shared_theme>,
+                account_pages<Users, Store, Sessions, shared_policies, shared_theme>, Theme>>{};
+        } else {
+            static_assert(session_source<Sessions>,
+                          "tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp");
+            return std::type_identity<service_detail::parts_of_misfit<api_type>>{};
+        }
+    }
+    using parts_type = typename decltype(choose_parts())::type;
 
 public:
     /// Whether handling a request may block.
@@ -15438,12 +15547,21 @@ public:
     /// API, documentation, OAuth and pages, for users whom `sessions` signs in. Throws as the other constructor.
     account_service(const account_service_settings& settings, Users& users, Store& store, Sessions& sessions,
                     Policies policies = default_policies(), route_table table = account_routes(), Theme theme = {})
-        requires(session_source<Sessions> && service_detail::is_policy_set<Policies>)
+        requires(service_detail::is_for_sessions<Sessions> && service_detail::is_policy_set<Policies>)
         : store_{store},
           hosts_{settings.allowed_hosts},
           api_{service_detail::to_api_settings(settings, true), users, store, std::move(policies), std::move(table)},
           parts_{api_, users, store, sessions, service_detail::to_oauth_settings(settings.oauth, api_.settings()),
                  service_detail::to_page_settings(settings.pages, api_.settings()), std::move(theme)} {}
+
+    /// The same with the default policies.
+    account_service(account_service_settings settings, Users& users, Store& store, route_table table)
+        requires(std::is_same_v<Sessions, no_sessions> && std::is_same_v<Policies, decltype(default_policies())>)
+        : account_service{std::move(settings), users, store, default_policies(), std::move(table)} {}
+    account_service(const account_service_settings& settings, Users& users, Store& store, Sessions& sessions, route_table table,
+                    Theme theme = {})
+        requires(service_detail::is_for_sessions<Sessions> && std::is_same_v<Policies, decltype(default_policies())>)
+        : account_service{settings, users, store, sessions, default_policies(), std::move(table), std::move(theme)} {}
 
     // Its parts refer to each other.
     account_service(const account_service&) = delete;
@@ -21760,14 +21878,10 @@ inline bool set_host(url& parsed, std::string_view text) {
 
 /// 1 to 65535 without leading zeros.
 inline bool set_port(url& parsed, std::string_view text) noexcept {
-    if (text.empty() || text.size() > 5 || text.front() == '0') return false;
-    unsigned port = 0;
-    for (char c : text) {
-        if (!is_digit(c)) return false;
-        port = port * 10 + static_cast<unsigned>(c - '0');
-    }
-    parsed.port = static_cast<std::uint16_t>(port);
-    return port <= 65535;
+    const auto port = parse_decimal(text);
+    if (!port || *port == 0 || *port > UINT16_MAX) return false;
+    parsed.port = static_cast<std::uint16_t>(*port);
+    return true;
 }
 
 /// `[user information@]host[:port]` (RFC 3986 section 3.2).
@@ -25573,7 +25687,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<void> check_event(const event& reported, const service_catalog& services) {
     const service* const service = services.find(reported.account.service.view());
     if (service == nullptr) return invalid("service is not one of this server's services.");
-    if (!service->has_event(reported.name)) return invalid("event is not one of the service's events.");
+    if (!service->has_event(reported.name)) return invalid("event is not one of the service's events: " + reported.name + ".");
     if (reported.data.size() > limits::event_data_bytes_max)
         return invalid("data is longer than " + std::to_string(limits::event_data_bytes_max) + " bytes.");
     if (const auto good = http::check_json(reported.data); !good) {
@@ -29397,7 +29511,7 @@ TOLLGATE_DECL route_table account_list_routes() {
 
 // <tollgate/api/detail/endpoints.hpp>
 
-/// What the routes of routes.hpp call: function objects, so that a stack trace names them. Only routes.ipp includes this file.
+/// What the routes of routes.ipp call: function objects, so that a stack trace names them. Only that file includes this one.
 namespace tollgate::inline v0::endpoints {
 
 /// The account's hooks: a bare array.
@@ -29539,7 +29653,7 @@ namespace tollgate::inline v0 {
 
 namespace tollgate::inline v0 {
 
-// THE TABLE: method, path, who may call it, and what is called.
+// The route table: method, path, who may call it, and what is called.
 
 TOLLGATE_DECL route_table hook_routes() {
     return route_table{
@@ -31562,15 +31676,10 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
     const std::string_view scheme = text.substr(0, colon);
     if (!ascii_iequals(scheme, "http") && !ascii_iequals(scheme, "https")) return refuse(reason);
 
-    const std::string_view rest = text.substr(colon + 3);
-    const auto authority_bytes = (std::min)(rest.find_first_of("/?"), rest.size());
-    if (!is_authority(rest.substr(0, authority_bytes))) return refuse("The request target does not name a valid host.");
-    if (rest.substr(authority_bytes).find_first_of("[]") != std::string_view::npos) return refuse(detail::unencoded_byte);
-    into.target = target::from(rest.substr(authority_bytes));
-    into.target.authority = rest.substr(0, authority_bytes);
-    // An empty path is `/` (RFC 9112 section 3.2.1). The view refers to the second slash of `//`, because it must be
-    // part of the buffer.
-    if (into.target.path.empty()) into.target.path = text.substr(colon + 2, 1);
+    into.target = target::from(text);
+    const std::string_view authority = into.target.authority;
+    if (!is_authority(authority)) return refuse("The request target does not name a valid host.");
+    if (text.substr(colon + 3 + authority.size()).find_first_of("[]") != std::string_view::npos) return refuse(detail::unencoded_byte);
     return parse_step::complete;
 }
 
@@ -46447,14 +46556,6 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-/// Parses a whole number of at most five digits.
-inline std::optional<std::uint32_t> parse_short_number(std::string_view text) noexcept {
-    if (text.empty() || text.size() > 5 || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
-    std::uint32_t value = 0;
-    for (char c : text) value = value * 10 + static_cast<std::uint32_t>(c - '0');
-    return value;
-}
-
 inline bool is_host_name(std::string_view text) noexcept {
     return !text.empty() && text.size() <= 253 &&  // RFC 1035 section 2.3.4, as text
            std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
@@ -46500,9 +46601,11 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     const std::size_t slash = url.find('/');
     std::string_view authority = url.substr(0, slash);
     if (slash != std::string_view::npos && slash + 1 < url.size()) {
-        const auto database = detail::parse_short_number(url.substr(slash + 1));
-        if (!database) return invalid("The path of a Redis URL must be the number of a database, such as /0.");
-        read.database = *database;
+        constexpr std::uint32_t database_max = 99'999;
+        const auto database = parse_decimal(url.substr(slash + 1));
+        if (!database || *database > database_max)
+            return invalid("The path of a Redis URL must be the number of a database, such as /0.");
+        read.database = static_cast<std::uint32_t>(*database);
     }
 
     std::string_view port;
@@ -46524,8 +46627,8 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
         if (colon != std::string_view::npos) port = authority.substr(colon);
     }
     if (!port.empty()) {
-        const auto number = detail::parse_short_number(port.substr(1));
-        if (!number || *number == 0 || *number > 65535)
+        const auto number = parse_decimal(port.substr(1));
+        if (!number || *number == 0 || *number > UINT16_MAX)
             return invalid("The port of a Redis URL must be a number from 1 to 65535; write an IPv6 address in brackets.");
         read.port = static_cast<std::uint16_t>(*number);
     }

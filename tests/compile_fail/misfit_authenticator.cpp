@@ -1,4 +1,7 @@
 // expect: tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp
+// misfit 1 names challenge: tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp
+// misfit 2 names identify: tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp
+// misfit 3 names read: tollgate: this does not satisfy token_authenticator; read tollgate/contract/authenticator.hpp
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>
@@ -13,10 +16,17 @@ struct own_directory {
 
 struct own_authenticator {
     static constexpr std::string_view scheme = "Guest";
-#if !defined(TOLLGATE_MISFIT)
+#if TOLLGATE_MISFIT != 1
     static constexpr std::string_view challenge = "Guest";
 #endif
+#if TOLLGATE_MISFIT == 2
+    result<std::optional<caller>> identify(std::string_view, auto&, instant) { return std::optional<caller>{}; }
+#else
     result<std::optional<caller>> identify(std::string_view, auto&, instant) const { return std::optional<caller>{}; }
+#endif
+#if TOLLGATE_MISFIT == 3
+    void read(std::string_view, presented_token&) const {}
+#endif
 };
 
 int main() {

@@ -2,13 +2,20 @@
 // misfit 1 names peek: tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp
 // misfit 2 names peek: tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp
 // misfit 3 names peek: tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp
+// misfit 4 names may_block: tollgate: may_block of a limiter is const, noexcept and returns bool; read tollgate/contract/rate_limiter.hpp
+// misfit 5 names try_take: tollgate: try_take of a limiter is noexcept and returns std::optional<limit_decision>; read tollgate/contract/rate_limiter.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;
 
 struct own_limiter {
     limit_decision take(const limit_key&, const quota&, instant) noexcept { return {}; }
-#if !defined(TOLLGATE_MISFIT)
+#if TOLLGATE_MISFIT == 4
+    bool may_block() const { return true; }
+#elif TOLLGATE_MISFIT == 5
+    std::optional<limit_decision> try_take(const limit_key&, const quota&, instant) { return {}; }
+#endif
+#if !defined(TOLLGATE_MISFIT) || TOLLGATE_MISFIT > 3
     limit_decision peek(const limit_key&, const quota&, instant) noexcept { return {}; }
 #elif TOLLGATE_MISFIT == 1
     limit_decision peak(const limit_key&, const quota&, instant) noexcept { return {}; }

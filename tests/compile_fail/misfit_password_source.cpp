@@ -1,6 +1,7 @@
 // expect: tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
 // misfit 1 names check_password: tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
 // misfit 2 names password_version: tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
+// misfit 4 names check_password: tollgate: this does not satisfy password_source; read tollgate/contract/session_source.hpp
 // misfit 3 names is_active: tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp
 #include <tollgate/store/memory.hpp>
 #include <tollgate/web/cookie_sessions.hpp>
@@ -8,11 +9,16 @@
 using namespace tollgate;
 
 struct own_passwords {
+#if TOLLGATE_MISFIT == 4
+    std::optional<user_id> check_password(std::string_view, std::string_view) { return {}; }
+#else
     result<std::optional<user_id>> check_password(std::string_view, std::string_view) { return std::optional<user_id>{}; }
-#if TOLLGATE_MISFIT != 1
+#endif
+#if TOLLGATE_MISFIT != 1 && TOLLGATE_MISFIT != 4
     result<std::optional<checked_password>> check_password(const sign_in_attempt&) { return std::optional<checked_password>{}; }
 #endif
-#if TOLLGATE_MISFIT == 2
+#if TOLLGATE_MISFIT == 4
+#elif TOLLGATE_MISFIT == 2
     std::string password_version(std::string_view) { return {}; }
 #else
     result<std::string> password_version(std::string_view) { return std::string{}; }

@@ -25,10 +25,27 @@ namespace tollgate::inline v0 {
 
 namespace pipeline {
 
-template <class Authenticators, class Store>
-inline constexpr bool all_authenticate_over = false;
-template <class... A, class Store>
-inline constexpr bool all_authenticate_over<std::tuple<A...>, Store> = (authenticator_over<policy_type<A>, Store> && ...);
+/// Whether an authenticator fits the store. One that does not is an error: one message, whose notes name the member.
+template <class A, class Store>
+consteval bool check_authenticator() {
+    static_assert(authenticator_over<A, Store>,
+                  "tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp");
+    if constexpr (authenticator_over<A, Store> && requires { &A::read; })
+        static_assert(token_authenticator<A>,
+                      "tollgate: this does not satisfy token_authenticator; read tollgate/contract/authenticator.hpp");
+    return authenticator_over<A, Store>;
+}
+
+template <class Authenticators>
+struct all_authenticators;
+template <class... A>
+struct all_authenticators<std::tuple<A...>> {
+    template <class Store>
+    static consteval bool fit() { return (check_authenticator<policy_type<A>, Store>() && ...); }
+
+    /// Whether one of them may block by itself, apart from the store.
+    static constexpr bool may_block = (http::handler_blocks<policy_type<A>>() || ...);
+};
 
 /// A member with the name of an optional part but another signature is an error: otherwise it would be ignored silently.
 template <class Users>
@@ -79,20 +96,21 @@ template <class Store>
 /// faster, without webhooks and the JSON parser. Only the routes of webhooks need a `hook_store`; a `token_store` is enough for the others.
 ///
 /// Users and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
-/// Blocking: exactly if the users, the store or the limiter block.
+/// Blocking: exactly if the users, the store, the limiter or an authenticator block.
 template <class Users, class Store, class Policies = decltype(default_policies())>
 class account_api {
     static constexpr bool users_fit = user_directory<Users>;
     static constexpr bool store_fits = token_store<Store>;
-    static constexpr bool authenticators_fit =
-        pipeline::all_authenticate_over<decltype(Policies::authenticators), Store>;
     static_assert(user_directory<Users>, "tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp");
     static_assert(token_store<Store>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
     static_assert(!users_fit || pipeline::check_optional_members_of_directory<Users>());
     static_assert(!store_fits || pipeline::check_optional_members_of_store<Store>());
-    static_assert(!store_fits || authenticators_fit,
-                  "tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp");
-    static constexpr bool fits = users_fit && store_fits && authenticators_fit;
+    using authenticators = pipeline::all_authenticators<decltype(Policies::authenticators)>;
+    static consteval bool authenticators_fit() {
+        if constexpr (store_fits) return authenticators::template fit<Store>();
+        else return false;
+    }
+    static constexpr bool fits = users_fit && store_fits && authenticators_fit();
 
     // Keeps the compiler from reporting the consequences of a misfit, too.
     struct no_context {
@@ -101,8 +119,8 @@ class account_api {
 
 public:
     /// Whether handling a request may block.
-    static constexpr bool blocking =
-        http::handler_blocks<Users>() || http::handler_blocks<Store>() || http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
+    static constexpr bool blocking = http::handler_blocks<Users>() || http::handler_blocks<Store>() || authenticators::may_block ||
+                                     http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
     /// Throws std::invalid_argument for a base_url or auth_url that `http::url::root` refuses, for two routes with the
     /// same method and path, and for a route that needs a scope that no service declares, or webhooks if the store has
@@ -123,8 +141,8 @@ public:
     /// Implements `http::handler`: responds to what the server refused. Never blocks.
     void handle(const http::refusal& refusal, http::response& response) noexcept;
 
-    /// Implements `http::resumable_handler`: answers on the thread that read the request unless a store, the directory or the limiter
-    /// may block, and from the head alone if it refuses the request.
+    /// Implements `http::resumable_handler`: answers on the thread that read the request unless a store, the directory, the limiter or an
+    /// authenticator may block, and from the head alone if it refuses the request.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
         auto& judged = state.get<pipeline::judgement>();

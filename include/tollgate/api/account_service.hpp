@@ -69,6 +69,10 @@ void take_policy_set(policy_set<Slots...>&);
 template <class Policies>
 concept is_policy_set = requires(Policies& policies) { service_detail::take_policy_set(policies); };
 
+/// Whether an argument stands where sessions do. They are checked after that, so that the error names the contract.
+template <class T>
+concept is_for_sessions = !is_policy_set<T> && !std::is_same_v<T, route_table> && !std::is_same_v<T, no_sessions>;
+
 /// `https://api.example.com` of `https://api.example.com/v1`, as written.
 [[nodiscard]] inline std::string origin_of(std::string_view url) {
     const auto authority = url.find("://");
@@ -157,6 +161,12 @@ struct parts_without_sessions {
     http::site<observed_documentation<Api>, Api> site;
 };
 
+/// Stands for the parts if the sessions do not satisfy their contract, so that no other error follows.
+template <class Api>
+struct parts_of_misfit : parts_without_sessions<Api> {
+    explicit parts_of_misfit(Api& api, const auto&...) : parts_without_sessions<Api>{api} {}
+};
+
 template <class Api, class Oauth, class Pages, class Theme>
 struct parts_with_sessions {
     template <class Users, class Store, class Sessions>
@@ -209,11 +219,20 @@ class account_service {
     using api_type = account_api<Users, Store, Policies>;
     using shared_policies = decltype(std::declval<Policies&>().by_reference());
     using shared_theme = std::reference_wrapper<policy_type<Theme>>;
-    using parts_type =
-        std::conditional_t<std::is_same_v<Sessions, no_sessions>, service_detail::parts_without_sessions<api_type>,
-                           service_detail::parts_with_sessions<
-                               api_type, authorization_server<Store, Sessions, shared_policies, shared_theme>,
-                               account_pages<Users, Store, Sessions, shared_policies, shared_theme>, Theme>>;
+    static constexpr auto choose_parts() {
+        if constexpr (std::is_same_v<Sessions, no_sessions>) {
+            return std::type_identity<service_detail::parts_without_sessions<api_type>>{};
+        } else if constexpr (session_source<Sessions>) {
+            return std::type_identity<service_detail::parts_with_sessions<
+                api_type, authorization_server<Store, Sessions, shared_policies, shared_theme>,
+                account_pages<Users, Store, Sessions, shared_policies, shared_theme>, Theme>>{};
+        } else {
+            static_assert(session_source<Sessions>,
+                          "tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp");
+            return std::type_identity<service_detail::parts_of_misfit<api_type>>{};
+        }
+    }
+    using parts_type = typename decltype(choose_parts())::type;
 
 public:
     /// Whether handling a request may block.
@@ -231,12 +250,21 @@ public:
     /// API, documentation, OAuth and pages, for users whom `sessions` signs in. Throws as the other constructor.
     account_service(const account_service_settings& settings, Users& users, Store& store, Sessions& sessions,
                     Policies policies = default_policies(), route_table table = account_routes(), Theme theme = {})
-        requires(session_source<Sessions> && service_detail::is_policy_set<Policies>)
+        requires(service_detail::is_for_sessions<Sessions> && service_detail::is_policy_set<Policies>)
         : store_{store},
           hosts_{settings.allowed_hosts},
           api_{service_detail::to_api_settings(settings, true), users, store, std::move(policies), std::move(table)},
           parts_{api_, users, store, sessions, service_detail::to_oauth_settings(settings.oauth, api_.settings()),
                  service_detail::to_page_settings(settings.pages, api_.settings()), std::move(theme)} {}
+
+    /// The same with the default policies.
+    account_service(account_service_settings settings, Users& users, Store& store, route_table table)
+        requires(std::is_same_v<Sessions, no_sessions> && std::is_same_v<Policies, decltype(default_policies())>)
+        : account_service{std::move(settings), users, store, default_policies(), std::move(table)} {}
+    account_service(const account_service_settings& settings, Users& users, Store& store, Sessions& sessions, route_table table,
+                    Theme theme = {})
+        requires(service_detail::is_for_sessions<Sessions> && std::is_same_v<Policies, decltype(default_policies())>)
+        : account_service{settings, users, store, sessions, default_policies(), std::move(table), std::move(theme)} {}
 
     // Its parts refer to each other.
     account_service(const account_service&) = delete;

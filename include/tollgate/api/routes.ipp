@@ -9,7 +9,7 @@
 
 namespace tollgate::inline v0 {
 
-// THE TABLE: method, path, who may call it, and what is called.
+// The route table: method, path, who may call it, and what is called.
 
 TOLLGATE_DECL route_table hook_routes() {
     return route_table{

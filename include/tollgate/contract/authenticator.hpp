@@ -17,8 +17,12 @@ namespace tollgate::inline v0 {
 ///
 /// `Store` is the integrator's store; an authenticator that does not use it takes it as `auto&`.
 ///
-/// `identify` runs on a worker if the store blocks. An authenticator that only looks a token up may also be a
-/// `token_authenticator`: its requests are then answered without a worker if they are malformed or the token is cached.
+/// Credentials in another field: `static constexpr std::string_view field = "X-Api-Key";`. Then `credentials` is the value of that field,
+/// and `scheme` is only the beginning of the challenge. A request with credentials in two places is a 400.
+///
+/// `identify` runs on a worker if the store blocks, or if the authenticator has `static constexpr bool blocking = true`. An
+/// authenticator that only looks a token up may also be a `token_authenticator`: its requests are then answered without a worker if they
+/// are malformed or the token is cached.
 ///
 /// Exemplar:
 ///

@@ -166,14 +166,10 @@ inline bool set_host(url& parsed, std::string_view text) {
 
 /// 1 to 65535 without leading zeros.
 inline bool set_port(url& parsed, std::string_view text) noexcept {
-    if (text.empty() || text.size() > 5 || text.front() == '0') return false;
-    unsigned port = 0;
-    for (char c : text) {
-        if (!is_digit(c)) return false;
-        port = port * 10 + static_cast<unsigned>(c - '0');
-    }
-    parsed.port = static_cast<std::uint16_t>(port);
-    return port <= 65535;
+    const auto port = parse_decimal(text);
+    if (!port || *port == 0 || *port > UINT16_MAX) return false;
+    parsed.port = static_cast<std::uint16_t>(*port);
+    return true;
 }
 
 /// `[user information@]host[:port]` (RFC 3986 section 3.2).

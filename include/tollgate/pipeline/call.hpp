@@ -14,11 +14,11 @@
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/pipeline/detail/api_settings.hpp>
 
-#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -227,13 +227,15 @@ public:
     /// Whether the request has valid credentials. Always true on a route that needs credentials; an open route also serves requests
     /// without.
     [[nodiscard]] bool has_caller() const noexcept { return caller_ != nullptr; }
-    /// Precondition: has_caller().
-    [[nodiscard]] const tollgate::caller& caller() const noexcept {
-        assert(caller_ != nullptr);
+    /// Throws std::logic_error, which makes the response a 500, unless `has_caller()`.
+    [[nodiscard]] const tollgate::caller& caller() const {
+        if (caller_ == nullptr) [[unlikely]] throw_no_caller();
         return *caller_;
     }
+    /// The client's address: the peer's, or the one that a trusted proxy names.
+    [[nodiscard]] const ip_address& client() const noexcept { return client_; }
 
-    /// Reports what the caller did, for an audit log. Precondition: has_caller().
+    /// Reports what the caller did, for an audit log. Throws as `caller`.
     void report(activity_kind kind, std::string subject) const {
         context_.observer.report({kind, caller().user, std::move(subject), client_, now_});
     }
@@ -244,6 +246,10 @@ public:
     [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{response_.body()}; }
 
 private:
+    [[noreturn, gnu::cold, gnu::noinline]] static void throw_no_caller() {
+        throw std::logic_error{"tollgate: api_call::caller() without a caller: the route is open_to_all; ask has_caller() first"};
+    }
+
     const api_context& context_;
     const http::request& request_;
     http::response& response_;

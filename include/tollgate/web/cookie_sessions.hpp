@@ -31,8 +31,10 @@ namespace tollgate::inline v0 {
 ///
 /// Store and passwords must outlive it. Thread rule: any thread. Blocking: as the store does; `sign_in` as the
 /// passwords do.
-template <session_store Store, password_source Passwords, random_source Random = system_random>
+template <class Store, class Passwords, random_source Random = system_random>
 class cookie_sessions {
+    static_assert(session_store<Store>, "tollgate: this does not satisfy session_store; read tollgate/contract/session_store.hpp");
+    static_assert(password_source<Passwords>, "tollgate: this does not satisfy password_source; read tollgate/contract/session_source.hpp");
     static constexpr bool knows_active_users = active_user_source<Passwords>;
     static_assert(knows_active_users || !requires { &Passwords::is_active; },
                   "tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp");

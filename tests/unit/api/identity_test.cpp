@@ -5,6 +5,9 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 using namespace tollgate;
 using namespace tollgate::test;
@@ -232,4 +235,81 @@ TEST_CASE("an insufficient scope has the challenge of the Bearer authenticator, 
     CHECK(challenges_of(one_caller<own_bearer>{}, "Bearer 1") ==
           "Bearer realm=\"shop\", error=\"insufficient_scope\", scope=\"user:balance\"\n");
     CHECK(challenges_of(one_caller<own_scheme>{}, "Till 1").empty());
+}
+
+namespace {
+
+/// `X-Api-Key: <key>`
+struct api_key {
+    static constexpr std::string_view field = "X-Api-Key", scheme = "ApiKey", challenge = "ApiKey realm=\"api\"";
+    result<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
+        if (credentials != "key of ann") return std::optional<caller>{};
+        return std::optional{caller{ann, *scope_set::parse("user:balance"), credential_kind::other, {}}};
+    }
+};
+
+struct slow_key : api_key {
+    static constexpr bool blocking = true;
+};
+
+}  // namespace
+
+TEST_CASE("an authenticator can read a field of its own", "[api][identity]") {
+    auto shop = make_shop();
+    const auto token = shop.personal_token(ann, "user:balance");
+    account_api api{shop_settings(), shop.users, shop.store, default_policies().with_authenticators(basic_token{}, api_key{}), account_routes()};
+    const auto status_of = [&](const std::vector<std::pair<const char*, std::string>>& fields) {
+        test_request request{method::get, "/v1/user/balance"};
+        for (const auto& [name, value] : fields) request.field(name, value);
+        return api.handle(request.view()).status();
+    };
+    const auto basic = "Basic " + base64_encode(token.username + ":" + token.secret);
+    CHECK(status_of({{"X-Api-Key", "key of ann"}}) == status::ok);
+    CHECK(status_of({{"x-api-key", "key of ann"}}) == status::ok);
+    CHECK(status_of({{"X-Api-Key", "key of bob"}}) == status::unauthorized);
+    CHECK(status_of({{"X-Api-Key", ""}}) == status::unauthorized);
+    CHECK(status_of({{"Authorization", "ApiKey key of ann"}}) == status::unauthorized);
+    CHECK(status_of({{"X-Api-Key", "key of ann"}, {"X-Api-Key", "key of ann"}}) == status::bad_request);
+    CHECK(status_of({{"Authorization", basic}}) == status::ok);
+    CHECK(status_of({{"Authorization", basic}, {"X-Api-Key", "key of ann"}}) == status::bad_request);
+    CHECK(status_of({}) == status::unauthorized);
+}
+
+TEST_CASE("a blocking authenticator runs on a worker, whatever else blocks", "[api][identity]") {
+    auto shop = make_shop();
+    account_api api{shop_settings(), shop.users, shop.store, default_policies().with_authenticators(basic_token{}, slow_key{}), account_routes()};
+    STATIC_REQUIRE(decltype(api)::blocking);
+    STATIC_REQUIRE_FALSE(account_api<decltype(shop.users), decltype(shop.store)>::blocking);
+    for (const auto* const field : {"X-Api-Key", "X-Another"}) {
+        CAPTURE(field);
+        test_request request{method::get, "/v1/testservice/get"};
+        request.field(field, "key of ann");
+        http::response response;
+        http::handler_state state;
+        const bool has_credentials = field == std::string_view{"X-Api-Key"};
+        CHECK(api.advance(request.view(), response, state, http::thread_kind::io) ==
+              (has_credentials ? http::handle_step::needs_worker : http::handle_step::done));
+        if (has_credentials) CHECK(api.advance(request.view(), response, state, http::thread_kind::worker) == http::handle_step::done);
+        CHECK(response.status() == status::ok);
+    }
+}
+
+TEST_CASE("an endpoint that asks for the caller of an anonymous request is a reported 500", "[api][identity]") {
+    auto shop = make_shop();
+    struct recorder : no_observer {
+        std::vector<std::string>* causes;
+        void on_problem(const problem_record& record) const noexcept { causes->push_back(record.error.cause); }
+    };
+    std::vector<std::string> causes;
+    const auto ask = [](api_call& call) -> result<void> {
+        call.response().body() = std::to_string(call.caller().user.value());
+        return {};
+    };
+    account_api api{shop_settings(), shop.users, shop.store, default_policies().with_observer(recorder{{}, &causes}),
+                    route_table{on_get<"/open">(open_to_all, ask)}};
+    CHECK(api.handle(test_request{method::get, "/v1/open"}.view()).status() == status::internal_server_error);
+    REQUIRE(causes.size() == 1);
+    CHECK(causes[0].find("has_caller()") != std::string::npos);
+    const auto token = shop.personal_token(ann, "");
+    CHECK(api.handle(test_request{method::get, "/v1/open"}.basic(token.username, token.secret).view()).status() == status::ok);
 }

@@ -344,3 +344,34 @@ TEST_CASE("a host may bound a chunked body when it knows the head") {
     if (parser.step(next, request) == parse_step::head_complete) REQUIRE(parser.step(next, request) == parse_step::complete);
     CHECK(request.body.size() == 10);
 }
+
+TEST_CASE("a target is split in each of its forms", "[http][target]") {
+    struct row {
+        const char* text;
+        const char* path;
+        const char* query;
+        bool has_query;
+        const char* authority;
+    };
+    for (const row& each : {row{"/a/b", "/a/b", "", false, ""},
+                            row{"/a?b=/c?d", "/a", "b=/c?d", true, ""},
+                            row{"/a?", "/a", "", true, ""},
+                            row{"/a?u=http://x/y", "/a", "u=http://x/y", true, ""},
+                            row{"//x/y", "//x/y", "", false, ""},
+                            row{"*", "*", "", false, ""},
+                            row{"", "", "", false, ""},
+                            row{"http://x.test:8080/a?b", "/a", "b", true, "x.test:8080"},
+                            row{"HTTPS://[::1]/a", "/a", "", false, "[::1]"},
+                            row{"http://x.test", "/", "", false, "x.test"},
+                            row{"http://x.test?b", "/", "b", true, "x.test"},
+                            row{"a?u=http://x/y", "a", "u=http://x/y", true, ""},
+                            row{"a/http://x", "a/http://x", "", false, ""},
+                            row{"x.test:443", "x.test:443", "", false, ""}}) {
+        CAPTURE(each.text);
+        const auto split = http::target::from(each.text);
+        CHECK(split.path == each.path);
+        CHECK(split.query == each.query);
+        CHECK(split.has_query == each.has_query);
+        CHECK(split.authority == each.authority);
+    }
+}

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-/// What the routes of routes.hpp call: function objects, so that a stack trace names them. Only routes.ipp includes this file.
+/// What the routes of routes.ipp call: function objects, so that a stack trace names them. Only that file includes this one.
 namespace tollgate::inline v0::endpoints {
 
 /// The account's hooks: a bare array.

@@ -173,15 +173,10 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
     const std::string_view scheme = text.substr(0, colon);
     if (!ascii_iequals(scheme, "http") && !ascii_iequals(scheme, "https")) return refuse(reason);
 
-    const std::string_view rest = text.substr(colon + 3);
-    const auto authority_bytes = (std::min)(rest.find_first_of("/?"), rest.size());
-    if (!is_authority(rest.substr(0, authority_bytes))) return refuse("The request target does not name a valid host.");
-    if (rest.substr(authority_bytes).find_first_of("[]") != std::string_view::npos) return refuse(detail::unencoded_byte);
-    into.target = target::from(rest.substr(authority_bytes));
-    into.target.authority = rest.substr(0, authority_bytes);
-    // An empty path is `/` (RFC 9112 section 3.2.1). The view refers to the second slash of `//`, because it must be
-    // part of the buffer.
-    if (into.target.path.empty()) into.target.path = text.substr(colon + 2, 1);
+    into.target = target::from(text);
+    const std::string_view authority = into.target.authority;
+    if (!is_authority(authority)) return refuse("The request target does not name a valid host.");
+    if (text.substr(colon + 3 + authority.size()).find_first_of("[]") != std::string_view::npos) return refuse(detail::unencoded_byte);
     return parse_step::complete;
 }
 

@@ -13,6 +13,7 @@
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/policy/token_authenticators.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,8 +23,8 @@
 #include <type_traits>
 #include <utility>
 
-/// Who is calling. Each function returns false if it has to wait and must not: it is then called again on a worker, and continues
-/// with what `authentication` holds.
+/// Who is calling. A stage returns false if it has to wait and must not: it is then called again on a worker, and continues with what
+/// `authentication` holds.
 namespace tollgate::inline v0::pipeline {
 
 enum class auth_state : std::uint8_t {
@@ -62,22 +63,50 @@ void with_authenticator(const Authenticators& authenticators, std::size_t number
         authenticators);
 }
 
-/// Reads the Authorization field: malformed credentials are known as such without a store.
+/// Whether an authenticator reads a field of its own instead of Authorization.
+template <class Authenticator>
+inline constexpr bool has_own_field = requires { { Authenticator::field } -> std::convertible_to<std::string_view>; };
+
+/// The number of lines of the authenticator's own field, if it has one.
+template <class Authenticator>
+[[nodiscard]] std::size_t own_lines(const http::request& request) noexcept {
+    std::size_t lines = 0;
+    if constexpr (has_own_field<Authenticator>)
+        for (const http::field& line : request.fields) lines += ascii_iequals(line.name, Authenticator::field) ? 1U : 0U;
+    return lines;
+}
+
+/// What the request has for this authenticator: the value of its own field, or what follows its scheme in Authorization.
+template <class Authenticator>
+[[nodiscard]] std::optional<std::string_view> credentials_for(const Authenticator& authenticator, const http::request& request) noexcept {
+    if constexpr (has_own_field<Authenticator>) {
+        if (own_lines<Authenticator>(request) == 0) return std::nullopt;
+        return request.fields.find(std::string_view{Authenticator::field});
+    } else {
+        return http::detail::credentials_of(request.fields.find(http::field_id::authorization), authenticator.scheme);
+    }
+}
+
+/// Reads the field with the credentials: malformed ones are known as such without a store.
 template <class Authenticators>
 void read_authorization(const Authenticators& authenticators, const http::request& request, authentication& auth) {
-    const auto lines = request.fields.count(http::field_id::authorization);
+    const auto lines = std::apply(
+        [&](const auto&... each) {
+            const std::size_t standard = request.fields.count(http::field_id::authorization);
+            return (standard + ... + own_lines<std::remove_cvref_t<decltype(policy(each))>>(request));
+        },
+        authenticators);
     if (lines == 0) return;
     if (lines > 1) {
         auth.state = auth_state::ambiguous;
         return;
     }
-    const auto sent = request.fields.find(http::field_id::authorization);
     auth.state = auth_state::bad_credentials;
     std::uint8_t next = 0;
     const auto try_one = [&](const auto& held) {
         const auto& authenticator = policy(held);
         const auto number = next++;
-        const auto credentials = http::detail::credentials_of(sent, authenticator.scheme);
+        const auto credentials = credentials_for(authenticator, request);
         if (!credentials) return false;
         auth.authenticator = number;
         if constexpr (token_authenticator<std::remove_cvref_t<decltype(authenticator)>>) {
@@ -133,8 +162,7 @@ template <class Authenticators, class Store>
         } else {
             constexpr bool blocks = http::handler_blocks<Store>() || http::handler_blocks<type>();
             if (blocks && thread == http::thread_kind::io) return;
-            const auto sent = request.fields.find(http::field_id::authorization);
-            const auto credentials = http::detail::credentials_of(sent, authenticator.scheme).value_or(std::string_view{});
+            const auto credentials = credentials_for(authenticator, request).value_or(std::string_view{});
             done = true;
             auto caller = authenticator.identify(credentials, store, now);
             if (!caller) return auth.fail(std::move(caller).error());

@@ -27,7 +27,7 @@
 #include <type_traits>
 
 /// The stages of the judgement, one decision each: `judge.hpp` has their order. A stage takes only what it needs, and reads what
-/// the stages before it have found out. None of them writes a response.
+/// the stages before it have found out. Stages do not write responses.
 namespace tollgate::inline v0::pipeline {
 
 /// Where `judge::advance` continues.

@@ -10,7 +10,9 @@
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/target_rule.hpp>
 
+#include <concepts>
 #include <functional>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -80,6 +82,7 @@ public:
         constexpr bool fits = tollgate::rate_limiter<policy_type<T>>;
         static_assert(tollgate::rate_limiter<policy_type<T>>,
                       "tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp");
+        if constexpr (fits) check_optional_members_of_limiter<policy_type<T>>();
         if constexpr (fits && requires { &policy_type<T>::windows_of; })
             static_assert(tollgate::request_limiter<policy_type<T>>,
                           "tollgate: this does not satisfy request_limiter; read tollgate/contract/rate_limiter.hpp");
@@ -147,6 +150,25 @@ public:
     }
 
 private:
+    /// A member with the name of an optional part but another signature is an error: otherwise it would be ignored silently.
+    template <class L>
+    static constexpr void check_optional_members_of_limiter() {
+        if constexpr (requires { &L::may_block; })
+            static_assert(requires(const L& limiter) { { limiter.may_block() } noexcept -> std::same_as<bool>; },
+                          "tollgate: may_block of a limiter is const, noexcept and returns bool; read tollgate/contract/rate_limiter.hpp");
+        using decision = std::optional<limit_decision>;
+        if constexpr (requires { &L::try_take; })
+            static_assert(requires(L& limiter, const limit_key& key, const quota& allowed, instant now) {
+                              { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<decision>; },
+                          "tollgate: try_take of a limiter is noexcept and returns std::optional<limit_decision>; "
+                          "read tollgate/contract/rate_limiter.hpp");
+        if constexpr (requires { &L::try_peek; })
+            static_assert(requires(L& limiter, const limit_key& key, const quota& allowed, instant now) {
+                              { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<decision>; },
+                          "tollgate: try_peek of a limiter is noexcept and returns std::optional<limit_decision>; "
+                          "read tollgate/contract/rate_limiter.hpp");
+    }
+
     template <template <class> class Slot, class T>
     static constexpr auto refer_to(Slot<T>& slot) {
         auto& [held] = slot;

@@ -13,14 +13,6 @@ namespace tollgate::inline v0::redis {
 
 namespace detail {
 
-/// Parses a whole number of at most five digits.
-inline std::optional<std::uint32_t> parse_short_number(std::string_view text) noexcept {
-    if (text.empty() || text.size() > 5 || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
-    std::uint32_t value = 0;
-    for (char c : text) value = value * 10 + static_cast<std::uint32_t>(c - '0');
-    return value;
-}
-
 inline bool is_host_name(std::string_view text) noexcept {
     return !text.empty() && text.size() <= 253 &&  // RFC 1035 section 2.3.4, as text
            std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
@@ -66,9 +58,11 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     const std::size_t slash = url.find('/');
     std::string_view authority = url.substr(0, slash);
     if (slash != std::string_view::npos && slash + 1 < url.size()) {
-        const auto database = detail::parse_short_number(url.substr(slash + 1));
-        if (!database) return invalid("The path of a Redis URL must be the number of a database, such as /0.");
-        read.database = *database;
+        constexpr std::uint32_t database_max = 99'999;
+        const auto database = parse_decimal(url.substr(slash + 1));
+        if (!database || *database > database_max)
+            return invalid("The path of a Redis URL must be the number of a database, such as /0.");
+        read.database = static_cast<std::uint32_t>(*database);
     }
 
     std::string_view port;
@@ -90,8 +84,8 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
         if (colon != std::string_view::npos) port = authority.substr(colon);
     }
     if (!port.empty()) {
-        const auto number = detail::parse_short_number(port.substr(1));
-        if (!number || *number == 0 || *number > 65535)
+        const auto number = parse_decimal(port.substr(1));
+        if (!number || *number == 0 || *number > UINT16_MAX)
             return invalid("The port of a Redis URL must be a number from 1 to 65535; write an IPv6 address in brackets.");
         read.port = static_cast<std::uint16_t>(*number);
     }
