@@ -6,6 +6,8 @@
 #include <tollgate/limits/redis_limiter.hpp>
 #endif
 
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +22,13 @@ using tollgate::limit_decision;
 #if defined(TOLLGATE_WITH_REDIS)
 
 struct chosen_limiter::shared_windows {
+    /// What the limiter last said of Redis.
+    struct event {
+        std::mutex mutex;
+        std::string text = "Redis does not respond";
+    };
+
+    std::shared_ptr<event> last;
     tollgate::redis_limiter windows;
 };
 
@@ -31,13 +40,18 @@ chosen_limiter::chosen_limiter(const settings& settings, const request_log& log)
     tollgate::redis_limiter_settings redis_settings;
     redis_settings.lease = settings.limit_lease;
     redis_settings.authorities_file = settings.limits_ca.string();
-    redis_settings.on_state = [&log](bool up, std::string_view event) {
+    const auto last = std::make_shared<shared_windows::event>();
+    redis_settings.on_state = [&log, last](bool up, std::string_view event) {
+        if (!up) {
+            const std::scoped_lock hold{last->mutex};
+            last->text = event;
+        }
         log.on_notice(up ? std::string{"Redis is available again; limits are shared again"}
                          : std::string{event} + "; this node counts requests separately until Redis is available again");
     };
     auto opened = tollgate::redis_limiter::open(settings.limits_url, redis_settings);
     if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().message};
-    shared_ = std::make_unique<shared_windows>(shared_windows{*std::move(opened)});
+    shared_ = std::make_unique<shared_windows>(shared_windows{last, *std::move(opened)});
     shared_->windows.try_now();
 }
 
@@ -51,7 +65,8 @@ limit_decision chosen_limiter::peek_shared(const limit_key& key, const quota& al
 
 tollgate::result<void> chosen_limiter::check() {
     if (shared_ == nullptr || shared_->windows.try_now()) return {};
-    return tollgate::unavailable("Redis does not respond");
+    const std::scoped_lock hold{shared_->last->mutex};
+    return tollgate::unavailable(shared_->last->text);
 }
 
 tollgate::backend_statistics chosen_limiter::statistics() const noexcept {

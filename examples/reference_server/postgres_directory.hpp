@@ -41,6 +41,9 @@ public:
     /// The version of the tables, without changing them.
     static tollgate::result<tollgate::schema_status> check_schema(const std::string& connection_string);
 
+    /// Statistics of the calls to the database.
+    [[nodiscard]] tollgate::backend_statistics statistics() const noexcept { return database_.statistics(); }
+
     // The contract `user_directory`.
     tollgate::result<tollgate::balance> balance_of(tollgate::user_id user);
     tollgate::result<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);

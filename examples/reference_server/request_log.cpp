@@ -72,12 +72,6 @@ std::string to_milliseconds(std::chrono::nanoseconds duration) {
     return std::to_string(microseconds / 1000) + "." + std::string(3 - rest.size(), '0') + rest;
 }
 
-/// The kind of a failure, for one count: the first part of its text, without the details.
-std::string kind_of(const error& error) {
-    const std::string_view text = error.log_text();
-    return escape_controls(text.substr(0, (std::min)(text.find_first_of(":0123456789"), std::size_t{80})));
-}
-
 }  // namespace
 
 struct request_log::entry {
@@ -109,7 +103,7 @@ void request_log::on_refusal(const refusal_record& record) const noexcept {
 
 void request_log::on_problem(const problem_record& record) const noexcept {
     try {
-        if (!failures_.admit(kind_of(record.error), record.error.log_text(), line_limiter::time_point::clock::now())) return;
+        if (!failures_.admit(escape_controls(kind_of_failure(record.error.log_text())), record.error.log_text(), line_limiter::time_point::clock::now())) return;
         std::string line, scratch;
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         const auto text = escape_controls(record.error.log_text());

@@ -36,16 +36,33 @@ void allow_descriptors(std::size_t connections) {
                  " open files, so the server accepts fewer connections.");
 }
 
-/// On any error with the new certificates, the old ones remain in use.
+/// The reason why clients refuse the certificate; empty if there is none.
+std::string fault_of_certificate(const settings& settings) {
+    if (settings.plain || settings.tls_cert.empty()) return {};  // a self-signed one is replaced in time
+    try {
+        (void)expiry_of({settings.tls_cert, settings.tls_key});
+        return {};
+    } catch (const run_error& error) {
+        return error.what();
+    }
+}
+
+/// On any error with the new certificate, the old one remains in use.
 void reload_certificates(server& running, const settings& settings, const request_log& log) {
     const auto report = [&log](std::string_view reason) {
         log.on_notice("SIGHUP: the old certificate remains in use: " + std::string{reason});
     };
     try {
         if (settings.tls_cert.empty()) (void)self_signed_certificate(settings.data);  // renews it in time
+        const auto keys = settings.tls_ticket_keys.empty()
+                              ? result<void>{}
+                              : server::check_tls({.ticket_key_file = settings.tls_ticket_keys.string()});
         const auto read = running.reload_certificates();
-        if (!read) return report(read.error().message);
-        log.on_notice("SIGHUP: the certificate was read again");
+        const bool only_keys_failed = !read && !keys && read.error().message == keys.error().message;
+        if (!read && !only_keys_failed) return report(read.error().message);
+        log.on_notice("SIGHUP: the certificate was read again" +
+                      (read ? std::string{} : "; the old ticket keys remain in use: " + read.error().message));
+        warn_of_certificate(settings, log);
     } catch (const run_error& error) {
         report(error.what());
     }
@@ -66,6 +83,11 @@ std::string to_text(const tollgate::listen_address& real) {
 }
 
 }  // namespace
+
+void warn_of_certificate(const settings& settings, const request_log& log) {
+    const auto fault = fault_of_certificate(settings);
+    if (!fault.empty()) log.on_notice("--tls-cert: clients will refuse the certificate: " + fault);
+}
 
 void print_ready(const server& running, const settings& settings, const public_urls& urls,
                  const std::optional<demo>& shown, const std::optional<listen_address>& admin) {

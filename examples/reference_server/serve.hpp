@@ -36,6 +36,9 @@ inline constexpr tollgate::seconds stop_timeout{10};
 void print_ready(const tollgate::server& running, const settings& settings, const public_urls& urls,
                  const std::optional<demo>& shown, const std::optional<listen_address>& admin);
 
+/// Writes a notice if clients will refuse the certificate of `--tls-cert`: it expired, or is not valid yet.
+void warn_of_certificate(const settings& settings, const request_log& log);
+
 /// Throws `usage_error` if a URL would be that of `--listen`, which a server with passed sockets does not use.
 void expect_configured_urls(const settings& settings);
 

@@ -35,13 +35,19 @@ template <class Directory, class Store, class Clock>
 void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::server& running,
            const stored_data<Directory, Store, Clock>& data, chosen_limiter& limiter) {
     auto queue = std::make_shared<delivery_queue>();
-    checks.add("store", [&store = data.store, clock = data.clock, queue]() -> tollgate::result<void> {
+    // All that requests read: the store, and the users, who may have connections of their own.
+    checks.add("store", [&store = data.store, &users = data.users, clock = data.clock, queue]() -> tollgate::result<void> {
         const auto now = clock.now();
         constexpr std::size_t rows_max = 10'000;
         const auto backlog = store.backlog(now, rows_max);
         if (!backlog) return backlog.error();
         queue->due = backlog->due;
         queue->oldest_seconds = backlog->due_since ? std::chrono::duration<double>{now - *backlog->due_since}.count() : 0;
+        if (const auto token = store.find_personal_token("usr_none"); !token) return token.error();
+        constexpr tollgate::user_id some{1};
+        if (const auto user = users.quota_of(some); !user && user.error().kind != tollgate::error_kind::not_found) return user.error();
+        const auto accounts = users.accounts_of(some, "none");
+        if (!accounts && accounts.error().kind != tollgate::error_kind::not_found) return accounts.error();
         return {};
     });
     counts.add([queue](tollgate::metrics_writer& to) {
@@ -54,6 +60,7 @@ void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::
     counts.watch_process();
     counts.watch_server(running);
     if constexpr (requires { data.store.statistics(); }) counts.watch_backend("store", data.store);
+    if constexpr (requires { data.users.statistics(); }) counts.watch_backend("users", data.users);
     if (limiter.may_block()) counts.watch_backend("limits", limiter);
 }
 
@@ -98,6 +105,7 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
         admin->start();
         expect(checks.start(), "cannot check the store");
     }
+    warn_of_certificate(settings, log);
     print_ready(running, settings, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");
     wait_for_stop_signal(running, settings, stop_signals, manager, log);

@@ -97,8 +97,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Sends one read to Redis, so that `on_state` reports a server that is down at the start. Returns whether it
-    /// replied. Waits for `connect_wait_max` and `response_wait_max` at most.
+    /// Counts a request that nobody made, so that `on_state` reports at the start, and health checks later, that Redis is down or refuses
+    /// writes. Returns whether it was counted. Waits for `connect_wait_max` and `response_wait_max` at most.
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;

@@ -14,7 +14,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -157,8 +159,10 @@ TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_
 }
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
-    const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
-    return state_->client.send(nullptr, query).outcome != redis::outcome::unavailable;
+    // Counts one request under a key of its own: a server that refuses writes cannot count.
+    const auto key = limit_key::of(ip_address{}).in("try_now");
+    const redis::window_request one{key, detail::bounded_quota{{(std::numeric_limits<std::uint32_t>::max)(), seconds{1}}}, 1};
+    return state_->client.send(nullptr, one).outcome != redis::outcome::unavailable;
 }
 
 TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->client.statistics(); }

@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -21,17 +22,19 @@ namespace tollgate::inline v0 {
 
 namespace sqlite {
 
-/// Whether the paths still name the opened database and its log. If one was deleted or replaced, writes would succeed and be lost.
+/// Whether the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
+/// replaced, writes would succeed and be lost.
 class opened_file {
 public:
     /// Precondition: a connection is open that has read.
     explicit opened_file(const std::string& path)
-        : path_{absolute(path)}, log_path_{resolved(path) + "-wal"}, opened_{identity_of(path_)}, opened_log_{identity_of(log_path_)} {}
+        : path_{absolute(path)}, files_{watch(path_), watch(resolved(path) + "-wal"), watch(resolved(path) + "-shm")} {}
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    /// Two system calls of a microsecond. True where files cannot be distinguished.
+    /// Three system calls of a microsecond. True where files cannot be distinguished.
     [[nodiscard]] bool is_in_place() const noexcept {
-        return (!opened_ || identity_of(path_) == opened_) && (!opened_log_ || identity_of(log_path_) == opened_log_);
+        return std::all_of(files_.begin(), files_.end(),
+                           [](const watched& each) { return !each.opened || identity_of(each.path) == each.opened; });
     }
     /// The same, but looked at no more than once a second.
     [[nodiscard]] bool was_in_place() noexcept {
@@ -45,7 +48,15 @@ public:
 
 private:
     using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
+    struct watched {
+        std::string path;
+        std::optional<identity> opened;  // empty: there was no such file
+    };
 
+    static watched watch(std::string path) {
+        const auto opened = identity_of(path);
+        return {std::move(path), opened};
+    }
     /// The program may change its directory. Other texts, such as `:memory:`, name no file.
     static std::string absolute(const std::string& path) {
         std::error_code failed;
@@ -67,8 +78,8 @@ private:
         return std::nullopt;
     }
 
-    const std::string path_, log_path_;
-    const std::optional<identity> opened_, opened_log_;
+    const std::string path_;
+    const std::array<watched, 3> files_;
     std::atomic<std::chrono::steady_clock::rep> next_check_{0};
     std::atomic<bool> was_in_place_{true};
 };
@@ -104,8 +115,9 @@ struct sqlite_database::state {
         const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
         changes.set_trusted(is_in_place);
         if (!is_in_place)
-            return unavailable("SQLite: the file, or its log, was deleted or replaced while it was open; put it back, or restart: " +
-                               file.path());
+            return unavailable(
+                "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart: " +
+                file.path());
         auto taken = from.take(wait_max);
         if (!taken) return taken;
         // What is left of the time is for the lock of the file.
@@ -162,7 +174,9 @@ TOLLGATE_DECL auto sqlite_database::writer_soon() -> result<lease> {
 }
 
 TOLLGATE_DECL backend_statistics sqlite_database::statistics() const noexcept {
-    return state_->readers.statistics() + state_->writers.statistics();
+    auto all = state_->readers.statistics() + state_->writers.statistics();
+    all.is_up = all.is_up && state_->file.was_in_place();
+    return all;
 }
 
 TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexcept { return state_->changes; }

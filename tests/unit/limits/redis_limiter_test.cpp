@@ -420,6 +420,23 @@ TEST_CASE("only an error that is not of the server's state says that it takes no
         CHECK_FALSE(redis::detail::find_known_error(lasting));
 }
 
+TEST_CASE("a server that refuses writes is unavailable, and a health check does not say otherwise") {
+    redis_server server;
+    std::vector<std::string> events;
+    auto settings = test_settings();
+    settings.on_state = [&events](bool up, std::string_view event) { events.push_back(up ? "up" : std::string{event}); };
+    auto limiter = open(server.url(), settings);
+    REQUIRE(limiter.try_now());
+    (void)server.run({"CONFIG", "SET", "min-replicas-to-write", "1"});
+    for (int i = 0; i < 3; ++i) CHECK_FALSE(limiter.try_now());
+    CHECK_FALSE(limiter.is_up());
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].find("too few of its replicas are connected") != std::string::npos);
+    (void)server.run({"CONFIG", "SET", "min-replicas-to-write", "0"});
+    CHECK(eventually([&] { return limiter.try_now(); }));
+    CHECK(events.size() == 2);
+}
+
 TEST_CASE("a cluster gets a command for each key") {
     // By default the cluster bus port is 10000 above the other port, which may exceed 65535.
     redis_server server{{"--cluster-enabled", "yes", "--cluster-port", std::to_string(tollgate_test::free_port())}};

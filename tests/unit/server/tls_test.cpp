@@ -213,6 +213,33 @@ TEST_CASE("a reload of the certificate keeps a server's own ticket keys", "[serv
     CHECK(resumes(running, TLS1_3_VERSION, session));
 }
 
+TEST_CASE("an unusable file of ticket keys does not keep a new certificate from being used", "[server][tls][tickets]") {
+    const tollgate_test::temporary_directory directory;
+    const std::string keys = directory.file("keys"), certificate = directory.file("cert.pem"), key = directory.file("key.pem");
+    const auto first = tollgate_test::make_certificate("first"), second = tollgate_test::make_certificate("second");
+    write_file(keys, ticket_secret('a'));
+    write_file(certificate, first.certificate_pem);
+    write_file(key, first.key_pem);
+    tollgate_test::echo_handler handler;
+    server_settings settings;
+    settings.port = 0;
+    settings.threads = 1;
+    settings.tls = {certificate, key};
+    settings.tls.ticket_key_file = keys;
+    server running{handler, settings};
+    REQUIRE(running.start());
+    const auto session = session_at(running, TLS1_3_VERSION);
+
+    write_file(certificate, second.certificate_pem);
+    write_file(key, second.key_pem);
+    write_file(keys, "garbage");
+    const auto reloaded = running.reload_certificates();
+    REQUIRE_FALSE(reloaded);
+    CHECK(reloaded.error().message.find(keys) != std::string::npos);
+    CHECK(tls_client{running.port()}.common_name() == "second");
+    CHECK(resumes(running, TLS1_3_VERSION, session));
+}
+
 TEST_CASE("the error names an unusable file of ticket keys", "[server][tls][tickets]") {
     const tollgate_test::temporary_directory directory;
     const std::string keys = directory.file("keys");

@@ -140,11 +140,11 @@ TEST_CASE("when its file or log was deleted or replaced, a database accepts no w
     temporary_directory directory;
     const auto database = directory.file("test.db"), link = directory.file("link.db");
     std::filesystem::create_symlink(database, link);
-    const bool is_log = GENERATE(false, true);
+    const auto* const suffix = GENERATE("", "-wal", "-shm");
     const bool is_linked = GENERATE(false, true);
     const bool is_replaced = GENERATE(false, true);
-    CAPTURE(is_log, is_linked, is_replaced);
-    const std::string path = is_log ? database + "-wal" : database;
+    CAPTURE(suffix, is_linked, is_replaced);
+    const std::string path = database + suffix;
     static constexpr sqlite::statement_text steps[] = {"CREATE TABLE numbers (n INTEGER)"};
     const auto insert = [](sqlite::database& on) { return on.run("INSERT INTO numbers VALUES (1)"); };
     auto pool = *sqlite_database::open(is_linked ? link : database, {.readers_max = 1});
@@ -160,6 +160,7 @@ TEST_CASE("when its file or log was deleted or replaced, a database accepts no w
     CHECK_THAT(refused.error().cause, Catch::Contains("deleted or replaced") && Catch::Contains(is_linked ? link : database));
     CHECK_FALSE(pool.transact(insert));
     CHECK_FALSE(pool.changes().read());
+    CHECK_FALSE(pool.statistics().is_up);
     CHECK(std::filesystem::exists(path) == is_replaced);  // no empty file was created in its place
 
     std::filesystem::rename(path + ".away", path);

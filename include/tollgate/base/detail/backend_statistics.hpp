@@ -13,7 +13,7 @@ struct backend_statistics {
     std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
     std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
     std::uint64_t cache_misses = 0;
-    bool is_up = true;                   ///< false while calls fail at once because the server cannot be reached
+    bool is_up = true;                   ///< false while calls fail at once: the server cannot be reached, or the file is gone
 
     /// Of two parts of one backend.
     [[nodiscard]] friend backend_statistics operator+(const backend_statistics& a, const backend_statistics& b) noexcept {

@@ -32,6 +32,7 @@ public:
     TOLLGATE_DECL ~tls_context();
 
     [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_; }
+    [[nodiscard]] const std::shared_ptr<ticket_keys>& tickets() const noexcept { return tickets_; }
     /// The transport of a connection for OpenSSL; see `tls_stream`. The first call throws `std::bad_alloc` if there is no memory;
     /// `make` makes it.
     [[nodiscard]] static TOLLGATE_DECL const bio_method_st* transport();
