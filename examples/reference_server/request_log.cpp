@@ -103,7 +103,8 @@ void request_log::on_refusal(const refusal_record& record) const noexcept {
 
 void request_log::on_problem(const problem_record& record) const noexcept {
     try {
-        if (!failures_.admit(escape_controls(kind_of_failure(record.error.log_text())), record.error.log_text(), line_limiter::time_point::clock::now())) return;
+        const std::string_view failure = record.error.log_text();
+        if (!failures_.admit(escape_controls(kind_of_failure(failure)), failure, line_limiter::time_point::clock::now())) return;
         std::string line, scratch;
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         const auto text = escape_controls(record.error.log_text());

@@ -56,6 +56,12 @@ void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::
         to.gauge("tollgate_deliveries_oldest_due_seconds", "How long the oldest of them has been due.");
         to.sample(queue->oldest_seconds.load());
     });
+    if constexpr (requires { data.store.changes_seen(); })
+        counts.add([&store = data.store](tollgate::metrics_writer& to) {
+            to.gauge("tollgate_changes_received",
+                     "Whether changes by other processes are noticed: 1, or 0. If not, nothing is cached, and deliveries start later.");
+            to.sample(store.changes_seen() ? 1 : 0);
+        });
     checks.add("limits", [&limiter] { return limiter.check(); });
     counts.watch_process();
     counts.watch_server(running);

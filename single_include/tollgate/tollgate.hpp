@@ -8503,7 +8503,7 @@ struct backend_statistics {
     std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
     std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
     std::uint64_t cache_misses = 0;
-    bool is_up = true;                   ///< false while calls fail at once because the server cannot be reached
+    bool is_up = true;                   ///< false while calls fail at once: the server cannot be reached, or the file is gone
 
     /// Of two parts of one backend.
     [[nodiscard]] friend backend_statistics operator+(const backend_statistics& a, const backend_statistics& b) noexcept {
@@ -17299,7 +17299,8 @@ public:
     /// Reads certificate, key and ticket keys as `start` does; without a certificate, only the ticket keys. An error names the file and
     /// says what is wrong with it.
     static TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
-    /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use.
+    /// Reads certificate, key and ticket keys again, for new connections. After an error with certificate or key, all old ones stay in use.
+    /// After an error with the file of ticket keys, which it names, the old ticket keys do.
     TOLLGATE_DECL result<void> reload_certificates();
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
@@ -19054,6 +19055,7 @@ public:
     TOLLGATE_DECL ~tls_context();
 
     [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_; }
+    [[nodiscard]] const std::shared_ptr<ticket_keys>& tickets() const noexcept { return tickets_; }
     /// The transport of a connection for OpenSSL; see `tls_stream`. The first call throws `std::bad_alloc` if there is no memory;
     /// `make` makes it.
     [[nodiscard]] static TOLLGATE_DECL const bio_method_st* transport();
@@ -31439,10 +31441,18 @@ TOLLGATE_DECL server::core::~core() {
 
 TOLLGATE_DECL result<void> server::core::reload_certificates() {
     if (!context_->settings.tls.enabled()) return invalid("The server has no TLS settings.");
-    auto context = server_detail::tls_context::make(context_->settings.tls, context_->own_tickets);
+    auto settings = context_->settings.tls;
+    auto tickets = context_->own_tickets;
+    result<void> read_keys;
+    if (!settings.ticket_key_file.empty()) {
+        auto read = server_detail::tls_context::read_ticket_keys(std::exchange(settings.ticket_key_file, {}));
+        tickets = read ? *std::move(read) : context_->tls()->tickets();
+        if (!read) read_keys = std::move(read).error();
+    }
+    auto context = server_detail::tls_context::make(settings, std::move(tickets));
     if (!context) return std::move(context).error();
     context_->set_tls(*std::move(context));
-    return {};
+    return read_keys;
 }
 
 TOLLGATE_DECL std::vector<listen_address> server::core::endpoints() const {
@@ -40337,17 +40347,19 @@ namespace tollgate::inline v0 {
 
 namespace sqlite {
 
-/// Whether the paths still name the opened database and its log. If one was deleted or replaced, writes would succeed and be lost.
+/// Whether the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
+/// replaced, writes would succeed and be lost.
 class opened_file {
 public:
     /// Precondition: a connection is open that has read.
     explicit opened_file(const std::string& path)
-        : path_{absolute(path)}, log_path_{resolved(path) + "-wal"}, opened_{identity_of(path_)}, opened_log_{identity_of(log_path_)} {}
+        : path_{absolute(path)}, files_{watch(path_), watch(resolved(path) + "-wal"), watch(resolved(path) + "-shm")} {}
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    /// Two system calls of a microsecond. True where files cannot be distinguished.
+    /// Three system calls of a microsecond. True where files cannot be distinguished.
     [[nodiscard]] bool is_in_place() const noexcept {
-        return (!opened_ || identity_of(path_) == opened_) && (!opened_log_ || identity_of(log_path_) == opened_log_);
+        return std::all_of(files_.begin(), files_.end(),
+                           [](const watched& each) { return !each.opened || identity_of(each.path) == each.opened; });
     }
     /// The same, but looked at no more than once a second.
     [[nodiscard]] bool was_in_place() noexcept {
@@ -40361,7 +40373,15 @@ public:
 
 private:
     using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
+    struct watched {
+        std::string path;
+        std::optional<identity> opened;  // empty: there was no such file
+    };
 
+    static watched watch(std::string path) {
+        const auto opened = identity_of(path);
+        return {std::move(path), opened};
+    }
     /// The program may change its directory. Other texts, such as `:memory:`, name no file.
     static std::string absolute(const std::string& path) {
         std::error_code failed;
@@ -40383,8 +40403,8 @@ private:
         return std::nullopt;
     }
 
-    const std::string path_, log_path_;
-    const std::optional<identity> opened_, opened_log_;
+    const std::string path_;
+    const std::array<watched, 3> files_;
     std::atomic<std::chrono::steady_clock::rep> next_check_{0};
     std::atomic<bool> was_in_place_{true};
 };
@@ -40420,8 +40440,9 @@ struct sqlite_database::state {
         const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
         changes.set_trusted(is_in_place);
         if (!is_in_place)
-            return unavailable("SQLite: the file, or its log, was deleted or replaced while it was open; put it back, or restart: " +
-                               file.path());
+            return unavailable(
+                "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart: " +
+                file.path());
         auto taken = from.take(wait_max);
         if (!taken) return taken;
         // What is left of the time is for the lock of the file.
@@ -40478,7 +40499,9 @@ TOLLGATE_DECL auto sqlite_database::writer_soon() -> result<lease> {
 }
 
 TOLLGATE_DECL backend_statistics sqlite_database::statistics() const noexcept {
-    return state_->readers.statistics() + state_->writers.statistics();
+    auto all = state_->readers.statistics() + state_->writers.statistics();
+    all.is_up = all.is_up && state_->file.was_in_place();
+    return all;
 }
 
 TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexcept { return state_->changes; }
@@ -41895,8 +41918,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL result<results> commit(batch last);
     /// Whether batches were run and not committed.
     [[nodiscard]] bool is_open() const noexcept { return is_open_; }
-    /// Whether the server rolled it back because of a concurrent transaction, so that the whole transaction may be
-    /// repeated.
+    /// Whether the server rolled it back because of a concurrent transaction, or because it no longer accepts writes, so that the whole
+    /// transaction may be repeated.
     [[nodiscard]] bool may_be_tried_again() const noexcept { return may_be_tried_again_; }
 
 private:
@@ -45329,9 +45352,9 @@ namespace tollgate::inline v0 {
 namespace postgres::detail {
 
 /// Takes a lost connection out of the pool.
-inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure) noexcept {
-    // If one connection hung, the others would delay a caller each for as long.
-    if (failure.hung) lost.trip(failure.error.cause);
+inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure, bool has_other_servers) noexcept {
+    // If one connection hung, the others would delay a caller each for as long. If its server no longer accepts writes, neither do they.
+    if (failure.hung || (failure.is_refused && has_other_servers)) lost.trip(failure.error.cause);
     else lost.drop(failure.error.cause);
 }
 
@@ -45379,6 +45402,7 @@ struct postgres_database::state {
 
 struct postgres::transaction::leased {
     reconnecting_pool<connection>::lease held;
+    bool has_other_servers;
 };
 
 inline result<postgres::connection> postgres_database::state::connect(std::atomic<unsigned>* counter) {
@@ -45533,14 +45557,14 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
             auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
             if (!on) return std::move(on).error();
             done = (*on)->run(batch);
-            if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed);
+            if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed, state_->servers.size() > 1);
         }
         if (!done.failed) return std::move(done.results);
         const postgres::failure_kind kind = done.failed->kind;
         // No second try after a connection that hung: it has used all the time of a call.
         const bool again = tries < tries_max &&
-                           (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed &&
-                                                   !done.failed->hung));
+                           (kind == try_again || (kind == lost && !done.failed->hung &&
+                                                   (when_lost == postgres::repeat::allowed || done.failed->is_refused)));
         if (!again) {
             if (kind == lost && !done.failed->is_refused && when_lost == postgres::repeat::never)
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
@@ -45564,7 +45588,7 @@ TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::
 TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
     auto on = state_->pool.take(state_->settings.connection_wait_max);
     if (!on) return std::move(on).error();
-    return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on))};
+    return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on), state_->servers.size() > 1)};
 }
 
 TOLLGATE_DECL bool postgres_database::is_up() const noexcept { return state_->pool.is_up(); }
@@ -45592,9 +45616,9 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     auto done = on_->held->run(next);
     if (!done.failed) return std::move(done.results);
     has_failed_ = true;
-    may_be_tried_again_ = done.failed->kind == failure_kind::try_again;
+    may_be_tried_again_ = done.failed->kind == failure_kind::try_again || done.failed->is_refused;
     if (done.failed->kind == failure_kind::lost) {
-        detail::end(on_->held, *done.failed);
+        detail::end(on_->held, *done.failed, on_->has_other_servers);
         on_.reset();
         if (!done.failed->is_refused) done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }
@@ -45765,7 +45789,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     batch listens{milliseconds{0}}, lives{milliseconds{0}};
     listens.add("LISTEN tollgate_deliveries");
     listens.add("LISTEN tollgate_changes");
-    lives.add("SELECT 1");
+    lives.add("SELECT current_setting('transaction_read_only')");
     if (opened->run(listens).failed) return;
     ++notifications_;  // earlier notifications were missed
     if (changes_ != nullptr) changes_->forget_all();
@@ -45776,7 +45800,11 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     if (changes_ != nullptr) opened->set_response_wait_max(trusted_for);
     while (!stops_) {
         const auto asked_at = tollgate::detail::boot_now();
-        if (opened->run(lives).failed) return;
+        auto response = opened->run(lives);
+        if (response.failed) return;
+        // After a switchover, changes are made elsewhere: connect to the server that accepts them.
+        const auto read_only = response.results.front().only<std::string>();
+        if (!read_only || std::get<0>(*read_only) != "off") return;
         take_notifications(*opened);
         if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
         for (;;) {
@@ -46062,8 +46090,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Sends one read to Redis, so that `on_state` reports a server that is down at the start. Returns whether it
-    /// replied. Waits for `connect_wait_max` and `response_wait_max` at most.
+    /// Counts a request that nobody made, so that `on_state` reports at the start, and health checks later, that Redis is down or refuses
+    /// writes. Returns whether it was counted. Waits for `connect_wait_max` and `response_wait_max` at most.
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
@@ -46540,8 +46568,10 @@ TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_
 }
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
-    const redis::window_request query{limit_key::of(ip_address{}), detail::bounded_quota{{1, seconds{1}}}};
-    return state_->client.send(nullptr, query).outcome != redis::outcome::unavailable;
+    // Counts one request under a key of its own: a server that refuses writes cannot count.
+    const auto key = limit_key::of(ip_address{}).in("try_now");
+    const redis::window_request one{key, detail::bounded_quota{{(std::numeric_limits<std::uint32_t>::max)(), seconds{1}}}, 1};
+    return state_->client.send(nullptr, one).outcome != redis::outcome::unavailable;
 }
 
 TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->client.statistics(); }

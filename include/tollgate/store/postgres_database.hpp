@@ -176,8 +176,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL result<results> commit(batch last);
     /// Whether batches were run and not committed.
     [[nodiscard]] bool is_open() const noexcept { return is_open_; }
-    /// Whether the server rolled it back because of a concurrent transaction, so that the whole transaction may be
-    /// repeated.
+    /// Whether the server rolled it back because of a concurrent transaction, or because it no longer accepts writes, so that the whole
+    /// transaction may be repeated.
     [[nodiscard]] bool may_be_tried_again() const noexcept { return may_be_tried_again_; }
 
 private:

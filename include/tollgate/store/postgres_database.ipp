@@ -19,9 +19,9 @@ namespace tollgate::inline v0 {
 namespace postgres::detail {
 
 /// Takes a lost connection out of the pool.
-inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure) noexcept {
-    // If one connection hung, the others would delay a caller each for as long.
-    if (failure.hung) lost.trip(failure.error.cause);
+inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure, bool has_other_servers) noexcept {
+    // If one connection hung, the others would delay a caller each for as long. If its server no longer accepts writes, neither do they.
+    if (failure.hung || (failure.is_refused && has_other_servers)) lost.trip(failure.error.cause);
     else lost.drop(failure.error.cause);
 }
 
@@ -69,6 +69,7 @@ struct postgres_database::state {
 
 struct postgres::transaction::leased {
     reconnecting_pool<connection>::lease held;
+    bool has_other_servers;
 };
 
 inline result<postgres::connection> postgres_database::state::connect(std::atomic<unsigned>* counter) {
@@ -223,14 +224,14 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
             auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
             if (!on) return std::move(on).error();
             done = (*on)->run(batch);
-            if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed);
+            if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed, state_->servers.size() > 1);
         }
         if (!done.failed) return std::move(done.results);
         const postgres::failure_kind kind = done.failed->kind;
         // No second try after a connection that hung: it has used all the time of a call.
         const bool again = tries < tries_max &&
-                           (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed &&
-                                                   !done.failed->hung));
+                           (kind == try_again || (kind == lost && !done.failed->hung &&
+                                                   (when_lost == postgres::repeat::allowed || done.failed->is_refused)));
         if (!again) {
             if (kind == lost && !done.failed->is_refused && when_lost == postgres::repeat::never)
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
@@ -254,7 +255,7 @@ TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::
 TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
     auto on = state_->pool.take(state_->settings.connection_wait_max);
     if (!on) return std::move(on).error();
-    return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on))};
+    return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on), state_->servers.size() > 1)};
 }
 
 TOLLGATE_DECL bool postgres_database::is_up() const noexcept { return state_->pool.is_up(); }
@@ -282,9 +283,9 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     auto done = on_->held->run(next);
     if (!done.failed) return std::move(done.results);
     has_failed_ = true;
-    may_be_tried_again_ = done.failed->kind == failure_kind::try_again;
+    may_be_tried_again_ = done.failed->kind == failure_kind::try_again || done.failed->is_refused;
     if (done.failed->kind == failure_kind::lost) {
-        detail::end(on_->held, *done.failed);
+        detail::end(on_->held, *done.failed, on_->has_other_servers);
         on_.reset();
         if (!done.failed->is_refused) done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }

@@ -473,16 +473,27 @@ TEST_CASE("a connection to a server that has become read-only is replaced") {
     CHECK(one(pool));
     CHECK(proxy.accepted() == 1);
 
-    const auto refused = create(repeat::never);
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().kind == error_kind::unavailable);
-    CHECK_THAT(refused.error().cause, Catch::Contains("read-only") && !Catch::Contains("unknown"));
+    {
+        auto transaction = pool.begin();
+        REQUIRE(transaction);
+        auto creating = pool.make_batch();
+        creating.add("CREATE UNLOGGED TABLE replaced_here (id bigint)");
+        const auto refused = transaction->run(creating);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().kind == error_kind::unavailable);
+        CHECK_THAT(refused.error().cause, Catch::Contains("read-only") && !Catch::Contains("unknown"));
+        CHECK(transaction->may_be_tried_again());
+    }
     CHECK(create(repeat::never));
     CHECK(proxy.accepted() == 2);
 
+    // It had no effect, so that it is repeated even if it changes something.
+    REQUIRE(become_read_only());
+    CHECK(create(repeat::never));
+    CHECK(proxy.accepted() == 3);
     REQUIRE(become_read_only());
     CHECK(create(repeat::allowed));
-    CHECK(proxy.accepted() == 3);
+    CHECK(proxy.accepted() == 4);
 }
 
 TEST_CASE("a statement whose table changed is prepared again") {

@@ -427,3 +427,17 @@ TEST_CASE("after a revocation has returned, no thread of that store finds the to
     CHECK(late == 0);
     CHECK(found_there > 0);
 }
+
+TEST_CASE("a server that no longer accepts writes is not believed: they may go to another one", "[postgres][cache]") {
+    postgres_server alone;
+    two_nodes nodes{alone};
+    const auto become = [&](const std::string& value) {
+        postgres_server::run(alone.connection_string(), "ALTER SYSTEM SET default_transaction_read_only = " + value);
+        postgres_server::run(alone.connection_string(), "SELECT pg_reload_conf()");
+    };
+    const auto is_trusted = [&] { return nodes.caching.changes()->read().has_value(); };
+    become("on");
+    CHECK(eventually([&] { return !is_trusted() && !nodes.caching.changes_seen(); }));
+    become("off");
+    CHECK(eventually(is_trusted));
+}

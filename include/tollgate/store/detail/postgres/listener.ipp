@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace tollgate::inline v0::postgres {
@@ -74,7 +76,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     batch listens{milliseconds{0}}, lives{milliseconds{0}};
     listens.add("LISTEN tollgate_deliveries");
     listens.add("LISTEN tollgate_changes");
-    lives.add("SELECT 1");
+    lives.add("SELECT current_setting('transaction_read_only')");
     if (opened->run(listens).failed) return;
     ++notifications_;  // earlier notifications were missed
     if (changes_ != nullptr) changes_->forget_all();
@@ -85,7 +87,11 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     if (changes_ != nullptr) opened->set_response_wait_max(trusted_for);
     while (!stops_) {
         const auto asked_at = tollgate::detail::boot_now();
-        if (opened->run(lives).failed) return;
+        auto response = opened->run(lives);
+        if (response.failed) return;
+        // After a switchover, changes are made elsewhere: connect to the server that accepts them.
+        const auto read_only = response.results.front().only<std::string>();
+        if (!read_only || std::get<0>(*read_only) != "off") return;
         take_notifications(*opened);
         if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
         for (;;) {
