@@ -45,6 +45,16 @@ struct postgres_access {
         invalid("SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid "
                 "WHERE NOT indisvalid AND relnamespace = to_regnamespace(current_schema()::text) LIMIT 1",
                 "the index");
+        if (const auto table = expect(tollgate::sql::read_value<std::string>(expect(
+                                          opened.query("SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') "
+                                                       "AND relnamespace = to_regnamespace(current_schema()::text) "
+                                                       "AND (relname LIKE 'tollgate\\_%' OR relname LIKE 'directory\\_%') "
+                                                       "AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') "
+                                                       "AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')) "
+                                                       "ORDER BY relname LIMIT 1"),
+                                          "cannot read the catalog")),
+                                      "cannot read the catalog"))
+            throw run_error{"this user may not read and write the table " + *table + "."};
     }
     [[nodiscard]] std::vector<std::string> one_secret_of_each_key() const {
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "cannot open the database");

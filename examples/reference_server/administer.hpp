@@ -6,6 +6,7 @@
 #include "failure.hpp"
 #include "output.hpp"
 #include "password_hash.hpp"
+#include "request_reads.hpp"
 #include "services.hpp"
 #include "user_records.hpp"
 
@@ -31,6 +32,7 @@ struct store_schema {
     tollgate::schema_status directory;
 
     [[nodiscard]] bool is_empty() const { return store.version == 0 && directory.version == 0; }
+    [[nodiscard]] bool needs_migration() const { return store.version < store.newest || directory.version < directory.newest; }
 };
 
 /// Runs the commands, for every kind of database: `Database` opens its tables and returns its time.
@@ -264,6 +266,11 @@ public:
             auto printed = check_schema(schema.store);
             if (keys && schema.store.version >= schema.store.newest) check_keys_of(*keys, database_.one_secret_of_each_key());
             printed["directory"] = check_schema(schema.directory);
+            if (!schema.needs_migration()) {  // opening them migrates
+                auto store = database_.store();
+                auto users = database_.users();
+                expect(try_request_reads(users, store), "cannot read what requests read");
+            }
             return printed;
         });
         report.add("limits", [this] { return check_limits(database_.settings); });

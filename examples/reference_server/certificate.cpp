@@ -140,6 +140,7 @@ certificate_files self_signed_certificate(const std::filesystem::path& directory
                        }));
     write_private_file(files.certificate,
                        to_pem([&certificate](BIO* to) { return PEM_write_bio_X509(to, certificate.get()); }));
+    files.is_new = true;
     return files;
 }
 

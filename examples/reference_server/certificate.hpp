@@ -8,6 +8,7 @@ namespace reference {
 struct certificate_files {
     std::filesystem::path certificate;
     std::filesystem::path key;
+    bool is_new = false;  ///< made by this call
 };
 
 /// A certificate that this machine signs for itself, for `127.0.0.1`, `::1` and `localhost`: the one in `directory`, or

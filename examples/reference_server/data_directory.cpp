@@ -12,6 +12,7 @@
 #include <cstring>
 #include <iostream>
 #include <thread>
+#include <utility>
 
 namespace reference {
 
@@ -57,7 +58,8 @@ void make_private_directory(const std::filesystem::path& directory) {
     struct stat found {};
     if (::stat(directory.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
         throw run_error{"--data: '" + directory.string() + "' is not a directory."};
-    if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    static bool has_warned = false;  // a command may open several parts of the directory
+    if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0 && !std::exchange(has_warned, true))
         std::cerr << "warning: --data: other users can access '" << directory.string()
                   << "', which holds private keys and secrets. Restrict it with: chmod 700\n";
 }

@@ -53,14 +53,14 @@ void reload_certificates(server& running, const settings& settings, const reques
         log.on_notice("SIGHUP: the old certificate remains in use: " + std::string{reason});
     };
     try {
-        if (settings.tls_cert.empty()) (void)self_signed_certificate(settings.data);  // renews it in time
+        const bool is_new = settings.tls_cert.empty() && self_signed_certificate(settings.data).is_new;
         const auto keys = settings.tls_ticket_keys.empty()
                               ? result<void>{}
                               : server::check_tls({.ticket_key_file = settings.tls_ticket_keys.string()});
         const auto read = running.reload_certificates();
         const bool only_keys_failed = !read && !keys && read.error().message == keys.error().message;
         if (!read && !only_keys_failed) return report(read.error().message);
-        log.on_notice("SIGHUP: the certificate was read again" +
+        log.on_notice("SIGHUP: " + std::string{is_new ? "a new self-signed certificate was made" : "the certificate was read again"} +
                       (read ? std::string{} : "; the old ticket keys remain in use: " + read.error().message));
         warn_of_certificate(settings, log);
     } catch (const run_error& error) {

@@ -6,6 +6,7 @@
 #include "demo.hpp"
 #include "late_handler.hpp"
 #include "observers.hpp"
+#include "request_reads.hpp"
 #include "serve.hpp"
 
 #include <tollgate/model/service_catalog.hpp>
@@ -43,12 +44,7 @@ void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::
         if (!backlog) return backlog.error();
         queue->due = backlog->due;
         queue->oldest_seconds = backlog->due_since ? std::chrono::duration<double>{now - *backlog->due_since}.count() : 0;
-        if (const auto token = store.find_personal_token("usr_none"); !token) return token.error();
-        constexpr tollgate::user_id some{1};
-        if (const auto user = users.quota_of(some); !user && user.error().kind != tollgate::error_kind::not_found) return user.error();
-        const auto accounts = users.accounts_of(some, "none");
-        if (!accounts && accounts.error().kind != tollgate::error_kind::not_found) return accounts.error();
-        return {};
+        return try_request_reads(users, store);
     });
     counts.add([queue](tollgate::metrics_writer& to) {
         to.gauge("tollgate_deliveries_due", "Deliveries that are due, counted up to 10000, as of the last check of the store.");

@@ -40184,8 +40184,10 @@ TOLLGATE_DECL result<void> database::connect(const std::string& path, const data
     // after a burst. Deleted content is overwritten with zeros.
     if (auto done = run_script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864; "
                                "PRAGMA secure_delete = ON;");
-        !done)
+        !done) {
+        done.error().cause += ": " + path;
         return done;
+    }
     if (settings.read_only) return run_script("PRAGMA query_only = ON;");
     return {};
 }

@@ -350,6 +350,30 @@ class Check(Case):
                                      "WHERE component = 'reference_directory'")
             self.assertIn("99", self.check(data, code=1))
 
+    def test_a_table_is_missing(self):
+        with temporary_directory() as data:
+            run_command("migrate", *flags_for(data))
+            self.check(data)
+            execute(flags_for(data), f"DROP TABLE tollgate_personal_tokens{' CASCADE' if on_postgres else ''}")
+            error = self.check(data, code=1)
+            self.assertIn("store: cannot read what requests read: ", error)
+            self.assertIn("tollgate_personal_tokens", error)
+
+    def test_a_user_who_may_not_write(self):
+        if not on_postgres:
+            return  # SQLite has no privileges
+        with temporary_directory() as data:
+            run_command("migrate", *flags_for(data))
+            role = "reads_" + data.name.replace("-", "_").lower()
+            schema = flags_for(data)[3].split("search_path=")[1]
+            execute(flags_for(data), f"CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role}; "
+                                     f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}")
+            self.addCleanup(execute, flags_for(data), f"DROP OWNED BY {role}; DROP ROLE {role}")
+            store = flags_for(data)[3].replace("user=postgres", f"user={role}")
+            result = run_command("check", "--plain", "--data", str(data), "--store", store)
+            self.assertEqual(1, result.returncode, result)
+            self.assertIn("store: this user may not read and write the table directory_accounts.", result.stderr)
+
     def test_a_damaged_store(self):
         if on_postgres:
             execute(flags_for("damaged"), "SELECT 1")
