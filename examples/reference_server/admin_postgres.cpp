@@ -48,9 +48,11 @@ struct postgres_access {
         if (const auto table = expect(tollgate::sql::read_value<std::string>(expect(
                                           opened.query("SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') "
                                                        "AND relnamespace = to_regnamespace(current_schema()::text) "
-                                                       "AND (relname LIKE 'tollgate\\_%' OR relname LIKE 'directory\\_%') "
-                                                       "AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') "
-                                                       "AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')) "
+                                                       "AND (relname LIKE 'tollgate\\_%' OR relname IN ('directory_users', "
+                                                       "'directory_accounts', 'directory_activities', 'directory_keys')) "
+                                                       "AND NOT (has_table_privilege(oid, 'SELECT') AND (relname = 'tollgate_schema' "
+                                                       "OR (has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') "
+                                                       "AND has_table_privilege(oid, 'DELETE')))) "
                                                        "ORDER BY relname LIMIT 1"),
                                           "cannot read the catalog")),
                                       "cannot read the catalog"))

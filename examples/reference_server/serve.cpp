@@ -54,14 +54,9 @@ void reload_certificates(server& running, const settings& settings, const reques
     };
     try {
         const bool is_new = settings.tls_cert.empty() && self_signed_certificate(settings.data).is_new;
-        const auto keys = settings.tls_ticket_keys.empty()
-                              ? result<void>{}
-                              : server::check_tls({.ticket_key_file = settings.tls_ticket_keys.string()});
         const auto read = running.reload_certificates();
-        const bool only_keys_failed = !read && !keys && read.error().message == keys.error().message;
-        if (!read && !only_keys_failed) return report(read.error().message);
-        log.on_notice("SIGHUP: " + std::string{is_new ? "a new self-signed certificate was made" : "the certificate was read again"} +
-                      (read ? std::string{} : "; the old ticket keys remain in use: " + read.error().message));
+        if (!read) return report(read.error().message);
+        log.on_notice(is_new ? "SIGHUP: a new self-signed certificate was made" : "SIGHUP: the certificate was read again");
         warn_of_certificate(settings, log);
     } catch (const run_error& error) {
         report(error.what());

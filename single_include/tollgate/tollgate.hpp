@@ -1912,7 +1912,8 @@ private:
 
     std::array<field, size_max> lines_;  // only the first size_ are ever read
     std::size_t size_ = 0;
-    std::array<known_line, static_cast<std::size_t>(field_id::count_)> lookup_{};
+    // Of a size that is cleared by whole words.
+    std::array<known_line, std::bit_ceil(static_cast<std::size_t>(field_id::count_))> lookup_{};
     static_assert(size_max <= UINT8_MAX);
 };
 
@@ -2226,9 +2227,13 @@ struct target {
 
     /// Splits text in origin-form, absolute-form or asterisk-form, and checks nothing.
     static constexpr target from(std::string_view text) noexcept {
-        if (!text.starts_with('/')) [[unlikely]]
+        if (!text.starts_with('/'))
             if (const auto colon = (std::min)(text.find_first_of(":/?"), text.size()); text.substr(colon, 3) == "://")
                 return from_absolute(text, colon + 3);
+        return from_path(text);
+    }
+    /// Splits text in origin-form at the first `?`.
+    static constexpr target from_path(std::string_view text) noexcept {
         const auto mark = text.find('?');
         if (mark == std::string_view::npos) return {text, {}, false, {}};
         return {text.substr(0, mark), text.substr(mark + 1), true, {}};
@@ -2237,7 +2242,7 @@ struct target {
 private:
     static constexpr target from_absolute(std::string_view text, std::size_t begin) noexcept {
         const auto end = (std::min)(text.find_first_of("/?", begin), text.size());
-        auto split = from(text.substr(end));
+        auto split = from_path(text.substr(end));
         split.authority = text.substr(begin, end - begin);
         // An empty path is `/` (RFC 9112 section 3.2.1). The view refers to the second slash of `//`, because it must be part of the text.
         if (split.path.empty()) split.path = text.substr(begin - 1, 1);
@@ -4062,7 +4067,8 @@ namespace tollgate::inline v0 {
 /// `Store` is the integrator's store; an authenticator that does not use it takes it as `auto&`.
 ///
 /// Credentials in another field: `static constexpr std::string_view field = "X-Api-Key";`. Then `credentials` is the value of that field,
-/// and `scheme` is only the beginning of the challenge. A request with credentials in two places is a 400.
+/// and `scheme` is only the beginning of the challenge. Each authenticator has another field. A request with credentials in two places, or
+/// in two lines, is a 400.
 ///
 /// `identify` runs on a worker if the store blocks, or if the authenticator has `static constexpr bool blocking = true`. An
 /// authenticator that only looks a token up may also be a `token_authenticator`: its requests are then answered without a worker if they
@@ -4085,8 +4091,8 @@ concept authenticator_over = requires(const A& a, std::string_view credentials, 
     // The challenge in `WWW-Authenticate`: visible ASCII, scheme first. A constant.
     { A::challenge } -> std::convertible_to<std::string_view>;
     // The caller; empty for any unacceptable credentials (a 401, never a 5xx). An `error` only if it could not be
-    // determined, for instance because a store is down. `credentials` is what follows the scheme and its spaces. Called
-    // from many threads at once; must compare secrets in constant time.
+    // determined, for instance because a store is down. `credentials` is what follows the scheme and its spaces, or the
+    // value of `field`. Called from many threads at once; must compare secrets in constant time.
     { a.identify(credentials, store, now) } -> std::same_as<result<std::optional<caller>>>;
 };
 
@@ -6818,6 +6824,22 @@ void with_authenticator(const Authenticators& authenticators, std::size_t number
 template <class Authenticator>
 inline constexpr bool has_own_field = requires { { Authenticator::field } -> std::convertible_to<std::string_view>; };
 
+/// Whether each field belongs to one authenticator, so that credentials in it are found once.
+template <class... Authenticators>
+[[nodiscard]] consteval bool have_distinct_fields() {
+    const auto field_of = []<class A>(std::type_identity<A>) -> std::string_view {
+        if constexpr (has_own_field<A>) return A::field;
+        else return {};
+    };
+    const std::array<std::string_view, sizeof...(Authenticators)> fields{field_of(std::type_identity<Authenticators>{})...};
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (ascii_iequals(fields[i], "Authorization")) return false;
+        for (std::size_t j = 0; j < i; ++j)
+            if (!fields[i].empty() && ascii_iequals(fields[i], fields[j])) return false;
+    }
+    return true;
+}
+
 /// The number of lines of the authenticator's own field, if it has one.
 template <class Authenticator>
 [[nodiscard]] std::size_t own_lines(const http::request& request) noexcept {
@@ -6825,6 +6847,16 @@ template <class Authenticator>
     if constexpr (has_own_field<Authenticator>)
         for (const http::field& line : request.fields) lines += ascii_iequals(line.name, Authenticator::field) ? 1U : 0U;
     return lines;
+}
+
+/// Lets browsers send the authenticators' own fields from other origins, in the response to a preflight that allows a request.
+template <class... Authenticators>
+void allow_own_fields(http::response& response, const std::tuple<Authenticators...>&) {
+    const auto add = [&response]<class A>(std::type_identity<A>) {
+        if constexpr (has_own_field<A>)
+            if (const auto name = http::field_value::from(std::string_view{A::field})) response.add("Access-Control-Allow-Headers", *name);
+    };
+    if (!response.find("Access-Control-Allow-Headers").empty()) (add(std::type_identity<policy_type<Authenticators>>{}), ...);
 }
 
 /// What the request has for this authenticator: the value of its own field, or what follows its scheme in Authorization.
@@ -8240,10 +8272,10 @@ inline void relocate_captures(const http::request& request, judgement& state) no
     state.route_path = path;
 }
 
-/// 400 for two Authorization fields: there is no right one to choose.
+/// 400 for credentials in two fields: there are no right ones to choose.
 [[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
-    return rejection{http::status::bad_request, "Send one Authorization header only.", about_authentication};
+    return rejection{http::status::bad_request, "Send credentials only once, in one header.", about_authentication};
 }
 
 /// The scope that a route requires; empty if none.
@@ -8317,7 +8349,7 @@ struct judge {
         };
         switch (state.next) {
             case stage::head:
-                std::construct_at(&state.start, made_by{[&]() noexcept { return start_request(policies, state.now); }});
+                state.start = start_request(policies, state.now);
                 state.client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
@@ -8417,6 +8449,7 @@ private:
         const auto observation = observed(request, state);
         add_rate_limit_fields(response, *state.limit, observation.id());
         http::add_cors_fields(settings.cors_origins, request, response);
+        if (state.is_preflight) allow_own_fields(response, policies.authenticators);
         observation.report_end(policies, response, caller_of(state));
         return http::handle_step::done;
     }
@@ -15097,6 +15130,10 @@ consteval bool check_authenticator() {
     if constexpr (authenticator_over<A, Store> && requires { &A::read; })
         static_assert(token_authenticator<A>,
                       "tollgate: this does not satisfy token_authenticator; read tollgate/contract/authenticator.hpp");
+    if constexpr (requires { &A::field; })
+        static_assert(has_own_field<A>,
+                      "tollgate: field of an authenticator is a static constexpr std::string_view; "
+                      "read tollgate/contract/authenticator.hpp");
     return authenticator_over<A, Store>;
 }
 
@@ -15105,7 +15142,12 @@ struct all_authenticators;
 template <class... A>
 struct all_authenticators<std::tuple<A...>> {
     template <class Store>
-    static consteval bool fit() { return (check_authenticator<policy_type<A>, Store>() && ...); }
+    static consteval bool fit() {
+        static_assert(have_distinct_fields<policy_type<A>...>(),
+                      "tollgate: each authenticator with a field has another one, and not Authorization; "
+                      "read tollgate/contract/authenticator.hpp");
+        return (check_authenticator<policy_type<A>, Store>() && ...);
+    }
 
     /// Whether one of them may block by itself, apart from the store.
     static constexpr bool may_block = (http::handler_blocks<policy_type<A>>() || ...);
@@ -15368,7 +15410,8 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
 
 /// Whether an argument stands where sessions do. They are checked after that, so that the error names the contract.
 template <class T>
-concept is_for_sessions = !is_policy_set<T> && !std::is_same_v<T, route_table> && !std::is_same_v<T, no_sessions>;
+concept is_for_sessions = !is_policy_set<std::remove_const_t<T>> && !std::is_same_v<std::remove_const_t<T>, route_table> &&
+                          !std::is_same_v<T, no_sessions>;
 
 /// `https://api.example.com` of `https://api.example.com/v1`, as written.
 [[nodiscard]] inline std::string origin_of(std::string_view url) {
@@ -15509,7 +15552,7 @@ struct parts_with_sessions {
 ///     hook_dispatcher dispatcher{service};
 ///
 /// Users, store and sessions must outlive it. Thread rule: `handle` may be called from many threads at the same time.
-/// Blocking: as the users, the store, the sessions and the limiter do; a sign-in always blocks.
+/// Blocking: as the users, the store, the sessions, the limiter and the authenticators do; a sign-in always blocks.
 template <class Users, class Store, class Sessions = no_sessions, class Policies = decltype(default_policies()),
           class Theme = plain_theme>
 class account_service {
@@ -17222,8 +17265,8 @@ struct server_settings {
     /// how long a refused client may continue to send before it is cut off
     milliseconds linger_timeout = seconds{5};
 
-    /// Called with one line when a system resource runs short, at most once a minute for each cause. Runs on an I/O
-    /// thread and must not block.
+    /// Called with one line when a system resource runs short, at most once a minute for each cause, and when `reload_certificates` keeps
+    /// the former ticket keys. Runs on an I/O thread or the caller's, and must not block.
     std::function<void(std::string_view message)> on_warning = {};
 };
 
@@ -17299,8 +17342,8 @@ public:
     /// Reads certificate, key and ticket keys as `start` does; without a certificate, only the ticket keys. An error names the file and
     /// says what is wrong with it.
     static TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
-    /// Reads certificate, key and ticket keys again, for new connections. After an error with certificate or key, all old ones stay in use.
-    /// After an error with the file of ticket keys, which it names, the old ticket keys do.
+    /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use. If only the file of
+    /// ticket keys cannot be used, that is no error: the old keys stay in use, and `server_settings::on_warning` is called.
     TOLLGATE_DECL result<void> reload_certificates();
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
@@ -17520,65 +17563,88 @@ namespace tollgate::inline v0::detail {
 
 namespace tollgate::inline v0::detail {
 
-using host_addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
+using host_addresses = std::shared_ptr<const addrinfo>;
 using resolver = decltype(&::getaddrinfo);
 
-/// Lookups that hang occupy at most this number of threads, together; further ones fail at once.
-inline constexpr int host_lookup_threads_max = 4;
+/// Lookups of the same name share a thread, so that this many names may hang before further ones fail at once.
+inline constexpr std::size_t host_lookups_max = 16;
 
-/// The addresses of `host`, a name or an IP address, for stream sockets. `port`: a number, or empty.
-///
-/// Returns after `wait_max` at the latest. The system's resolver has no deadline, so it looks names up on a thread of its own, which may
-/// go on after that. Error (unavailable): no address, or none in time; its cause names neither host nor port. Thread-safe.
-[[nodiscard]] inline result<host_addresses> look_up_host(const std::string& host, const std::string& port,
-                                                         std::chrono::milliseconds wait_max, resolver look_up = &::getaddrinfo) {
-    struct lookup_state {
-        std::string host, port;
-        std::mutex mutex;
-        std::condition_variable resolved;
-        bool is_resolved = false;
-        int failed = 0;
-        host_addresses found{nullptr, &::freeaddrinfo};
-    };
-    const auto state = std::make_shared<lookup_state>();
-    state->host = host;
-    state->port = port;
-    const auto resolve = [look_up](lookup_state& each, int flags) {
+/// One call of the system's resolver, which has no deadline: it runs on a thread of its own, and its callers wait as long as they can.
+class host_lookup {
+public:
+    host_lookup(std::string host, std::string port) : host_{std::move(host)}, port_{std::move(port)} {}
+
+    void resolve(resolver look_up, int flags) {
         addrinfo hints{};
         hints.ai_family = AF_UNSPEC;
         hints.ai_socktype = SOCK_STREAM;
         hints.ai_flags = AI_NUMERICSERV | flags;
         addrinfo* found = nullptr;
-        const int failed = look_up(each.host.c_str(), each.port.empty() ? nullptr : each.port.c_str(), &hints, &found);
-        const std::lock_guard hold{each.mutex};
-        each.failed = failed;
-        if (failed == 0) each.found.reset(found);
-        each.is_resolved = true;
-        each.resolved.notify_all();
-    };
-    resolve(*state, AI_NUMERICHOST);  // an address needs no resolver
-    if (state->failed != 0) {
-        static std::atomic<int> threads = 0;
-        if (threads.fetch_add(1) >= host_lookup_threads_max) {
-            --threads;
-            return unavailable("lookups of host names hang");
-        }
-        state->is_resolved = false;
-        try {
-            std::thread{[state, resolve] {
-                resolve(*state, 0);
-                --threads;
-            }}.detach();
-        } catch (const std::exception&) {
-            --threads;
-            return unavailable("no thread for the lookup of the host name");
-        }
-        std::unique_lock lock{state->mutex};
-        if (!state->resolved.wait_for(lock, wait_max, [&] { return state->is_resolved; }))
-            return unavailable("no address for the host name in time");
+        const int failed = look_up(host_.c_str(), port_.empty() ? nullptr : port_.c_str(), &hints, &found);
+        const std::lock_guard hold{mutex_};
+        failed_ = failed;
+        if (failed == 0) found_ = {found, &::freeaddrinfo};
+        is_resolved_ = true;
+        resolved_.notify_all();
     }
-    if (state->failed != 0) return unavailable(std::string{"no address for the host name: "} + ::gai_strerror(state->failed));
-    return std::move(state->found);
+
+    [[nodiscard]] result<host_addresses> wait(std::chrono::milliseconds wait_max) {
+        std::unique_lock lock{mutex_};
+        if (!resolved_.wait_for(lock, wait_max, [this] { return is_resolved_; }))
+            return unavailable("no address for the host name in time");
+        if (failed_ != 0) return unavailable(std::string{"no address for the host name: "} + ::gai_strerror(failed_));
+        return found_;
+    }
+
+private:
+    const std::string host_, port_;
+    std::mutex mutex_;
+    std::condition_variable resolved_;
+    bool is_resolved_ = false;
+    int failed_ = 0;
+    host_addresses found_;
+};
+
+/// The lookups on threads of their own.
+struct running_host_lookups {
+    std::mutex mutex;
+    std::map<std::pair<std::string, std::string>, std::shared_ptr<host_lookup>> by_name;
+};
+
+/// The addresses of `host`, a name or an IP address, for stream sockets. `port`: a number, or empty.
+///
+/// Returns after `wait_max` at the latest. Error (unavailable): no address, or none in time; its cause names neither host nor port.
+/// Thread-safe.
+[[nodiscard]] inline result<host_addresses> look_up_host(const std::string& host, const std::string& port,
+                                                         std::chrono::milliseconds wait_max, resolver look_up = &::getaddrinfo) {
+    host_lookup address{host, port};
+    address.resolve(look_up, AI_NUMERICHOST);  // an address needs no resolver
+    if (auto found = address.wait({})) return found;
+
+    static const auto running = std::make_shared<running_host_lookups>();  // threads may outlive it
+    const std::pair name{host, port};
+    std::shared_ptr<host_lookup> lookup;
+    {
+        const std::lock_guard hold{running->mutex};
+        if (const auto same = running->by_name.find(name); same != running->by_name.end()) {
+            lookup = same->second;
+        } else {
+            if (running->by_name.size() >= host_lookups_max) return unavailable("lookups of host names hang");
+            lookup = std::make_shared<host_lookup>(host, port);
+            const auto place = running->by_name.emplace(name, lookup).first;
+            try {
+                std::thread{[look_up, lookup, place, all = running] {
+                    lookup->resolve(look_up, 0);
+                    const std::lock_guard done{all->mutex};
+                    all->by_name.erase(place);
+                }}.detach();
+            } catch (const std::exception&) {
+                running->by_name.erase(place);
+                return unavailable("no thread for the lookup of the host name");
+            }
+        }
+    }
+    return lookup->wait(wait_max);
 }
 
 }  // namespace tollgate::detail
@@ -19256,11 +19322,15 @@ public:
     void warn_exhausted(std::chrono::steady_clock::time_point now) noexcept {
         constexpr std::chrono::minutes pause{1};
         const std::lock_guard hold{spare_mutex_};
-        if (!settings.on_warning || (warned_ && now - warned_at_ < pause)) return;
+        if (warned_ && now - warned_at_ < pause) return;
         warned_ = true;
         warned_at_ = now;
+        warn("No file descriptor or memory is left: new connections are refused.");
+    }
+
+    void warn(std::string_view message) const noexcept {
         try {
-            settings.on_warning("No file descriptor or memory is left: new connections are refused.");
+            if (settings.on_warning) settings.on_warning(message);
         } catch (...) {
             return;  // the report is optional
         }
@@ -31443,16 +31513,17 @@ TOLLGATE_DECL result<void> server::core::reload_certificates() {
     if (!context_->settings.tls.enabled()) return invalid("The server has no TLS settings.");
     auto settings = context_->settings.tls;
     auto tickets = context_->own_tickets;
-    result<void> read_keys;
     if (!settings.ticket_key_file.empty()) {
         auto read = server_detail::tls_context::read_ticket_keys(std::exchange(settings.ticket_key_file, {}));
-        tickets = read ? *std::move(read) : context_->tls()->tickets();
-        if (!read) read_keys = std::move(read).error();
+        const auto current = context_->tls();
+        if (!read && !current) return std::move(read).error();
+        if (!read) context_->warn(read.error().message + " The former keys remain in use.");
+        tickets = read ? *std::move(read) : current->tickets();
     }
     auto context = server_detail::tls_context::make(settings, std::move(tickets));
     if (!context) return std::move(context).error();
     context_->set_tls(*std::move(context));
-    return read_keys;
+    return {};
 }
 
 TOLLGATE_DECL std::vector<listen_address> server::core::endpoints() const {
@@ -31661,7 +31732,7 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
         return refuse(detail::unencoded_byte);
     }
     const std::string_view text = bytes.substr(at_, examined_ - at_);
-    if (text.starts_with('/') && into.method != method::connect) [[likely]] into.target = target::from(text);
+    if (text.starts_with('/') && into.method != method::connect) [[likely]] into.target = target::from_path(text);
     else if (const auto judged = judge_target(text, into); judged != parse_step::complete) return judged;
     return go_on(stage::version, examined_ + 1);
 }
@@ -41604,8 +41675,7 @@ struct run_result {
 };
 
 /// One connection to a server. No call waits longer than its settings allow, even if the peer hangs: the socket is
-/// non-blocking, and every wait is a poll with a time limit (except for the lookup of a host name, which the system
-/// does; an IP address in the connection string needs none).
+/// non-blocking, and every wait is a poll with a time limit.
 ///
 /// Each statement is prepared on first use, in the same round trip. Sessions are READ COMMITTED and wait for the disk
 /// at each commit, even if the server's default is synchronous_commit=off.
@@ -44710,6 +44780,12 @@ inline std::vector<std::string> split_at_commas(std::string_view list) {
     }
 }
 
+/// Whether a service is named, whose file only libpq reads.
+inline bool names_service(const server_parameters& options) {
+    return std::any_of(options.begin(), options.end(), [](const auto& option) { return option.first == "service"; }) ||
+           std::getenv("PGSERVICE") != nullptr;
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string) {
@@ -44748,23 +44824,20 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     add_unless_given("keepalives_count", "3");
     add_unless_given("tcp_user_timeout", "15000");
 
-    // What libpq would take from the environment, unless a service is named, whose file only libpq reads.
-    const bool has_service = std::any_of(common.begin(), common.end(), [](const auto& option) { return option.first == "service"; }) ||
-                             std::getenv("PGSERVICE") != nullptr;
-    const auto take_environment = [&](std::vector<std::string>& list, const char* variable) {
-        const char* const value = has_service ? nullptr : std::getenv(variable);
+    // What libpq would take from the environment, unless a service is named.
+    const auto take_environment = [with_service = detail::names_service(common)](std::vector<std::string>& list, const char* variable) {
+        const char* const value = with_service ? nullptr : std::getenv(variable);
         if (list.empty() && value != nullptr && *value != '\0') list = detail::split_at_commas(value);
     };
-    if (hosts.empty() && addresses.empty()) {
-        take_environment(hosts, "PGHOST");
-        take_environment(addresses, "PGHOSTADDR");
-    }
+    take_environment(hosts, "PGHOST");
+    take_environment(addresses, "PGHOSTADDR");
     take_environment(ports, "PGPORT");
 
     const std::size_t count = (std::max)({hosts.size(), addresses.size(), std::size_t{1}});
     if ((!hosts.empty() && hosts.size() != count) || (!addresses.empty() && addresses.size() != count) ||
         (ports.size() > 1 && ports.size() != count))
-        return invalid("A PostgreSQL connection string must name as many addresses as hosts, and one port or as many ports.");
+        return invalid("A PostgreSQL connection string must name as many addresses as hosts, and one port or as many ports. PGHOST, "
+                       "PGHOSTADDR and PGPORT stand for what it does not name.");
     std::vector<server_parameters> servers(count, common);
     for (std::size_t i = 0; i < count; ++i) {
         if (!hosts.empty()) servers[i].emplace_back("host", hosts[i]);
@@ -44781,6 +44854,7 @@ TOLLGATE_DECL result<std::vector<std::string>> addresses_of(const server_paramet
         if (keyword == "hostaddr") return addresses;
         if (keyword == "host") host = value;
     }
+    if (detail::names_service(server)) return addresses;  // it may have `hostaddr`
     if (host.empty() || host.front() == '/' || host.front() == '@') return addresses;  // a Unix domain socket
     const auto found = tollgate::detail::look_up_host(host, {}, wait_max);
     if (!found) return unavailable("PostgreSQL: " + host + ": " + found.error().cause);
@@ -45354,9 +45428,9 @@ namespace tollgate::inline v0 {
 namespace postgres::detail {
 
 /// Takes a lost connection out of the pool.
-inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure, bool has_other_servers) noexcept {
-    // If one connection hung, the others would delay a caller each for as long. If its server no longer accepts writes, neither do they.
-    if (failure.hung || (failure.is_refused && has_other_servers)) lost.trip(failure.error.cause);
+inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure) noexcept {
+    // If one connection hung, the others would delay a caller each for as long.
+    if (failure.hung) lost.trip(failure.error.cause);
     else lost.drop(failure.error.cause);
 }
 
@@ -45404,7 +45478,6 @@ struct postgres_database::state {
 
 struct postgres::transaction::leased {
     reconnecting_pool<connection>::lease held;
-    bool has_other_servers;
 };
 
 inline result<postgres::connection> postgres_database::state::connect(std::atomic<unsigned>* counter) {
@@ -45553,26 +45626,28 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::failure_kind;
-    for (int tries = 1;; ++tries) {
+    std::size_t refusals = 0;
+    for (int tries = 1;;) {
         postgres::run_result done;
         {
             auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
             if (!on) return std::move(on).error();
             done = (*on)->run(batch);
-            if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed, state_->servers.size() > 1);
+            if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed);
         }
         if (!done.failed) return std::move(done.results);
         const postgres::failure_kind kind = done.failed->kind;
+        // What a server refuses because it no longer accepts writes had no effect: each such connection may be replaced.
+        if (done.failed->is_refused && ++refusals <= state_->settings.connections_max) continue;
         // No second try after a connection that hung: it has used all the time of a call.
-        const bool again = tries < tries_max &&
-                           (kind == try_again || (kind == lost && !done.failed->hung &&
-                                                   (when_lost == postgres::repeat::allowed || done.failed->is_refused)));
+        const bool again = tries++ < tries_max &&
+                           (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed && !done.failed->hung));
         if (!again) {
             if (kind == lost && !done.failed->is_refused && when_lost == postgres::repeat::never)
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->error);
         }
-        if (kind == try_again) pause_after_conflict(tries);
+        if (kind == try_again) pause_after_conflict(tries - 1);
     }
 }
 
@@ -45590,7 +45665,7 @@ TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::
 TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
     auto on = state_->pool.take(state_->settings.connection_wait_max);
     if (!on) return std::move(on).error();
-    return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on), state_->servers.size() > 1)};
+    return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on))};
 }
 
 TOLLGATE_DECL bool postgres_database::is_up() const noexcept { return state_->pool.is_up(); }
@@ -45620,7 +45695,7 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     has_failed_ = true;
     may_be_tried_again_ = done.failed->kind == failure_kind::try_again || done.failed->is_refused;
     if (done.failed->kind == failure_kind::lost) {
-        detail::end(on_->held, *done.failed, on_->has_other_servers);
+        detail::end(on_->held, *done.failed);
         on_.reset();
         if (!done.failed->is_refused) done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }
@@ -45791,8 +45866,14 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     batch listens{milliseconds{0}}, lives{milliseconds{0}};
     listens.add("LISTEN tollgate_deliveries");
     listens.add("LISTEN tollgate_changes");
-    lives.add("SELECT current_setting('transaction_read_only')");
-    if (opened->run(listens).failed) return;
+    // After a switchover, changes are made elsewhere: connect to the server that accepts them.
+    for (batch* const each : {&listens, &lives}) each->add("SELECT current_setting('transaction_read_only')");
+    const auto accepts_writes = [](run_result& response) {
+        if (response.failed) return false;
+        const auto read_only = response.results.back().only<std::string>();
+        return read_only && std::get<0>(*read_only) == "off";
+    };
+    if (auto begun = opened->run(listens); !accepts_writes(begun)) return;
     ++notifications_;  // earlier notifications were missed
     if (changes_ != nullptr) changes_->forget_all();
     listens_.store(true, std::memory_order_release);
@@ -45802,11 +45883,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     if (changes_ != nullptr) opened->set_response_wait_max(trusted_for);
     while (!stops_) {
         const auto asked_at = tollgate::detail::boot_now();
-        auto response = opened->run(lives);
-        if (response.failed) return;
-        // After a switchover, changes are made elsewhere: connect to the server that accepts them.
-        const auto read_only = response.results.front().only<std::string>();
-        if (!read_only || std::get<0>(*read_only) != "off") return;
+        if (auto response = opened->run(lives); !accepts_writes(response)) return;
         take_notifications(*opened);
         if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
         for (;;) {

@@ -1,6 +1,8 @@
 // expect: tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp
 // misfit 1 names challenge: tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp
 // misfit 2 names identify: tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp
+// misfit 4 names field: tollgate: each authenticator with a field has another one, and not Authorization; read tollgate/contract/authenticator.hpp
+// misfit 5 names field: tollgate: field of an authenticator is a static constexpr std::string_view; read tollgate/contract/authenticator.hpp
 // misfit 3 names read: tollgate: this does not satisfy token_authenticator; read tollgate/contract/authenticator.hpp
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
@@ -23,6 +25,11 @@ struct own_authenticator {
     result<std::optional<caller>> identify(std::string_view, auto&, instant) { return std::optional<caller>{}; }
 #else
     result<std::optional<caller>> identify(std::string_view, auto&, instant) const { return std::optional<caller>{}; }
+#endif
+#if TOLLGATE_MISFIT == 4
+    static constexpr std::string_view field = "authorization";
+#elif TOLLGATE_MISFIT == 5
+    static std::string_view field() { return "X-Api-Key"; }
 #endif
 #if TOLLGATE_MISFIT == 3
     void read(std::string_view, presented_token&) const {}

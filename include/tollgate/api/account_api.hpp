@@ -33,6 +33,10 @@ consteval bool check_authenticator() {
     if constexpr (authenticator_over<A, Store> && requires { &A::read; })
         static_assert(token_authenticator<A>,
                       "tollgate: this does not satisfy token_authenticator; read tollgate/contract/authenticator.hpp");
+    if constexpr (requires { &A::field; })
+        static_assert(has_own_field<A>,
+                      "tollgate: field of an authenticator is a static constexpr std::string_view; "
+                      "read tollgate/contract/authenticator.hpp");
     return authenticator_over<A, Store>;
 }
 
@@ -41,7 +45,12 @@ struct all_authenticators;
 template <class... A>
 struct all_authenticators<std::tuple<A...>> {
     template <class Store>
-    static consteval bool fit() { return (check_authenticator<policy_type<A>, Store>() && ...); }
+    static consteval bool fit() {
+        static_assert(have_distinct_fields<policy_type<A>...>(),
+                      "tollgate: each authenticator with a field has another one, and not Authorization; "
+                      "read tollgate/contract/authenticator.hpp");
+        return (check_authenticator<policy_type<A>, Store>() && ...);
+    }
 
     /// Whether one of them may block by itself, apart from the store.
     static constexpr bool may_block = (http::handler_blocks<policy_type<A>>() || ...);

@@ -71,7 +71,8 @@ concept is_policy_set = requires(Policies& policies) { service_detail::take_poli
 
 /// Whether an argument stands where sessions do. They are checked after that, so that the error names the contract.
 template <class T>
-concept is_for_sessions = !is_policy_set<T> && !std::is_same_v<T, route_table> && !std::is_same_v<T, no_sessions>;
+concept is_for_sessions = !is_policy_set<std::remove_const_t<T>> && !std::is_same_v<std::remove_const_t<T>, route_table> &&
+                          !std::is_same_v<T, no_sessions>;
 
 /// `https://api.example.com` of `https://api.example.com/v1`, as written.
 [[nodiscard]] inline std::string origin_of(std::string_view url) {
@@ -212,7 +213,7 @@ struct parts_with_sessions {
 ///     hook_dispatcher dispatcher{service};
 ///
 /// Users, store and sessions must outlive it. Thread rule: `handle` may be called from many threads at the same time.
-/// Blocking: as the users, the store, the sessions and the limiter do; a sign-in always blocks.
+/// Blocking: as the users, the store, the sessions, the limiter and the authenticators do; a sign-in always blocks.
 template <class Users, class Store, class Sessions = no_sessions, class Policies = decltype(default_policies()),
           class Theme = plain_theme>
 class account_service {

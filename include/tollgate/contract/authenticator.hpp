@@ -18,7 +18,8 @@ namespace tollgate::inline v0 {
 /// `Store` is the integrator's store; an authenticator that does not use it takes it as `auto&`.
 ///
 /// Credentials in another field: `static constexpr std::string_view field = "X-Api-Key";`. Then `credentials` is the value of that field,
-/// and `scheme` is only the beginning of the challenge. A request with credentials in two places is a 400.
+/// and `scheme` is only the beginning of the challenge. Each authenticator has another field. A request with credentials in two places, or
+/// in two lines, is a 400.
 ///
 /// `identify` runs on a worker if the store blocks, or if the authenticator has `static constexpr bool blocking = true`. An
 /// authenticator that only looks a token up may also be a `token_authenticator`: its requests are then answered without a worker if they
@@ -41,8 +42,8 @@ concept authenticator_over = requires(const A& a, std::string_view credentials, 
     // The challenge in `WWW-Authenticate`: visible ASCII, scheme first. A constant.
     { A::challenge } -> std::convertible_to<std::string_view>;
     // The caller; empty for any unacceptable credentials (a 401, never a 5xx). An `error` only if it could not be
-    // determined, for instance because a store is down. `credentials` is what follows the scheme and its spaces. Called
-    // from many threads at once; must compare secrets in constant time.
+    // determined, for instance because a store is down. `credentials` is what follows the scheme and its spaces, or the
+    // value of `field`. Called from many threads at once; must compare secrets in constant time.
     { a.identify(credentials, store, now) } -> std::same_as<result<std::optional<caller>>>;
 };
 

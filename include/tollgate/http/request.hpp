@@ -52,9 +52,13 @@ struct target {
 
     /// Splits text in origin-form, absolute-form or asterisk-form, and checks nothing.
     static constexpr target from(std::string_view text) noexcept {
-        if (!text.starts_with('/')) [[unlikely]]
+        if (!text.starts_with('/'))
             if (const auto colon = (std::min)(text.find_first_of(":/?"), text.size()); text.substr(colon, 3) == "://")
                 return from_absolute(text, colon + 3);
+        return from_path(text);
+    }
+    /// Splits text in origin-form at the first `?`.
+    static constexpr target from_path(std::string_view text) noexcept {
         const auto mark = text.find('?');
         if (mark == std::string_view::npos) return {text, {}, false, {}};
         return {text.substr(0, mark), text.substr(mark + 1), true, {}};
@@ -63,7 +67,7 @@ struct target {
 private:
     static constexpr target from_absolute(std::string_view text, std::size_t begin) noexcept {
         const auto end = (std::min)(text.find_first_of("/?", begin), text.size());
-        auto split = from(text.substr(end));
+        auto split = from_path(text.substr(end));
         split.authority = text.substr(begin, end - begin);
         // An empty path is `/` (RFC 9112 section 3.2.1). The view refers to the second slash of `//`, because it must be part of the text.
         if (split.path.empty()) split.path = text.substr(begin - 1, 1);

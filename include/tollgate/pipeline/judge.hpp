@@ -10,7 +10,6 @@
 #include <tollgate/pipeline/detail/stages.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,7 +44,7 @@ struct judge {
         };
         switch (state.next) {
             case stage::head:
-                std::construct_at(&state.start, made_by{[&]() noexcept { return start_request(policies, state.now); }});
+                state.start = start_request(policies, state.now);
                 state.client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
@@ -145,6 +144,7 @@ private:
         const auto observation = observed(request, state);
         add_rate_limit_fields(response, *state.limit, observation.id());
         http::add_cors_fields(settings.cors_origins, request, response);
+        if (state.is_preflight) allow_own_fields(response, policies.authenticators);
         observation.report_end(policies, response, caller_of(state));
         return http::handle_step::done;
     }

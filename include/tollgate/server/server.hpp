@@ -81,8 +81,8 @@ public:
     /// Reads certificate, key and ticket keys as `start` does; without a certificate, only the ticket keys. An error names the file and
     /// says what is wrong with it.
     static TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
-    /// Reads certificate, key and ticket keys again, for new connections. After an error with certificate or key, all old ones stay in use.
-    /// After an error with the file of ticket keys, which it names, the old ticket keys do.
+    /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use. If only the file of
+    /// ticket keys cannot be used, that is no error: the old keys stay in use, and `server_settings::on_warning` is called.
     TOLLGATE_DECL result<void> reload_certificates();
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.

@@ -261,16 +261,17 @@ TOLLGATE_DECL result<void> server::core::reload_certificates() {
     if (!context_->settings.tls.enabled()) return invalid("The server has no TLS settings.");
     auto settings = context_->settings.tls;
     auto tickets = context_->own_tickets;
-    result<void> read_keys;
     if (!settings.ticket_key_file.empty()) {
         auto read = server_detail::tls_context::read_ticket_keys(std::exchange(settings.ticket_key_file, {}));
-        tickets = read ? *std::move(read) : context_->tls()->tickets();
-        if (!read) read_keys = std::move(read).error();
+        const auto current = context_->tls();
+        if (!read && !current) return std::move(read).error();
+        if (!read) context_->warn(read.error().message + " The former keys remain in use.");
+        tickets = read ? *std::move(read) : current->tickets();
     }
     auto context = server_detail::tls_context::make(settings, std::move(tickets));
     if (!context) return std::move(context).error();
     context_->set_tls(*std::move(context));
-    return read_keys;
+    return {};
 }
 
 TOLLGATE_DECL std::vector<listen_address> server::core::endpoints() const {

@@ -85,8 +85,8 @@ struct server_settings {
     /// how long a refused client may continue to send before it is cut off
     milliseconds linger_timeout = seconds{5};
 
-    /// Called with one line when a system resource runs short, at most once a minute for each cause. Runs on an I/O
-    /// thread and must not block.
+    /// Called with one line when a system resource runs short, at most once a minute for each cause, and when `reload_certificates` keeps
+    /// the former ticket keys. Runs on an I/O thread or the caller's, and must not block.
     std::function<void(std::string_view message)> on_warning = {};
 };
 

@@ -19,9 +19,9 @@ namespace tollgate::inline v0 {
 namespace postgres::detail {
 
 /// Takes a lost connection out of the pool.
-inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure, bool has_other_servers) noexcept {
-    // If one connection hung, the others would delay a caller each for as long. If its server no longer accepts writes, neither do they.
-    if (failure.hung || (failure.is_refused && has_other_servers)) lost.trip(failure.error.cause);
+inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure) noexcept {
+    // If one connection hung, the others would delay a caller each for as long.
+    if (failure.hung) lost.trip(failure.error.cause);
     else lost.drop(failure.error.cause);
 }
 
@@ -69,7 +69,6 @@ struct postgres_database::state {
 
 struct postgres::transaction::leased {
     reconnecting_pool<connection>::lease held;
-    bool has_other_servers;
 };
 
 inline result<postgres::connection> postgres_database::state::connect(std::atomic<unsigned>* counter) {
@@ -218,26 +217,28 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::failure_kind;
-    for (int tries = 1;; ++tries) {
+    std::size_t refusals = 0;
+    for (int tries = 1;;) {
         postgres::run_result done;
         {
             auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
             if (!on) return std::move(on).error();
             done = (*on)->run(batch);
-            if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed, state_->servers.size() > 1);
+            if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed);
         }
         if (!done.failed) return std::move(done.results);
         const postgres::failure_kind kind = done.failed->kind;
+        // What a server refuses because it no longer accepts writes had no effect: each such connection may be replaced.
+        if (done.failed->is_refused && ++refusals <= state_->settings.connections_max) continue;
         // No second try after a connection that hung: it has used all the time of a call.
-        const bool again = tries < tries_max &&
-                           (kind == try_again || (kind == lost && !done.failed->hung &&
-                                                   (when_lost == postgres::repeat::allowed || done.failed->is_refused)));
+        const bool again = tries++ < tries_max &&
+                           (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed && !done.failed->hung));
         if (!again) {
             if (kind == lost && !done.failed->is_refused && when_lost == postgres::repeat::never)
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->error);
         }
-        if (kind == try_again) pause_after_conflict(tries);
+        if (kind == try_again) pause_after_conflict(tries - 1);
     }
 }
 
@@ -255,7 +256,7 @@ TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::
 TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
     auto on = state_->pool.take(state_->settings.connection_wait_max);
     if (!on) return std::move(on).error();
-    return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on), state_->servers.size() > 1)};
+    return postgres::transaction{std::make_unique<postgres::transaction::leased>(*std::move(on))};
 }
 
 TOLLGATE_DECL bool postgres_database::is_up() const noexcept { return state_->pool.is_up(); }
@@ -285,7 +286,7 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     has_failed_ = true;
     may_be_tried_again_ = done.failed->kind == failure_kind::try_again || done.failed->is_refused;
     if (done.failed->kind == failure_kind::lost) {
-        detail::end(on_->held, *done.failed, on_->has_other_servers);
+        detail::end(on_->held, *done.failed);
         on_.reset();
         if (!done.failed->is_refused) done.failed->error.cause += " (it is unknown whether the statement was executed)";
     }

@@ -275,6 +275,25 @@ TEST_CASE("an authenticator can read a field of its own", "[api][identity]") {
     CHECK(status_of({}) == status::unauthorized);
 }
 
+TEST_CASE("browsers may send an authenticator's own field from other origins", "[api][identity][cors]") {
+    auto shop = make_shop();
+    account_api with_key{shop_settings(), shop.users, shop.store, default_policies().with_authenticators(basic_token{}, api_key{}), account_routes()};
+    const auto allowed_by = [](auto& api, const char* request_method) {
+        test_request request{request_method == nullptr ? method::get : method::options, "/v1/user/balance"};
+        request.field("Origin", "https://app.example");
+        if (request_method != nullptr) request.field("Access-Control-Request-Method", request_method);
+        std::string all;
+        api.handle(request.view()).for_each_field([&](std::string_view name, std::string_view value) {
+            if (name == "Access-Control-Allow-Headers") all.append(value).append("\n");
+        });
+        return all;
+    };
+    const std::string standard = "Authorization, Content-Type, X-Request-Id, traceparent\n";
+    CHECK(allowed_by(with_key, "GET") == standard + "X-Api-Key\n");
+    CHECK(allowed_by(with_key, nullptr).empty());
+    CHECK(allowed_by(shop.api, "GET") == standard);
+}
+
 TEST_CASE("a blocking authenticator runs on a worker, whatever else blocks", "[api][identity]") {
     auto shop = make_shop();
     account_api api{shop_settings(), shop.users, shop.store, default_policies().with_authenticators(basic_token{}, slow_key{}), account_routes()};

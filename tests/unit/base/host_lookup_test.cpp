@@ -6,10 +6,13 @@
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <string>
+#include <thread>
+#include <vector>
 
 using namespace tollgate;
-using tollgate::detail::host_lookup_threads_max;
+using tollgate::detail::host_lookups_max;
 using tollgate::detail::look_up_host;
 
 namespace {
@@ -51,18 +54,32 @@ TEST_CASE("an address needs no resolver, a name gets addresses or an error") {
     CHECK(error_of(look_up_host("127.0.0.1", "http", long_enough)).starts_with("no address for the host name: "));
 }
 
-TEST_CASE("lookups that hang are bounded in time and number") {
+TEST_CASE("lookups that hang are bounded in time, and in number by the names") {
     using hanging = resolver_that_hangs;
-    const auto look_up = [](const char* host) { return look_up_host(host, {}, milliseconds{1}, &hanging::look_up); };
-    for (int i = 0; i < host_lookup_threads_max; ++i) CHECK(error_of(look_up("shop.test")) == "no address for the host name in time");
-    CHECK(error_of(look_up("shop.test")) == "lookups of host names hang");
+    const auto look_up = [](const std::string& host) { return look_up_host(host, {}, milliseconds{1}, &hanging::look_up); };
+    for (int i = 0; i < 100; ++i) CHECK(error_of(look_up("shop.test")) == "no address for the host name in time");
+    hanging::gate.wait_for_calls(1);
+    CHECK(hanging::waiting == 1);
+    for (std::size_t i = 1; i < host_lookups_max; ++i)
+        CHECK(error_of(look_up(std::to_string(i) + ".test")) == "no address for the host name in time");
+    CHECK(error_of(look_up("another.test")) == "lookups of host names hang");
+    CHECK(error_of(look_up("shop.test")) == "no address for the host name in time");
     CHECK(look_up("127.0.0.1"));
-    hanging::gate.wait_for_calls(host_lookup_threads_max);
-    CHECK(hanging::waiting == host_lookup_threads_max);
+    hanging::gate.wait_for_calls(static_cast<int>(host_lookups_max));
+    CHECK(hanging::waiting == static_cast<int>(host_lookups_max));
 
     hanging::gate.open();
     const auto resolves_again = [] {
-        return error_of(look_up_host("shop.test", {}, long_enough, &hanging::look_up)).starts_with("no address for the host name: ");
+        return error_of(look_up_host("another.test", {}, long_enough, &hanging::look_up)).starts_with("no address for the host name: ");
     };
     CHECK(tollgate_test::eventually(resolves_again));
+}
+
+TEST_CASE("concurrent lookups of one name all get its addresses") {
+    std::vector<std::jthread> threads;
+    std::atomic<int> found = 0;
+    for (int i = 0; i < 32; ++i)
+        threads.emplace_back([&found] { found += look_up_host("localhost", "80", long_enough).has_value() ? 1 : 0; });
+    threads.clear();
+    CHECK(found == 32);
 }

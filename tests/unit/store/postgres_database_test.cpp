@@ -496,6 +496,28 @@ TEST_CASE("a connection to a server that has become read-only is replaced") {
     CHECK(proxy.accepted() == 4);
 }
 
+TEST_CASE("a write replaces all connections to a server that has become read-only, if it must") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    constexpr std::size_t connections = 6;
+    auto pool = open_pool(proxy.connection_string(), {.connections_max = connections});
+    {
+        std::vector<postgres::transaction> all;
+        for (std::size_t i = 0; i < connections; ++i) {
+            all.push_back(*pool.begin());
+            auto changing = pool.make_batch();
+            changing.add("SELECT set_config('default_transaction_read_only', 'on', false)");
+            changing.add("COMMIT");
+            REQUIRE(all.back().run(changing));
+        }
+    }
+    REQUIRE(proxy.accepted() == connections);
+    auto writing = pool.make_batch();
+    writing.add("CREATE UNLOGGED TABLE replaced_there (id bigint)");
+    writing.add("DROP TABLE replaced_there");
+    CHECK(pool.run(writing, repeat::never));
+}
+
 TEST_CASE("a statement whose table changed is prepared again") {
     const auto schema = postgres_server::shared().new_schema();
     auto pool = open_pool(schema, {.connections_max = 1});
@@ -770,6 +792,7 @@ TEST_CASE("a server with several addresses is tried at each of them") {
     CHECK(addresses_of({{"host", "@abstract"}}).empty());
     CHECK(addresses_of({{"host", "localhost"}, {"hostaddr", "127.0.0.1"}}).empty());
     CHECK(addresses_of({{"dbname", "x"}}).empty());
+    CHECK(addresses_of({{"host", "not a host name"}, {"service", "shop"}}).empty());
     const auto failed = postgres::addresses_of({{"host", "not a host name"}}, milliseconds{10'000});
     REQUIRE_FALSE(failed);
     CHECK(failed.error().cause.starts_with("PostgreSQL: not a host name: no address for the host name"));
@@ -799,6 +822,8 @@ TEST_CASE("hosts and ports in the environment are separated, too") {
         CHECK(places_of("dbname=x") == list{"a.test 5433 ", "b.test 5434 "});
         CHECK(places_of("host=c.test,d.test") == list{"c.test 5433 ", "d.test 5434 "});
         CHECK(places_of("host=c.test port=1") == list{"c.test 1 "});
+        CHECK(places_of("host=c.test").empty());  // with two ports
+        CHECK(places_of("hostaddr=192.0.2.7,192.0.2.8") == list{"a.test 192.0.2.7 5433 ", "b.test 192.0.2.8 5434 "});
         CHECK(places_of("service=shop") == list{""});
         const variable service{"PGSERVICE", "shop"};
         CHECK(places_of("dbname=x") == list{""});
@@ -806,6 +831,8 @@ TEST_CASE("hosts and ports in the environment are separated, too") {
     const variable address{"PGHOSTADDR", "192.0.2.1,192.0.2.2"};
     CHECK(places_of("dbname=x") == list{"192.0.2.1 5433 ", "192.0.2.2 5434 "});
     CHECK(places_of("hostaddr=192.0.2.7,192.0.2.8") == list{"192.0.2.7 5433 ", "192.0.2.8 5434 "});
+    CHECK(places_of("host=a.test,b.test") == list{"a.test 192.0.2.1 5433 ", "b.test 192.0.2.2 5434 "});  // the names are for TLS
+    CHECK(places_of("host=a.test").empty());
 }
 
 TEST_CASE("a name server that does not respond delays a connection by no more than connect_wait_max") {

@@ -89,7 +89,8 @@ private:
 
     std::array<field, size_max> lines_;  // only the first size_ are ever read
     std::size_t size_ = 0;
-    std::array<known_line, static_cast<std::size_t>(field_id::count_)> lookup_{};
+    // Of a size that is cleared by whole words.
+    std::array<known_line, std::bit_ceil(static_cast<std::size_t>(field_id::count_))> lookup_{};
     static_assert(size_max <= UINT8_MAX);
 };
 

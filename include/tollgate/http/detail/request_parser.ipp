@@ -148,7 +148,7 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
         return refuse(detail::unencoded_byte);
     }
     const std::string_view text = bytes.substr(at_, examined_ - at_);
-    if (text.starts_with('/') && into.method != method::connect) [[likely]] into.target = target::from(text);
+    if (text.starts_with('/') && into.method != method::connect) [[likely]] into.target = target::from_path(text);
     else if (const auto judged = judge_target(text, into); judged != parse_step::complete) return judged;
     return go_on(stage::version, examined_ + 1);
 }

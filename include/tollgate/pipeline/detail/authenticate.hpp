@@ -13,6 +13,7 @@
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/policy/token_authenticators.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +68,22 @@ void with_authenticator(const Authenticators& authenticators, std::size_t number
 template <class Authenticator>
 inline constexpr bool has_own_field = requires { { Authenticator::field } -> std::convertible_to<std::string_view>; };
 
+/// Whether each field belongs to one authenticator, so that credentials in it are found once.
+template <class... Authenticators>
+[[nodiscard]] consteval bool have_distinct_fields() {
+    const auto field_of = []<class A>(std::type_identity<A>) -> std::string_view {
+        if constexpr (has_own_field<A>) return A::field;
+        else return {};
+    };
+    const std::array<std::string_view, sizeof...(Authenticators)> fields{field_of(std::type_identity<Authenticators>{})...};
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (ascii_iequals(fields[i], "Authorization")) return false;
+        for (std::size_t j = 0; j < i; ++j)
+            if (!fields[i].empty() && ascii_iequals(fields[i], fields[j])) return false;
+    }
+    return true;
+}
+
 /// The number of lines of the authenticator's own field, if it has one.
 template <class Authenticator>
 [[nodiscard]] std::size_t own_lines(const http::request& request) noexcept {
@@ -74,6 +91,16 @@ template <class Authenticator>
     if constexpr (has_own_field<Authenticator>)
         for (const http::field& line : request.fields) lines += ascii_iequals(line.name, Authenticator::field) ? 1U : 0U;
     return lines;
+}
+
+/// Lets browsers send the authenticators' own fields from other origins, in the response to a preflight that allows a request.
+template <class... Authenticators>
+void allow_own_fields(http::response& response, const std::tuple<Authenticators...>&) {
+    const auto add = [&response]<class A>(std::type_identity<A>) {
+        if constexpr (has_own_field<A>)
+            if (const auto name = http::field_value::from(std::string_view{A::field})) response.add("Access-Control-Allow-Headers", *name);
+    };
+    if (!response.find("Access-Control-Allow-Headers").empty()) (add(std::type_identity<policy_type<Authenticators>>{}), ...);
 }
 
 /// What the request has for this authenticator: the value of its own field, or what follows its scheme in Authorization.

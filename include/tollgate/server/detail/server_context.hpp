@@ -77,11 +77,15 @@ public:
     void warn_exhausted(std::chrono::steady_clock::time_point now) noexcept {
         constexpr std::chrono::minutes pause{1};
         const std::lock_guard hold{spare_mutex_};
-        if (!settings.on_warning || (warned_ && now - warned_at_ < pause)) return;
+        if (warned_ && now - warned_at_ < pause) return;
         warned_ = true;
         warned_at_ = now;
+        warn("No file descriptor or memory is left: new connections are refused.");
+    }
+
+    void warn(std::string_view message) const noexcept {
         try {
-            settings.on_warning("No file descriptor or memory is left: new connections are refused.");
+            if (settings.on_warning) settings.on_warning(message);
         } catch (...) {
             return;  // the report is optional
         }

@@ -47,8 +47,7 @@ struct run_result {
 };
 
 /// One connection to a server. No call waits longer than its settings allow, even if the peer hangs: the socket is
-/// non-blocking, and every wait is a poll with a time limit (except for the lookup of a host name, which the system
-/// does; an IP address in the connection string needs none).
+/// non-blocking, and every wait is a poll with a time limit.
 ///
 /// Each statement is prepared on first use, in the same round trip. Sessions are READ COMMITTED and wait for the disk
 /// at each commit, even if the server's default is synchronous_commit=off.

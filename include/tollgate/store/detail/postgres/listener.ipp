@@ -76,8 +76,14 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     batch listens{milliseconds{0}}, lives{milliseconds{0}};
     listens.add("LISTEN tollgate_deliveries");
     listens.add("LISTEN tollgate_changes");
-    lives.add("SELECT current_setting('transaction_read_only')");
-    if (opened->run(listens).failed) return;
+    // After a switchover, changes are made elsewhere: connect to the server that accepts them.
+    for (batch* const each : {&listens, &lives}) each->add("SELECT current_setting('transaction_read_only')");
+    const auto accepts_writes = [](run_result& response) {
+        if (response.failed) return false;
+        const auto read_only = response.results.back().only<std::string>();
+        return read_only && std::get<0>(*read_only) == "off";
+    };
+    if (auto begun = opened->run(listens); !accepts_writes(begun)) return;
     ++notifications_;  // earlier notifications were missed
     if (changes_ != nullptr) changes_->forget_all();
     listens_.store(true, std::memory_order_release);
@@ -87,11 +93,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     if (changes_ != nullptr) opened->set_response_wait_max(trusted_for);
     while (!stops_) {
         const auto asked_at = tollgate::detail::boot_now();
-        auto response = opened->run(lives);
-        if (response.failed) return;
-        // After a switchover, changes are made elsewhere: connect to the server that accepts them.
-        const auto read_only = response.results.front().only<std::string>();
-        if (!read_only || std::get<0>(*read_only) != "off") return;
+        if (auto response = opened->run(lives); !accepts_writes(response)) return;
         take_notifications(*opened);
         if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
         for (;;) {

@@ -27,6 +27,12 @@ inline std::vector<std::string> split_at_commas(std::string_view list) {
     }
 }
 
+/// Whether a service is named, whose file only libpq reads.
+inline bool names_service(const server_parameters& options) {
+    return std::any_of(options.begin(), options.end(), [](const auto& option) { return option.first == "service"; }) ||
+           std::getenv("PGSERVICE") != nullptr;
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string) {
@@ -65,23 +71,20 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     add_unless_given("keepalives_count", "3");
     add_unless_given("tcp_user_timeout", "15000");
 
-    // What libpq would take from the environment, unless a service is named, whose file only libpq reads.
-    const bool has_service = std::any_of(common.begin(), common.end(), [](const auto& option) { return option.first == "service"; }) ||
-                             std::getenv("PGSERVICE") != nullptr;
-    const auto take_environment = [&](std::vector<std::string>& list, const char* variable) {
-        const char* const value = has_service ? nullptr : std::getenv(variable);
+    // What libpq would take from the environment, unless a service is named.
+    const auto take_environment = [with_service = detail::names_service(common)](std::vector<std::string>& list, const char* variable) {
+        const char* const value = with_service ? nullptr : std::getenv(variable);
         if (list.empty() && value != nullptr && *value != '\0') list = detail::split_at_commas(value);
     };
-    if (hosts.empty() && addresses.empty()) {
-        take_environment(hosts, "PGHOST");
-        take_environment(addresses, "PGHOSTADDR");
-    }
+    take_environment(hosts, "PGHOST");
+    take_environment(addresses, "PGHOSTADDR");
     take_environment(ports, "PGPORT");
 
     const std::size_t count = (std::max)({hosts.size(), addresses.size(), std::size_t{1}});
     if ((!hosts.empty() && hosts.size() != count) || (!addresses.empty() && addresses.size() != count) ||
         (ports.size() > 1 && ports.size() != count))
-        return invalid("A PostgreSQL connection string must name as many addresses as hosts, and one port or as many ports.");
+        return invalid("A PostgreSQL connection string must name as many addresses as hosts, and one port or as many ports. PGHOST, "
+                       "PGHOSTADDR and PGPORT stand for what it does not name.");
     std::vector<server_parameters> servers(count, common);
     for (std::size_t i = 0; i < count; ++i) {
         if (!hosts.empty()) servers[i].emplace_back("host", hosts[i]);
@@ -98,6 +101,7 @@ TOLLGATE_DECL result<std::vector<std::string>> addresses_of(const server_paramet
         if (keyword == "hostaddr") return addresses;
         if (keyword == "host") host = value;
     }
+    if (detail::names_service(server)) return addresses;  // it may have `hostaddr`
     if (host.empty() || host.front() == '/' || host.front() == '@') return addresses;  // a Unix domain socket
     const auto found = tollgate::detail::look_up_host(host, {}, wait_max);
     if (!found) return unavailable("PostgreSQL: " + host + ": " + found.error().cause);
