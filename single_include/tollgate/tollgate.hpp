@@ -2357,12 +2357,34 @@ concept handler = requires(H& h, const request& whole, const refusal& refused, r
     { h.handle(refused, response) } noexcept -> std::same_as<void>;
 };
 
+namespace detail {
+
+struct has_blocking {
+    static constexpr bool blocking = false;
+};
+template <class H>
+struct beside_blocking : H, has_blocking {};
+
+/// Whether a class has a member `blocking`, even a private one: then the name is ambiguous.
+template <class H>
+[[nodiscard]] constexpr bool names_blocking() noexcept {
+    if constexpr (std::is_class_v<H> && !std::is_final_v<H>) return !requires { beside_blocking<H>::blocking; };
+    else return requires { H::blocking; };
+}
+
+}  // namespace detail
+
 /// Whether `handle(request)` may wait for a disk or another machine: `static constexpr bool blocking`, false if
 /// missing. A server calls a blocking handler on worker threads, never on an I/O thread.
 template <class H>
 [[nodiscard]] constexpr bool handler_blocks() noexcept {
-    if constexpr (requires { { H::blocking } -> std::convertible_to<bool>; }) return H::blocking;
-    else return false;
+    if constexpr (requires { typename std::bool_constant<H::blocking>; }) {
+        return H::blocking;
+    } else {
+        static_assert(!detail::names_blocking<H>(),
+                      "tollgate: blocking is a public static constexpr bool; read tollgate/http/handler.hpp");
+        return false;
+    }
 }
 
 /// Whether `handle(request)` reads the body: `static constexpr bool reads_body`, true if missing. A handler that does
@@ -8275,7 +8297,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 /// 400 for credentials in two fields: there are no right ones to choose.
 [[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
-    return rejection{http::status::bad_request, "Send credentials only once, in one header.", about_authentication};
+    return rejection{http::status::bad_request, "Send one Authorization header only, and no other credentials.", about_authentication};
 }
 
 /// The scope that a route requires; empty if none.
@@ -9363,6 +9385,7 @@ struct webhook_texts {
     std::string_view target_has_fragment = "The URL must not have a fragment.";
     std::string_view target_is_private = "The URL must point to a public address.";
     std::string_view button = "Create webhook";
+    std::string_view id = "ID";
     std::string_view source = "Created via";
     std::string_view by_api = "API";
     std::string_view by_hand = "Settings page";
@@ -24540,6 +24563,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .target_has_fragment = "Die URL darf kein Fragment enthalten.",
              .target_is_private = "Die URL muss auf eine öffentliche Adresse verweisen.",
              .button = "Webhook erstellen",
+             .id = "ID",
              .source = "Erstellt über",
              .by_api = "API",
              .by_hand = "Einstellungen",
@@ -27732,11 +27756,15 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
     const application_texts& own = texts.applications;
     const auto check_url = [&](const field_fault& fault, const typed_line& typed, std::string_view malformed) {
         if (typed.text.empty() || typed.text.size() > typed.bytes_max) return check_line(found, typed, texts.forms);
+        const bool is_one_of_several = fault.field == "redirect_url" && request.redirect_urls.size() > 1;
+        const auto add = [&](std::string_view message) {
+            found.add(typed.name, (is_one_of_several ? std::string{typed.text} + ": " : std::string{}).append(message), typed.label);
+        };
         switch (fault.kind) {
             case field_error::too_many: return found.add(typed.name, own.too_many_redirect_urls);
-            case field_error::malformed: return found.add(typed.name, malformed, typed.label);
-            case field_error::insecure: return found.add(typed.name, texts.forms.insecure_url, typed.label);
-            case field_error::not_ascii: return found.add(typed.name, texts.forms.url_not_ascii, typed.label);
+            case field_error::malformed: return add(malformed);
+            case field_error::insecure: return add(texts.forms.insecure_url);
+            case field_error::not_ascii: return add(texts.forms.url_not_ascii);
         }
     };
     // `faults_of` decides what is wrong; this maps it to the page's texts.
@@ -28748,6 +28776,9 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
         write_enable(html, view, hook);
         end_fact(html);
     }
+    begin_fact(html, texts.id);  // which the activities and the API name
+    html.add("{}", hook.id.value());
+    end_fact(html);
     begin_fact(html, texts.source);
     html.add("{}", hook.source == hook_source::api ? texts.by_api : texts.by_hand);
     end_fact(html);

@@ -63,12 +63,34 @@ concept handler = requires(H& h, const request& whole, const refusal& refused, r
     { h.handle(refused, response) } noexcept -> std::same_as<void>;
 };
 
+namespace detail {
+
+struct has_blocking {
+    static constexpr bool blocking = false;
+};
+template <class H>
+struct beside_blocking : H, has_blocking {};
+
+/// Whether a class has a member `blocking`, even a private one: then the name is ambiguous.
+template <class H>
+[[nodiscard]] constexpr bool names_blocking() noexcept {
+    if constexpr (std::is_class_v<H> && !std::is_final_v<H>) return !requires { beside_blocking<H>::blocking; };
+    else return requires { H::blocking; };
+}
+
+}  // namespace detail
+
 /// Whether `handle(request)` may wait for a disk or another machine: `static constexpr bool blocking`, false if
 /// missing. A server calls a blocking handler on worker threads, never on an I/O thread.
 template <class H>
 [[nodiscard]] constexpr bool handler_blocks() noexcept {
-    if constexpr (requires { { H::blocking } -> std::convertible_to<bool>; }) return H::blocking;
-    else return false;
+    if constexpr (requires { typename std::bool_constant<H::blocking>; }) {
+        return H::blocking;
+    } else {
+        static_assert(!detail::names_blocking<H>(),
+                      "tollgate: blocking is a public static constexpr bool; read tollgate/http/handler.hpp");
+        return false;
+    }
 }
 
 /// Whether `handle(request)` reads the body: `static constexpr bool reads_body`, true if missing. A handler that does

@@ -295,6 +295,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .target_has_fragment = "Die URL darf kein Fragment enthalten.",
              .target_is_private = "Die URL muss auf eine öffentliche Adresse verweisen.",
              .button = "Webhook erstellen",
+             .id = "ID",
              .source = "Erstellt über",
              .by_api = "API",
              .by_hand = "Einstellungen",

@@ -81,7 +81,9 @@ TEST_CASE("invalid input is reported at its field and preserved") {
              row{good + "&description=a%00", "description", "plain text on a single line"},
              row{redirect("/callback"), "redirect_url", "without a #fragment"},
              row{redirect("https://a.example/#x"), "redirect_url", "without a #fragment"},
-             row{redirect("https://a.example/\r\nx\r\ny"), "redirect_url", "without a #fragment"},
+             row{redirect("https://a.example/\r\nx\r\ny"), "redirect_url", "x: Enter absolute URLs without a #fragment"},
+             row{redirect("https://a.example/\nhttp://b.example/c"), "redirect_url", "http://b.example/c: Use https."},
+             row{redirect("http://b.example/c"), "redirect_url", "</strong> Use https."},
              row{redirect("com.example.app:/back"), "redirect_url", "without a #fragment"},
              row{redirect([] {
                      std::string all;

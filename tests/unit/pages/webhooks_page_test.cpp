@@ -88,6 +88,7 @@ TEST_CASE("a webhook is created, and its secret shown once") {
     const auto list = shop.get(path);
     CHECK(has(list, "https://hooks.ann.example/in?a=b"));
     CHECK(has(list, "Settings page"));
+    CHECK(page_shop::between(list.body(), "<dt>ID</dt><dd>", "</dd>") == std::to_string(hook.id.value()));
     CHECK_FALSE(has(list, secret));
     CHECK_FALSE(has(shop.get(path, "bob"), "hooks.ann.example"));
 }

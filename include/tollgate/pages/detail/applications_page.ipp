@@ -41,11 +41,15 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
     const application_texts& own = texts.applications;
     const auto check_url = [&](const field_fault& fault, const typed_line& typed, std::string_view malformed) {
         if (typed.text.empty() || typed.text.size() > typed.bytes_max) return check_line(found, typed, texts.forms);
+        const bool is_one_of_several = fault.field == "redirect_url" && request.redirect_urls.size() > 1;
+        const auto add = [&](std::string_view message) {
+            found.add(typed.name, (is_one_of_several ? std::string{typed.text} + ": " : std::string{}).append(message), typed.label);
+        };
         switch (fault.kind) {
             case field_error::too_many: return found.add(typed.name, own.too_many_redirect_urls);
-            case field_error::malformed: return found.add(typed.name, malformed, typed.label);
-            case field_error::insecure: return found.add(typed.name, texts.forms.insecure_url, typed.label);
-            case field_error::not_ascii: return found.add(typed.name, texts.forms.url_not_ascii, typed.label);
+            case field_error::malformed: return add(malformed);
+            case field_error::insecure: return add(texts.forms.insecure_url);
+            case field_error::not_ascii: return add(texts.forms.url_not_ascii);
         }
     };
     // `faults_of` decides what is wrong; this maps it to the page's texts.

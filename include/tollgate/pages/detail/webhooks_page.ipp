@@ -108,6 +108,9 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
         write_enable(html, view, hook);
         end_fact(html);
     }
+    begin_fact(html, texts.id);  // which the activities and the API name
+    html.add("{}", hook.id.value());
+    end_fact(html);
     begin_fact(html, texts.source);
     html.add("{}", hook.source == hook_source::api ? texts.by_api : texts.by_hand);
     end_fact(html);

@@ -258,7 +258,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 /// 400 for credentials in two fields: there are no right ones to choose.
 [[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
-    return rejection{http::status::bad_request, "Send credentials only once, in one header.", about_authentication};
+    return rejection{http::status::bad_request, "Send one Authorization header only, and no other credentials.", about_authentication};
 }
 
 /// The scope that a route requires; empty if none.

@@ -112,6 +112,7 @@ struct webhook_texts {
     std::string_view target_has_fragment = "The URL must not have a fragment.";
     std::string_view target_is_private = "The URL must point to a public address.";
     std::string_view button = "Create webhook";
+    std::string_view id = "ID";
     std::string_view source = "Created via";
     std::string_view by_api = "API";
     std::string_view by_hand = "Settings page";
