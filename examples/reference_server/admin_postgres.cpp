@@ -31,32 +31,27 @@ struct postgres_access {
         one.callers_clock = nullptr;
         return expect(tollgate::postgres_store::open(address(), one), "--store: cannot open the database");
     }
-    /// PostgreSQL checks foreign keys with every change; this looks for constraints and indexes that are marked as invalid.
+    /// PostgreSQL checks foreign keys with every change; this looks for constraints and indexes that are marked as invalid, and for tables
+    /// that the user may not read and write.
     void check_integrity() const {
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "cannot open the database");
-        const auto invalid = [&](tollgate::postgres::statement_text text, const std::string& kind) {
+        const auto expect_none = [&](tollgate::postgres::statement_text text, const std::string& before, const std::string& behind) {
             auto found = expect(opened.query(text), "cannot read the catalog");
             if (const auto name = expect(tollgate::sql::read_value<std::string>(found), "cannot read the catalog"))
-                throw run_error{kind + " " + *name + " is not valid."};
+                throw run_error{before + " " + *name + behind};
         };
-        invalid("SELECT conname::text FROM pg_constraint "
-                "WHERE NOT convalidated AND connamespace = to_regnamespace(current_schema()::text) LIMIT 1",
-                "the constraint");
-        invalid("SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid "
-                "WHERE NOT indisvalid AND relnamespace = to_regnamespace(current_schema()::text) LIMIT 1",
-                "the index");
-        if (const auto table = expect(tollgate::sql::read_value<std::string>(expect(
-                                          opened.query("SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') "
-                                                       "AND relnamespace = to_regnamespace(current_schema()::text) "
-                                                       "AND (relname LIKE 'tollgate\\_%' OR relname IN ('directory_users', "
-                                                       "'directory_accounts', 'directory_activities', 'directory_keys')) "
-                                                       "AND NOT (has_table_privilege(oid, 'SELECT') AND (relname = 'tollgate_schema' "
-                                                       "OR (has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') "
-                                                       "AND has_table_privilege(oid, 'DELETE')))) "
-                                                       "ORDER BY relname LIMIT 1"),
-                                          "cannot read the catalog")),
-                                      "cannot read the catalog"))
-            throw run_error{"this user may not read and write the table " + *table + "."};
+        expect_none("SELECT conname::text FROM pg_constraint "
+                    "WHERE NOT convalidated AND connamespace = to_regnamespace(current_schema()::text) LIMIT 1",
+                    "the constraint", " is not valid.");
+        expect_none("SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid "
+                    "WHERE NOT indisvalid AND relnamespace = to_regnamespace(current_schema()::text) LIMIT 1",
+                    "the index", " is not valid.");
+        expect_none("SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') "
+                    "AND relnamespace = to_regnamespace(current_schema()::text) AND (relname LIKE 'tollgate\\_%' OR relname IN "
+                    "('directory_users', 'directory_accounts', 'directory_activities', 'directory_keys')) "
+                    "AND NOT (has_table_privilege(oid, 'SELECT') AND (relname = 'tollgate_schema' OR (has_table_privilege(oid, 'INSERT') "
+                    "AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')))) ORDER BY relname LIMIT 1",
+                    "this user may not read and write the table", ".");
     }
     [[nodiscard]] std::vector<std::string> one_secret_of_each_key() const {
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "cannot open the database");

@@ -27,7 +27,7 @@ public:
     ~chosen_limiter();
 
     [[nodiscard]] bool may_block() const noexcept { return shared_ != nullptr; }
-    /// Counts a request that nobody made. Error: unavailable if Redis does not respond, or cannot count.
+    /// Tests Redis with one count. Error: unavailable if it does not respond, or cannot count.
     [[nodiscard]] tollgate::result<void> check();
     /// Statistics of the calls to Redis.
     [[nodiscard]] tollgate::backend_statistics statistics() const noexcept;

@@ -10647,197 +10647,59 @@ template <application_store Applications>
 
 }  // namespace tollgate::oauth
 
-// <tollgate/web/detail/form.hpp>
+// <tollgate/oauth/detail/settings.hpp>
 
-namespace tollgate::inline v0::web {
+namespace tollgate::inline v0 {
 
-/// Makes each rendered form unique: 12 random bytes, and the time in seconds.
-using form_nonce = std::array<std::byte, 16>;
+/// Settings of an authorization server.
+struct oauth_settings {
+    /// Without a trailing slash; also the issuer (RFC 8414, RFC 9207): `https://example.com`.
+    std::string auth_url = {};
+    /// The services whose scopes applications can request.
+    service_catalog services = {};
+    /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
+    std::vector<std::string> one_page_services = {};
 
-namespace detail {
+    /// The page that errors and the metadata link to, as `api_settings::documentation_url` says. Empty: the metadata itself.
+    std::string documentation_url = {};
 
-TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept;
+    // Each time is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
+    seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
+    seconds access_token_lifetime{3600};
+    seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
+    seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
+    /// During this time, a refresh token that was replaced by its use returns its successor again: a response may be lost.
+    seconds rotation_grace{30};
+    /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
+    bool rotates_all_refresh_tokens = false;
 
-}  // namespace detail
+    seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
+    seconds device_poll_interval{5};    ///< between the polls of a device; below 2, polls count as for 2
+    /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
+    /// codes that may wait for one application (`limits::device_codes_per_application_max`).
+    quota device_requests{60, std::chrono::minutes{10}};
+    quota device_requests_of_site{120, std::chrono::minutes{10}};
+    quota device_requests_of_network{300, std::chrono::minutes{10}};
+    /// Wrong user codes that one user types. A guess is right with a probability of at most 1 in 2.5 million while as many codes
+    /// wait as one application may have.
+    quota user_code_attempts{10, std::chrono::hours{1}};
 
-/// Empty if the random source fails.
-template <random_source Random>
-[[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
-    form_nonce nonce;
-    if (!random.fill(nonce)) return std::nullopt;
-    detail::put_second(nonce, now);
-    return nonce;
-}
+    /// Requests of one address to the authorization pages: far more than people make.
+    quota page_requests{3000, std::chrono::minutes{10}};
+    /// Refreshes of one user's grant to one application, with all of its refresh tokens together: as many access tokens
+    /// of it may exist (`limits::access_tokens_per_grant_max`).
+    quota refreshes{1000, std::chrono::hours{1}};
 
-/// Whole seconds since 1970.
-[[nodiscard]] TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept;
-
-/// The text form of a nonce, and back; empty for any other text.
-[[nodiscard]] TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce);
-[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text);
-
-/// What a form token is bound to: it is valid for this session, this purpose and this text only.
-struct form_binding {
-    form_binding(const session& session, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
-        : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {}
-    /// Without a session: bound to a secret of the browser.
-    form_binding(std::string_view secret_, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
-        : secret{secret_}, purpose{purpose_}, signed_text{signed_text_} {}
-
-    std::string_view secret;       ///< of the session; empty: no token is valid
-    std::string_view purpose;      ///< what the form does, such as `tokens/create`
-    std::string_view signed_text;  ///< what else must be submitted unchanged, such as the parameters of a request
+    /// Failed client authentications per address; the same windows as the API's anonymous requests.
+    quota anonymous_quota = default_anonymous_quota;
+    /// Proxies that name their clients; of other peers the field is ignored.
+    std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
+    /// The origins whose pages may call the token endpoint and its like from a browser, as for the API.
+    std::vector<std::string> cors_origins = {"*"};
 };
 
-/// The name of the hidden field.
-inline constexpr std::string_view form_token_name = "form_token";
-
-/// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, and an HMAC with the session's secret.
-/// `[A-Za-z0-9_.-]` only.
-[[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce);
-
-/// A token with a new nonce. Error (internal) for a session without a secret, and if the random source fails.
-template <class Random>
-[[nodiscard]] result<std::string> new_form_token(const form_binding& binding, const Random& random, instant now) {
-    if (binding.secret.empty()) return internal_error("the session has no secret");
-    const auto nonce = new_form_nonce(random, now);
-    if (!nonce) return random_source_error();
-    return make_form_token(binding, *nonce);
-}
-
-/// The nonce of a token that was made with this binding; empty for any other text, and for a session without a secret.
-[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding,
-                                                                       std::string_view text);
-
-/// The errors of a submitted form, in the order of its fields. One with an empty field is about the whole form.
-class form_faults {
-public:
-    struct fault {
-        std::string field;
-        std::string text;
-        std::string label;  ///< the label of the field; empty if the text names the field itself
-    };
-
-    void add(std::string_view field, std::string_view text, std::string_view label = {}) {
-        faults_.push_back({std::string{field}, std::string{text}, std::string{label}});
-    }
-
-    [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
-    [[nodiscard]] const std::vector<fault>& all() const noexcept { return faults_; }
-
-    /// Whether a field has an error. The others are about the whole form.
-    [[nodiscard]] bool has_fields() const noexcept {
-        for (const fault& each : faults_)
-            if (!each.field.empty()) return true;
-        return false;
-    }
-
-    /// Null for a field without errors.
-    [[nodiscard]] const fault* find(std::string_view field) const noexcept {
-        for (const fault& each : faults_)
-            if (each.field == field) return &each;
-        return nullptr;
-    }
-
-    /// Whether this is the first field with an error, which gets the focus.
-    [[nodiscard]] bool is_first(std::string_view field) const noexcept {
-        for (const fault& each : faults_)
-            if (!each.field.empty()) return each.field == field;
-        return false;
-    }
-
-private:
-    std::vector<fault> faults_;
-};
-
-/// A text field. It has no `maxlength`: browsers would silently cut what is pasted.
-struct text_field {
-    std::string_view name;
-    std::string_view label;
-    std::string_view hint = {};
-    std::string_view value = {};
-    std::string_view type = "text";  ///< of the HTML input
-    std::string_view autocomplete = "off";
-    std::size_t lines = 1;  ///< visible ones; if more than one, `type` is ignored
-    bool required = true;
-    bool focused = false;  ///< gets the focus unless another field has an error
-};
-
-/// One option of a field.
-struct choice {
-    std::string_view value;
-    std::string_view text;
-    bool chosen = false;
-};
-
-/// Options under a heading; without a heading if it is empty.
-struct choice_group {
-    std::string_view heading;
-    std::vector<choice> choices;
-};
-
-/// A field with options.
-struct choice_field {
-    std::string_view name;
-    std::string_view label;
-    std::string_view hint = {};
-};
-
-/// Where a form is submitted to, and its hidden fields.
-struct form_target {
-    std::string_view url;
-    std::string_view form_token;  ///< omitted if empty
-    std::vector<std::pair<std::string_view, std::string>> hidden = {};
-};
-
-/// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script. It gets
-/// the focus. Browsers without popovers show it from the start, and focus the first one.
-struct confirmation {
-    std::string_view label;   ///< of the button that opens the confirmation
-    std::string_view about;   ///< the affected object, for screen readers
-    std::string warning;      ///< what will happen
-    std::string_view button;  ///< of the button that submits
-    bool is_removal = false;  ///< nothing replaces what the action ends
-    std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
-    std::string typed_label = {};
-};
-
-/// Begins a form; `</form>` ends it.
-TOLLGATE_DECL void begin_form(html_writer& html, const form_target& to);
-
-/// A summary of all errors that links to the fields. Nothing if there is none, or a single one at a field, which has
-/// the focus anyway.
-TOLLGATE_DECL void write_faults(html_writer& html, const form_faults& faults, const form_texts& texts);
-
-TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, const form_faults& faults,
-                                    const form_texts& texts);
-
-/// A checkbox for each choice; all are submitted under one name. `text` is the label, `value` is shown beside it.
-TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
-                                    const form_faults& faults, const form_texts& texts);
-
-TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
-                                const form_faults& faults, const form_texts& texts);
-
-/// The hidden fields of `to` distinguish it from all others of the page.
-TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts);
-
-/// A read-only text to copy. The button to copy it is hidden until the script of the page shows it.
-struct copyable_text {
-    std::string_view name;  ///< unique on the page
-    std::string_view label;
-    std::string_view text;
-};
-TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts);
-
-/// The status to refuse a posted form with by its head alone, whether its body has arrived or not: 413 and 415 as `read_form`.
-[[nodiscard]] TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept;
-
-/// The fields of a posted form, or the status to refuse it with: 413 for a body over the limit, 415 for another media
-/// type than `application/x-www-form-urlencoded` or a content coding, 400 for malformed bytes. An empty body is an empty form.
-[[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request);
-
-}  // namespace tollgate::web
+}  // namespace tollgate
 
 // <tollgate/web/detail/language.hpp>
 
@@ -11172,155 +11034,6 @@ private:
 
 }  // namespace tollgate::web
 
-// <tollgate/oauth/detail/consent.hpp>
-
-namespace tollgate::inline v0::oauth {
-
-/// The parameters of a request to an authorization page, from its query or form; or a status: 403 for a form of another
-/// site, 400, 413 or 415 for an unreadable one.
-[[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
-                                                                                     const web::page_site& site);
-
-/// The same for a page with a form; empty if `pages` has already responded: to OPTIONS, to another method, or to a request that
-/// could not be read.
-template <class Pages>
-[[nodiscard]] std::optional<parameters> read_page_or_answer(const http::request& request, const Pages& pages, http::response& response) {
-    if (!http::is_read(request.method) && request.method != http::method::post) {
-        const auto refused = http::refuse_method(request, response, "GET, HEAD, POST, OPTIONS");
-        if (refused) pages.answer_status(response, *refused);
-        return std::nullopt;
-    }
-    auto read = read_page_request(request, pages.site());
-    if (auto* sent = std::get_if<parameters>(&read)) return std::move(*sent);
-    pages.answer_status(response, std::get<http::status>(read));
-    return std::nullopt;
-}
-
-/// Responds to an error of the server with a page; the observer gets the error.
-template <class Pages, class Policies>
-void answer_error_page(const error& failed, const Pages& pages, const Policies& policies, const pipeline::observed_request& observed,
-                       http::response& response) {
-    observed.report(policies, failed);
-    const auto status = status_of_server_error(failed);
-    http::add_retry_after(response, status);
-    pages.answer_status(response, status);
-}
-
-/// What the user chose on a consent form; `other_user`: to sign in as somebody else.
-enum class decision : std::uint8_t { allow, deny, other_user, none };
-[[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
-
-/// The error page of a failure.
-[[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept;
-
-/// The purposes of consent forms, for their form tokens.
-inline constexpr std::string_view consent_purpose = "oauth/consent";
-inline constexpr std::string_view sign_in_purpose = "oauth/sign_in";
-
-/// The cookie of a browser to which a form with sign-in was sent. Over https sibling hosts cannot set it.
-[[nodiscard]] constexpr std::string_view form_cookie_name(bool secure) noexcept {
-    return secure ? "__Host-tollgate_form" : "tollgate_form";
-}
-
-/// The text that a form token of this request covers.
-[[nodiscard]] TOLLGATE_DECL std::string signed_text_of(const authorization_request& request);
-
-/// What a code is derived from, so that submitting a form twice gives the same code.
-struct code_derivation {
-    std::string_view key;   ///< secret: a session's
-    web::form_nonce nonce;  ///< the form's
-    user_id user;
-    std::string_view signed_text;
-};
-[[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_derivation& derivation);
-
-/// The sign-in part of a consent form.
-struct sign_in_part {
-    std::string_view login;  ///< as submitted
-    const web::form_faults& faults;
-};
-
-/// The field of the consent form's buttons.
-inline constexpr std::string_view decision_name = "decision";
-
-struct consent_view {
-    const page_texts& texts;
-    std::string_view operator_name;  ///< of the site
-    const web::scope_text_list& scopes;
-    const authorization_request& request;
-    std::string_view url;         ///< of this page
-    std::string_view form_token;
-    const sign_in_part* sign_in;  ///< null if signed in
-    std::string_view login = {};  ///< as whom
-    bool can_sign_out = false;
-};
-
-/// Which application requests which scopes, on this page and on that of a device. `asks` is its first sentence.
-TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
-                                const scope_set& scopes, const web::scope_text_list& scope_texts);
-/// Who is signed in, and the buttons.
-TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
-                                  std::string_view login, bool can_sign_out);
-
-[[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
-TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
-
-}  // namespace tollgate::oauth
-
-// <tollgate/oauth/detail/settings.hpp>
-
-namespace tollgate::inline v0 {
-
-/// Settings of an authorization server.
-struct oauth_settings {
-    /// Without a trailing slash; also the issuer (RFC 8414, RFC 9207): `https://example.com`.
-    std::string auth_url = {};
-    /// The services whose scopes applications can request.
-    service_catalog services = {};
-    /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
-    std::vector<std::string> one_page_services = {};
-
-    /// The page that errors and the metadata link to, as `api_settings::documentation_url` says. Empty: the metadata itself.
-    std::string documentation_url = {};
-
-    // Each time is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
-    seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
-    seconds access_token_lifetime{3600};
-    seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
-    seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
-    /// During this time, a refresh token that was replaced by its use returns its successor again: a response may be lost.
-    seconds rotation_grace{30};
-    /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
-    bool rotates_all_refresh_tokens = false;
-
-    seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
-    seconds device_poll_interval{5};    ///< between the polls of a device; below 2, polls count as for 2
-    /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
-    /// codes that may wait for one application (`limits::device_codes_per_application_max`).
-    quota device_requests{60, std::chrono::minutes{10}};
-    quota device_requests_of_site{120, std::chrono::minutes{10}};
-    quota device_requests_of_network{300, std::chrono::minutes{10}};
-    /// Wrong user codes that one user types. A guess is right with a probability of at most 1 in 2.5 million while as many codes
-    /// wait as one application may have.
-    quota user_code_attempts{10, std::chrono::hours{1}};
-
-    /// Requests of one address to the authorization pages: far more than people make.
-    quota page_requests{3000, std::chrono::minutes{10}};
-    /// Refreshes of one user's grant to one application, with all of its refresh tokens together: as many access tokens
-    /// of it may exist (`limits::access_tokens_per_grant_max`).
-    quota refreshes{1000, std::chrono::hours{1}};
-
-    /// Failed client authentications per address; the same windows as the API's anonymous requests.
-    quota anonymous_quota = default_anonymous_quota;
-    /// Proxies that name their clients; of other peers the field is ignored.
-    std::vector<ip_network> trusted_proxies = {};
-    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
-    /// The origins whose pages may call the token endpoint and its like from a browser, as for the API.
-    std::vector<std::string> cors_origins = {"*"};
-};
-
-}  // namespace tollgate
-
 // <tollgate/oauth/detail/paths.hpp>
 
 namespace tollgate::inline v0::oauth {
@@ -11405,6 +11118,301 @@ struct request_state {
 
     [[nodiscard]] instant now() const noexcept { return start.at; }
 };
+
+}  // namespace tollgate::oauth
+
+// <tollgate/web/detail/form.hpp>
+
+namespace tollgate::inline v0::web {
+
+/// Makes each rendered form unique: 12 random bytes, and the time in seconds.
+using form_nonce = std::array<std::byte, 16>;
+
+namespace detail {
+
+TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept;
+
+}  // namespace detail
+
+/// Empty if the random source fails.
+template <random_source Random>
+[[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
+    form_nonce nonce;
+    if (!random.fill(nonce)) return std::nullopt;
+    detail::put_second(nonce, now);
+    return nonce;
+}
+
+/// Whole seconds since 1970.
+[[nodiscard]] TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept;
+
+/// The text form of a nonce, and back; empty for any other text.
+[[nodiscard]] TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce);
+[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text);
+
+/// What a form token is bound to: it is valid for this session, this purpose and this text only.
+struct form_binding {
+    form_binding(const session& session, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
+        : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {}
+    /// Without a session: bound to a secret of the browser.
+    form_binding(std::string_view secret_, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
+        : secret{secret_}, purpose{purpose_}, signed_text{signed_text_} {}
+
+    std::string_view secret;       ///< of the session; empty: no token is valid
+    std::string_view purpose;      ///< what the form does, such as `tokens/create`
+    std::string_view signed_text;  ///< what else must be submitted unchanged, such as the parameters of a request
+};
+
+/// The name of the hidden field.
+inline constexpr std::string_view form_token_name = "form_token";
+
+/// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, and an HMAC with the session's secret.
+/// `[A-Za-z0-9_.-]` only.
+[[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce);
+
+/// A token with a new nonce. Error (internal) for a session without a secret, and if the random source fails.
+template <class Random>
+[[nodiscard]] result<std::string> new_form_token(const form_binding& binding, const Random& random, instant now) {
+    if (binding.secret.empty()) return internal_error("the session has no secret");
+    const auto nonce = new_form_nonce(random, now);
+    if (!nonce) return random_source_error();
+    return make_form_token(binding, *nonce);
+}
+
+/// The nonce of a token that was made with this binding; empty for any other text, and for a session without a secret.
+[[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding,
+                                                                       std::string_view text);
+
+/// The errors of a submitted form, in the order of its fields. One with an empty field is about the whole form.
+class form_faults {
+public:
+    struct fault {
+        std::string field;
+        std::string text;
+        std::string label;  ///< the label of the field; empty if the text names the field itself
+    };
+
+    void add(std::string_view field, std::string_view text, std::string_view label = {}) {
+        faults_.push_back({std::string{field}, std::string{text}, std::string{label}});
+    }
+
+    [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
+    [[nodiscard]] const std::vector<fault>& all() const noexcept { return faults_; }
+
+    /// Whether a field has an error. The others are about the whole form.
+    [[nodiscard]] bool has_fields() const noexcept {
+        for (const fault& each : faults_)
+            if (!each.field.empty()) return true;
+        return false;
+    }
+
+    /// Null for a field without errors.
+    [[nodiscard]] const fault* find(std::string_view field) const noexcept {
+        for (const fault& each : faults_)
+            if (each.field == field) return &each;
+        return nullptr;
+    }
+
+    /// Whether this is the first field with an error, which gets the focus.
+    [[nodiscard]] bool is_first(std::string_view field) const noexcept {
+        for (const fault& each : faults_)
+            if (!each.field.empty()) return each.field == field;
+        return false;
+    }
+
+private:
+    std::vector<fault> faults_;
+};
+
+/// A text field. It has no `maxlength`: browsers would silently cut what is pasted.
+struct text_field {
+    std::string_view name;
+    std::string_view label;
+    std::string_view hint = {};
+    std::string_view value = {};
+    std::string_view type = "text";  ///< of the HTML input
+    std::string_view autocomplete = "off";
+    std::size_t lines = 1;  ///< visible ones; if more than one, `type` is ignored
+    bool required = true;
+    bool focused = false;  ///< gets the focus unless another field has an error
+};
+
+/// One option of a field.
+struct choice {
+    std::string_view value;
+    std::string_view text;
+    bool chosen = false;
+};
+
+/// Options under a heading; without a heading if it is empty.
+struct choice_group {
+    std::string_view heading;
+    std::vector<choice> choices;
+};
+
+/// A field with options.
+struct choice_field {
+    std::string_view name;
+    std::string_view label;
+    std::string_view hint = {};
+};
+
+/// Where a form is submitted to, and its hidden fields.
+struct form_target {
+    std::string_view url;
+    std::string_view form_token;  ///< omitted if empty
+    std::vector<std::pair<std::string_view, std::string>> hidden = {};
+};
+
+/// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script. It gets
+/// the focus. Browsers without popovers show it from the start, and focus the first one.
+struct confirmation {
+    std::string_view label;   ///< of the button that opens the confirmation
+    std::string_view about;   ///< the affected object, for screen readers
+    std::string warning;      ///< what will happen
+    std::string_view button;  ///< of the button that submits
+    bool is_removal = false;  ///< nothing replaces what the action ends
+    std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
+    std::string typed_label = {};
+};
+
+/// Begins a form; `</form>` ends it.
+TOLLGATE_DECL void begin_form(html_writer& html, const form_target& to);
+
+/// A summary of all errors that links to the fields. Nothing if there is none, or a single one at a field, which has
+/// the focus anyway.
+TOLLGATE_DECL void write_faults(html_writer& html, const form_faults& faults, const form_texts& texts);
+
+TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, const form_faults& faults,
+                                    const form_texts& texts);
+
+/// A checkbox for each choice; all are submitted under one name. `text` is the label, `value` is shown beside it.
+TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
+                                    const form_faults& faults, const form_texts& texts);
+
+TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
+                                const form_faults& faults, const form_texts& texts);
+
+/// The hidden fields of `to` distinguish it from all others of the page.
+TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts);
+
+/// A read-only text to copy. The button to copy it is hidden until the script of the page shows it.
+struct copyable_text {
+    std::string_view name;  ///< unique on the page
+    std::string_view label;
+    std::string_view text;
+};
+TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts);
+
+/// The status to refuse a posted form with by its head alone, whether its body has arrived or not: 413 and 415 as `read_form`.
+[[nodiscard]] TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept;
+
+/// The fields of a posted form, or the status to refuse it with: 413 for a body over the limit, 415 for another media
+/// type than `application/x-www-form-urlencoded` or a content coding, 400 for malformed bytes. An empty body is an empty form.
+[[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request);
+
+}  // namespace tollgate::web
+
+// <tollgate/oauth/detail/consent.hpp>
+
+namespace tollgate::inline v0::oauth {
+
+/// The parameters of a request to an authorization page, from its query or form; or a status: 403 for a form of another
+/// site, 400, 413 or 415 for an unreadable one.
+[[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
+                                                                                     const web::page_site& site);
+
+/// The same for a page with a form; empty if `pages` has already responded: to OPTIONS, to another method, or to a request that
+/// could not be read.
+template <class Pages>
+[[nodiscard]] std::optional<parameters> read_page_or_answer(const http::request& request, const Pages& pages, http::response& response) {
+    if (!http::is_read(request.method) && request.method != http::method::post) {
+        const auto refused = http::refuse_method(request, response, "GET, HEAD, POST, OPTIONS");
+        if (refused) pages.answer_status(response, *refused);
+        return std::nullopt;
+    }
+    auto read = read_page_request(request, pages.site());
+    if (auto* sent = std::get_if<parameters>(&read)) return std::move(*sent);
+    pages.answer_status(response, std::get<http::status>(read));
+    return std::nullopt;
+}
+
+/// The session of a request for a page, if any. Its user is noted in `context`.
+template <class Sessions>
+[[nodiscard]] result<std::optional<session>> find_session(Sessions& sessions, const http::request& request, request_state& context) {
+    auto found = sessions.session_of(request, context.now());
+    if (found && *found) context.user = caller_on_page((*found)->user);
+    return found;
+}
+
+/// Responds to an error of the server with a page; the observer gets the error.
+template <class Pages, class Policies>
+void answer_error_page(const error& failed, const Pages& pages, const Policies& policies, const pipeline::observed_request& observed,
+                       http::response& response) {
+    observed.report(policies, failed);
+    const auto status = status_of_server_error(failed);
+    http::add_retry_after(response, status);
+    pages.answer_status(response, status);
+}
+
+/// What the user chose on a consent form; `other_user`: to sign in as somebody else.
+enum class decision : std::uint8_t { allow, deny, other_user, none };
+[[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
+
+/// The error page of a failure.
+[[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept;
+
+/// The purposes of consent forms, for their form tokens.
+inline constexpr std::string_view consent_purpose = "oauth/consent";
+inline constexpr std::string_view sign_in_purpose = "oauth/sign_in";
+
+/// The cookie of a browser to which a form with sign-in was sent. Over https sibling hosts cannot set it.
+[[nodiscard]] constexpr std::string_view form_cookie_name(bool secure) noexcept {
+    return secure ? "__Host-tollgate_form" : "tollgate_form";
+}
+
+/// The text that a form token of this request covers.
+[[nodiscard]] TOLLGATE_DECL std::string signed_text_of(const authorization_request& request);
+
+/// What a code is derived from, so that submitting a form twice gives the same code.
+struct code_derivation {
+    std::string_view key;   ///< secret: a session's
+    web::form_nonce nonce;  ///< the form's
+    user_id user;
+    std::string_view signed_text;
+};
+[[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_derivation& derivation);
+
+/// The sign-in part of a consent form.
+struct sign_in_part {
+    std::string_view login;  ///< as submitted
+    const web::form_faults& faults;
+};
+
+/// The field of the consent form's buttons.
+inline constexpr std::string_view decision_name = "decision";
+
+struct consent_view {
+    const page_texts& texts;
+    std::string_view operator_name;  ///< of the site
+    const web::scope_text_list& scopes;
+    const authorization_request& request;
+    std::string_view url;         ///< of this page
+    std::string_view form_token;
+    const sign_in_part* sign_in;  ///< null if signed in
+    std::string_view login = {};  ///< as whom
+    bool can_sign_out = false;
+};
+
+/// Which application requests which scopes, on this page and on that of a device. `asks` is its first sentence.
+TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
+                                const scope_set& scopes, const web::scope_text_list& scope_texts);
+/// Who is signed in, and the buttons.
+TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
+                                  std::string_view login, bool can_sign_out);
+
+[[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
+TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
 
 }  // namespace tollgate::oauth
 
@@ -11750,11 +11758,9 @@ private:
     /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
     void answer_redirect_failure(const http::request& request, request_state& context, http::response& response,
                                  const redirect_failure& failed) const {
-        const auto found = find_session(request, context);
+        const auto found = find_session(sessions, request, context);
         if (!found) return answer_error_page(found.error(), response);
-        if (*found) {
-            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
-        }
+        if (*found) return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
         const auto back = std::string{request.target.path}.append("?").append(request.target.query);
@@ -11795,15 +11801,8 @@ private:
         return {};
     }
 
-    /// The session, if any. Its user is noted in `context`.
-    [[nodiscard]] result<std::optional<session>> find_session(const http::request& request, request_state& context) const {
-        auto found = sessions.session_of(request, context.now());
-        if (found && *found) context.user = caller_on_page((*found)->user);
-        return found;
-    }
-
     void handle_get(const authorization_call& call) const {
-        const auto found = find_session(call.request, call.context);
+        const auto found = find_session(sessions, call.request, call.context);
         if (!found) return answer_error_page(found.error(), call.response);
         const auto& session = *found;
         if (!session) return request_sign_in(call);
@@ -11841,7 +11840,7 @@ private:
         if constexpr (signs_in)
             if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
-        const auto found = find_session(call.request, call.context);
+        const auto found = find_session(sessions, call.request, call.context);
         if (!found) return answer_error_page(found.error(), call.response);
         const auto& session = *found;
         if (!session) return redirect_to_page(sign_in_url(call), call.response);
@@ -12468,10 +12467,9 @@ struct device_page {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
-        const auto found = sessions.session_of(request, context.now());
+        const auto found = find_session(sessions, request, context);
         if (!found) return answer_error(found.error(), response);
         if (!*found) return redirect_to_sign_in(sent, request, response);
-        context.user = caller_on_page((*found)->user);
         const device_call call{request, sent, **found, context, response, pages.translate(request.target.path)};
         if (request.method != http::method::post) return show_form(call, {});
         handle_form(call);
@@ -26181,8 +26179,8 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
 
 TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request) {
     std::vector<http::form_member> all{{"response_type", "code"},
-                                    {"client_id", std::string{request.client.client_id.view()}},
-                                    {"scope", std::string{request.scopes.text()}}};
+                                       {"client_id", std::string{request.client.client_id.view()}},
+                                       {"scope", std::string{request.scopes.text()}}};
     if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
     if (request.state) {
         if (detail::has_control(*request.state)) all.push_back({"encoded_state", percent_encode(*request.state)});
@@ -26205,229 +26203,6 @@ TOLLGATE_DECL std::string to_query(const authorization_request& request) {
 }
 
 }  // namespace tollgate::oauth
-
-// <tollgate/web/detail/form.ipp>
-
-namespace tollgate::inline v0::web {
-
-namespace detail {
-
-inline constexpr std::size_t second_bytes = 4;  // until 2106
-
-TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept {
-    auto left = static_cast<std::uint32_t>(to_unix_milliseconds(now) / 1000);
-    for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) nonce[nonce.size() - i] = std::byte(left & 0xff);
-}
-
-[[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce) {
-    // The nonce has a fixed length and the purpose contains no zero byte, so different bindings give different
-    // messages.
-    std::string message{"form token\0", 11};
-    message.append(reinterpret_cast<const char*>(nonce.data()), nonce.size())
-        .append(binding.purpose)
-        .append(1, '\0')
-        .append(binding.signed_text);
-    return hmac_sha256({.key = binding.secret, .message = message});
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept {
-    std::int64_t second = 0;
-    for (std::size_t i = nonce.size() - detail::second_bytes; i < nonce.size(); ++i)
-        second = second << 8 | std::to_integer<std::int64_t>(nonce[i]);
-    return from_unix_seconds(second);
-}
-
-TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce) {
-    return base64url_encode({reinterpret_cast<const char*>(nonce.data()), nonce.size()});
-}
-
-TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) {
-    const auto bytes = base64url_decode(text);
-    form_nonce read;
-    if (!bytes || bytes->size() != read.size()) return std::nullopt;
-    std::memcpy(read.data(), bytes->data(), read.size());
-    return read;
-}
-
-TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce) {
-    return form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce).raw());
-}
-
-TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text) {
-    // Without a secret anyone could make the HMAC.
-    if (binding.secret.empty()) return std::nullopt;
-    const auto dot = text.find('.');
-    if (dot == std::string_view::npos || text.size() > 128) return std::nullopt;
-    const auto nonce = parse_form_nonce(text.substr(0, dot));
-    const auto mac = base64url_decode(text.substr(dot + 1));
-    if (!nonce || !mac) return std::nullopt;
-    const auto claimed = digest::from(*mac);
-    if (!claimed || *claimed != detail::mac_of(binding, *nonce)) return std::nullopt;
-    return nonce;
-}
-
-namespace detail {
-
-/// The hint and the error of a field, and the attribute that refers to them.
-inline void write_notes(html_writer& html, std::string_view name, std::string_view hint, const form_faults& faults,
-                        const form_texts& texts) {
-    if (!hint.empty()) html.add("<p class=\"hint\" id=\"{}-hint\">{}</p>\n", name, hint);
-    if (const auto* fault = faults.find(name))
-        html.add("<p class=\"fault\" id=\"{}-fault\"><strong>{}</strong> {}</p>\n", name, texts.fault, fault->text);
-}
-
-inline void write_described_by(html_writer& html, std::string_view name, std::string_view hint,
-                               const form_faults& faults) {
-    const bool faulty = faults.find(name) != nullptr;
-    if (!hint.empty() && faulty) html.add(" aria-describedby=\"{}-hint {}-fault\"", name, name);
-    else if (!hint.empty()) html.add(" aria-describedby=\"{}-hint\"", name);
-    else if (faulty) html.add(" aria-describedby=\"{}-fault\"", name);
-}
-
-inline std::string_view field_class(std::string_view name, const form_faults& faults) {
-    return faults.find(name) == nullptr ? "field" : "field faulty";
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL void begin_form(html_writer& html, const form_target& to) {
-    html.add("<form method=\"post\" action=\"{}\">\n", to.url);
-    if (!to.form_token.empty())
-        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", form_token_name, to.form_token);
-    for (const auto& [name, value] : to.hidden)
-        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
-}
-
-TOLLGATE_DECL void write_faults(html_writer& html, const form_faults& faults, const form_texts& texts) {
-    if (faults.empty() || (faults.all().size() == 1 && !faults.all().front().field.empty())) return;
-    html.add("<div class=\"faults\" role=\"alert\">\n<h2>{}</h2>\n<ul>\n", texts.faults);
-    for (const auto& each : faults.all()) {
-        const auto text = each.label.empty() ? each.text : each.label + ": " + each.text;
-        if (each.field.empty()) html.add("<li>{}</li>\n", text);
-        else html.add("<li><a href=\"#{}\">{}</a></li>\n", each.field, text);
-    }
-    html.add("</ul>\n</div>\n");
-}
-
-TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, const form_faults& faults,
-                                    const form_texts& texts) {
-    html.add("<div class=\"{}\">\n<label for=\"{}\">{}", detail::field_class(field.name, faults), field.name,
-             field.label);
-    if (!field.required) html.add(" <span class=\"optional\">{}</span>", texts.optional);
-    html.add("</label>\n");
-    detail::write_notes(html, field.name, field.hint, faults, texts);
-    const bool has_lines = field.lines > 1;
-    if (has_lines)
-        html.add("<textarea id=\"{}\" name=\"{}\" rows=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.lines,
-                 field.autocomplete);
-    else
-        html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
-                 field.autocomplete);
-    // A typed password is never sent back.
-    if (!has_lines && field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
-    if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
-    if (field.required) html.add(" required");
-    detail::write_described_by(html, field.name, field.hint, faults);
-    if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
-    if (faults.is_first(field.name) || (field.focused && faults.empty())) html.add(" autofocus");
-    if (has_lines) html.add(">{}</textarea>\n</div>\n", field.value);
-    else html.add(">\n</div>\n");
-}
-
-TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
-                                    const form_faults& faults, const form_texts& texts) {
-    html.add("<fieldset class=\"{}\"", detail::field_class(field.name, faults));
-    detail::write_described_by(html, field.name, field.hint, faults);
-    html.add(">\n<legend>{}</legend>\n", field.label);
-    detail::write_notes(html, field.name, field.hint, faults, texts);
-    std::size_t number = 0;
-    for (const choice& each : choices) {
-        // The first checkbox has the group's name as its id, so that the error summary can link to it.
-        std::string id{field.name};
-        if (number != 0) id.append("-").append(std::to_string(number));
-        html.add("<div class=\"choice\"><input type=\"checkbox\" id=\"{}\" name=\"{}\" value=\"{}\"", id, field.name,
-                 each.value);
-        if (each.chosen) html.add(" checked");
-        if (number == 0 && faults.is_first(field.name)) html.add(" autofocus");
-        html.add("><label for=\"{}\">{}", id, each.text);
-        if (each.text != each.value) html.add(" <code>{}</code>", each.value);
-        html.add("</label></div>\n");
-        ++number;
-    }
-    html.add("</fieldset>\n");
-}
-
-TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
-                                const form_faults& faults, const form_texts& texts) {
-    html.add("<div class=\"{}\">\n<label for=\"{}\">{}</label>\n", detail::field_class(field.name, faults), field.name,
-             field.label);
-    detail::write_notes(html, field.name, field.hint, faults, texts);
-    html.add("<select id=\"{}\" name=\"{}\" required", field.name, field.name);
-    detail::write_described_by(html, field.name, field.hint, faults);
-    if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
-    if (faults.is_first(field.name)) html.add(" autofocus");
-    html.add(">\n");
-    for (const choice_group& group : groups) {
-        if (!group.heading.empty()) html.add("<optgroup label=\"{}\">\n", group.heading);
-        for (const choice& each : group.choices) {
-            html.add("<option value=\"{}\"", each.value);
-            if (each.chosen) html.add(" selected");
-            html.add(">{}</option>\n", each.text);
-        }
-        if (!group.heading.empty()) html.add("</optgroup>\n");
-    }
-    html.add("</select>\n</div>\n");
-}
-
-TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts) {
-    std::string id{"confirm"};
-    for (const auto& [name, value] : to.hidden) id.append("-").append(value);
-    html.add("<button type=\"button\" class=\"{}\" popovertarget=\"{}\">{}<span class=\"unseen\"> {}</span></button>\n",
-             action.is_removal ? "quiet removal" : "quiet", id, action.label, action.about);
-    html.add("<div class=\"confirm\" id=\"{}\" popover role=\"dialog\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button,
-             action.warning);
-    begin_form(html, to);
-    const bool has_name = !action.typed_name.empty();
-    if (has_name)
-        html.add("<p><label>{}<input name=\"{}\" required autocomplete=\"off\" autofocus></label></p>\n", action.typed_label,
-                 action.typed_name);
-    html.add(
-        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<button type=\"button\" class=\"quiet\" popovertarget=\"{}\" "
-        "popovertargetaction=\"hide\"{}>{}</button></p>\n</form></div>\n",
-        action.button, id, has_name ? "" : " autofocus", texts.cancel);
-}
-
-TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts) {
-    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n<div class=\"copyable\">", text.name, text.label);
-    constexpr std::size_t line_max = 32;  // what fits a line of a telephone
-    html.add("<textarea class=\"copied{}\" rows=\"1\" readonly autocomplete=\"off\" spellcheck=\"false\" id=\"{}\">{}</textarea>\n",
-             text.text.size() > line_max ? " long" : "", text.name, text.text);
-    html.add(
-        "<button type=\"button\" class=\"quiet\" data-copies=\"{}\" data-copied=\"{}\" hidden>{}<span class=\"unseen\"> "
-        "{}</span></button></div>\n</div>\n",
-        text.name, texts.copied, texts.copy, text.label);
-}
-
-TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
-    if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
-    const bool has_body = request.has_body();
-    if ((has_body || request.fields.count(http::field_id::content_type) != 0) &&
-        !ascii_iequals(http::detail::media_type_of(request.fields), "application/x-www-form-urlencoded"))
-        return http::status::unsupported_media_type;
-    if (has_body && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
-    return std::nullopt;
-}
-
-TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request) {
-    if (const auto refused = check_form_head(request)) return *refused;
-    auto read = http::parse_form(request.body);
-    if (!read) return http::status::bad_request;
-    return std::move(*read);
-}
-
-}  // namespace tollgate::web
 
 // <tollgate/web/detail/language.ipp>
 
@@ -26725,6 +26500,280 @@ TOLLGATE_DECL void write_moment(html_writer& html, instant at, const date_texts&
 
 }  // namespace tollgate::web
 
+// <tollgate/oauth/detail/paths.ipp>
+
+namespace tollgate::inline v0::oauth {
+
+TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root,
+                           const std::vector<web::page_language>& languages) {
+    const auto add = [&](std::string path, endpoint target) {
+        if (path.ends_with('/')) path.pop_back();
+        entries_.push_back({std::move(path), target});
+    };
+    const auto below = [root](std::string_view path) { return std::string{root}.append(path); };
+    add(below(token_path), endpoint::token);
+    add(below(revocation_path), endpoint::revocation);
+    add(below(introspection_path), endpoint::introspection);
+    add(below(device_authorization_path), endpoint::device_authorization);
+    const auto add_pages = [&](const std::string& language_root) {
+        add(language_root + "/user/oauth", endpoint::authorization);
+        add(language_root + "/user/device", endpoint::device_page);
+        for (const auto& service : settings.one_page_services)
+            add(std::string{language_root}.append("/").append(service).append("/oauth"), endpoint::one_page);
+    };
+    bool has_published = false;
+    for (const auto& language : languages) {
+        add_pages(language.root);
+        pages_.push_back(language.root + "/");
+        has_published = has_published || language.root == below(published_language);
+    }
+    // The published paths without texts in their language, and paths without a language: redirected to the reader's.
+    if (!has_published) add_pages(below(published_language));
+    add(below("/user/oauth"), endpoint::authorization);
+    add(below("/user/device"), endpoint::device_page);
+    add(below(metadata_path), endpoint::metadata);
+    // RFC 8414 section 3.1 appends the path of the issuer to the well-known one.
+    if (!root.empty()) add(std::string{metadata_path}.append(root), endpoint::metadata);
+}
+
+TOLLGATE_DECL endpoint paths::find(std::string_view path) const noexcept {
+    if (path.ends_with('/')) path.remove_suffix(1);
+    for (const entry& each : entries_)
+        if (each.path == path) return each.target;
+    return endpoint::none;
+}
+
+TOLLGATE_DECL std::vector<std::string> paths::mounts() const {
+    std::vector<std::string> prefixes;
+    for (const entry& each : entries_) prefixes.push_back(each.path);
+    return prefixes;
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/web/detail/form.ipp>
+
+namespace tollgate::inline v0::web {
+
+namespace detail {
+
+inline constexpr std::size_t second_bytes = 4;  // until 2106
+
+TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept {
+    auto left = static_cast<std::uint32_t>(to_unix_milliseconds(now) / 1000);
+    for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) nonce[nonce.size() - i] = std::byte(left & 0xff);
+}
+
+[[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce) {
+    // The nonce has a fixed length and the purpose contains no zero byte, so different bindings give different
+    // messages.
+    std::string message{"form token\0", 11};
+    message.append(reinterpret_cast<const char*>(nonce.data()), nonce.size())
+        .append(binding.purpose)
+        .append(1, '\0')
+        .append(binding.signed_text);
+    return hmac_sha256({.key = binding.secret, .message = message});
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept {
+    std::int64_t second = 0;
+    for (std::size_t i = nonce.size() - detail::second_bytes; i < nonce.size(); ++i)
+        second = second << 8 | std::to_integer<std::int64_t>(nonce[i]);
+    return from_unix_seconds(second);
+}
+
+TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce) {
+    return base64url_encode({reinterpret_cast<const char*>(nonce.data()), nonce.size()});
+}
+
+TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) {
+    const auto bytes = base64url_decode(text);
+    form_nonce read;
+    if (!bytes || bytes->size() != read.size()) return std::nullopt;
+    std::memcpy(read.data(), bytes->data(), read.size());
+    return read;
+}
+
+TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce) {
+    return form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce).raw());
+}
+
+TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text) {
+    // Without a secret anyone could make the HMAC.
+    if (binding.secret.empty()) return std::nullopt;
+    const auto dot = text.find('.');
+    if (dot == std::string_view::npos || text.size() > 128) return std::nullopt;
+    const auto nonce = parse_form_nonce(text.substr(0, dot));
+    const auto mac = base64url_decode(text.substr(dot + 1));
+    if (!nonce || !mac) return std::nullopt;
+    const auto claimed = digest::from(*mac);
+    if (!claimed || *claimed != detail::mac_of(binding, *nonce)) return std::nullopt;
+    return nonce;
+}
+
+namespace detail {
+
+/// The hint and the error of a field, and the attribute that refers to them.
+inline void write_notes(html_writer& html, std::string_view name, std::string_view hint, const form_faults& faults,
+                        const form_texts& texts) {
+    if (!hint.empty()) html.add("<p class=\"hint\" id=\"{}-hint\">{}</p>\n", name, hint);
+    if (const auto* fault = faults.find(name))
+        html.add("<p class=\"fault\" id=\"{}-fault\"><strong>{}</strong> {}</p>\n", name, texts.fault, fault->text);
+}
+
+inline void write_described_by(html_writer& html, std::string_view name, std::string_view hint,
+                               const form_faults& faults) {
+    const bool faulty = faults.find(name) != nullptr;
+    if (!hint.empty() && faulty) html.add(" aria-describedby=\"{}-hint {}-fault\"", name, name);
+    else if (!hint.empty()) html.add(" aria-describedby=\"{}-hint\"", name);
+    else if (faulty) html.add(" aria-describedby=\"{}-fault\"", name);
+}
+
+inline std::string_view field_class(std::string_view name, const form_faults& faults) {
+    return faults.find(name) == nullptr ? "field" : "field faulty";
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void begin_form(html_writer& html, const form_target& to) {
+    html.add("<form method=\"post\" action=\"{}\">\n", to.url);
+    if (!to.form_token.empty())
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", form_token_name, to.form_token);
+    for (const auto& [name, value] : to.hidden)
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
+}
+
+TOLLGATE_DECL void write_faults(html_writer& html, const form_faults& faults, const form_texts& texts) {
+    if (faults.empty() || (faults.all().size() == 1 && !faults.all().front().field.empty())) return;
+    html.add("<div class=\"faults\" role=\"alert\">\n<h2>{}</h2>\n<ul>\n", texts.faults);
+    for (const auto& each : faults.all()) {
+        const auto text = each.label.empty() ? each.text : each.label + ": " + each.text;
+        if (each.field.empty()) html.add("<li>{}</li>\n", text);
+        else html.add("<li><a href=\"#{}\">{}</a></li>\n", each.field, text);
+    }
+    html.add("</ul>\n</div>\n");
+}
+
+TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, const form_faults& faults,
+                                    const form_texts& texts) {
+    html.add("<div class=\"{}\">\n<label for=\"{}\">{}", detail::field_class(field.name, faults), field.name,
+             field.label);
+    if (!field.required) html.add(" <span class=\"optional\">{}</span>", texts.optional);
+    html.add("</label>\n");
+    detail::write_notes(html, field.name, field.hint, faults, texts);
+    const bool has_lines = field.lines > 1;
+    if (has_lines)
+        html.add("<textarea id=\"{}\" name=\"{}\" rows=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.lines,
+                 field.autocomplete);
+    else
+        html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
+                 field.autocomplete);
+    // A typed password is never sent back.
+    if (!has_lines && field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
+    if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
+    if (field.required) html.add(" required");
+    detail::write_described_by(html, field.name, field.hint, faults);
+    if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
+    if (faults.is_first(field.name) || (field.focused && faults.empty())) html.add(" autofocus");
+    if (has_lines) html.add(">{}</textarea>\n</div>\n", field.value);
+    else html.add(">\n</div>\n");
+}
+
+TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
+                                    const form_faults& faults, const form_texts& texts) {
+    html.add("<fieldset class=\"{}\"", detail::field_class(field.name, faults));
+    detail::write_described_by(html, field.name, field.hint, faults);
+    html.add(">\n<legend>{}</legend>\n", field.label);
+    detail::write_notes(html, field.name, field.hint, faults, texts);
+    std::size_t number = 0;
+    for (const choice& each : choices) {
+        // The first checkbox has the group's name as its id, so that the error summary can link to it.
+        std::string id{field.name};
+        if (number != 0) id.append("-").append(std::to_string(number));
+        html.add("<div class=\"choice\"><input type=\"checkbox\" id=\"{}\" name=\"{}\" value=\"{}\"", id, field.name,
+                 each.value);
+        if (each.chosen) html.add(" checked");
+        if (number == 0 && faults.is_first(field.name)) html.add(" autofocus");
+        html.add("><label for=\"{}\">{}", id, each.text);
+        if (each.text != each.value) html.add(" <code>{}</code>", each.value);
+        html.add("</label></div>\n");
+        ++number;
+    }
+    html.add("</fieldset>\n");
+}
+
+TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, std::span<const choice_group> groups,
+                                const form_faults& faults, const form_texts& texts) {
+    html.add("<div class=\"{}\">\n<label for=\"{}\">{}</label>\n", detail::field_class(field.name, faults), field.name,
+             field.label);
+    detail::write_notes(html, field.name, field.hint, faults, texts);
+    html.add("<select id=\"{}\" name=\"{}\" required", field.name, field.name);
+    detail::write_described_by(html, field.name, field.hint, faults);
+    if (faults.find(field.name) != nullptr) html.add(" aria-invalid=\"true\"");
+    if (faults.is_first(field.name)) html.add(" autofocus");
+    html.add(">\n");
+    for (const choice_group& group : groups) {
+        if (!group.heading.empty()) html.add("<optgroup label=\"{}\">\n", group.heading);
+        for (const choice& each : group.choices) {
+            html.add("<option value=\"{}\"", each.value);
+            if (each.chosen) html.add(" selected");
+            html.add(">{}</option>\n", each.text);
+        }
+        if (!group.heading.empty()) html.add("</optgroup>\n");
+    }
+    html.add("</select>\n</div>\n");
+}
+
+TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts) {
+    std::string id{"confirm"};
+    for (const auto& [name, value] : to.hidden) id.append("-").append(value);
+    html.add("<button type=\"button\" class=\"{}\" popovertarget=\"{}\">{}<span class=\"unseen\"> {}</span></button>\n",
+             action.is_removal ? "quiet removal" : "quiet", id, action.label, action.about);
+    html.add("<div class=\"confirm\" id=\"{}\" popover role=\"dialog\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button,
+             action.warning);
+    begin_form(html, to);
+    const bool has_name = !action.typed_name.empty();
+    if (has_name)
+        html.add("<p><label>{}<input name=\"{}\" required autocomplete=\"off\" autofocus></label></p>\n", action.typed_label,
+                 action.typed_name);
+    html.add(
+        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<button type=\"button\" class=\"quiet\" popovertarget=\"{}\" "
+        "popovertargetaction=\"hide\"{}>{}</button></p>\n</form></div>\n",
+        action.button, id, has_name ? "" : " autofocus", texts.cancel);
+}
+
+TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts) {
+    html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n<div class=\"copyable\">", text.name, text.label);
+    constexpr std::size_t line_max = 32;  // what fits a line of a telephone
+    html.add("<textarea class=\"copied{}\" rows=\"1\" readonly autocomplete=\"off\" spellcheck=\"false\" id=\"{}\">{}</textarea>\n",
+             text.text.size() > line_max ? " long" : "", text.name, text.text);
+    html.add(
+        "<button type=\"button\" class=\"quiet\" data-copies=\"{}\" data-copied=\"{}\" hidden>{}<span class=\"unseen\"> "
+        "{}</span></button></div>\n</div>\n",
+        text.name, texts.copied, texts.copy, text.label);
+}
+
+TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
+    if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
+    const bool has_body = request.has_body();
+    if ((has_body || request.fields.count(http::field_id::content_type) != 0) &&
+        !ascii_iequals(http::detail::media_type_of(request.fields), "application/x-www-form-urlencoded"))
+        return http::status::unsupported_media_type;
+    if (has_body && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
+    return std::nullopt;
+}
+
+TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request) {
+    if (const auto refused = check_form_head(request)) return *refused;
+    auto read = http::parse_form(request.body);
+    if (!read) return http::status::bad_request;
+    return std::move(*read);
+}
+
+}  // namespace tollgate::web
+
 // <tollgate/oauth/detail/consent.ipp>
 
 namespace tollgate::inline v0::oauth {
@@ -26830,57 +26879,6 @@ TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent
         case page_failure::unregistered_redirect: break;
     }
     return texts.unregistered_redirect;
-}
-
-}  // namespace tollgate::oauth
-
-// <tollgate/oauth/detail/paths.ipp>
-
-namespace tollgate::inline v0::oauth {
-
-TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root,
-                           const std::vector<web::page_language>& languages) {
-    const auto add = [&](std::string path, endpoint target) {
-        if (path.ends_with('/')) path.pop_back();
-        entries_.push_back({std::move(path), target});
-    };
-    const auto below = [root](std::string_view path) { return std::string{root}.append(path); };
-    add(below(token_path), endpoint::token);
-    add(below(revocation_path), endpoint::revocation);
-    add(below(introspection_path), endpoint::introspection);
-    add(below(device_authorization_path), endpoint::device_authorization);
-    const auto add_pages = [&](const std::string& language_root) {
-        add(language_root + "/user/oauth", endpoint::authorization);
-        add(language_root + "/user/device", endpoint::device_page);
-        for (const auto& service : settings.one_page_services)
-            add(std::string{language_root}.append("/").append(service).append("/oauth"), endpoint::one_page);
-    };
-    bool has_published = false;
-    for (const auto& language : languages) {
-        add_pages(language.root);
-        pages_.push_back(language.root + "/");
-        has_published = has_published || language.root == below(published_language);
-    }
-    // The published paths without texts in their language, and paths without a language: redirected to the reader's.
-    if (!has_published) add_pages(below(published_language));
-    add(below("/user/oauth"), endpoint::authorization);
-    add(below("/user/device"), endpoint::device_page);
-    add(below(metadata_path), endpoint::metadata);
-    // RFC 8414 section 3.1 appends the path of the issuer to the well-known one.
-    if (!root.empty()) add(std::string{metadata_path}.append(root), endpoint::metadata);
-}
-
-TOLLGATE_DECL endpoint paths::find(std::string_view path) const noexcept {
-    if (path.ends_with('/')) path.remove_suffix(1);
-    for (const entry& each : entries_)
-        if (each.path == path) return each.target;
-    return endpoint::none;
-}
-
-TOLLGATE_DECL std::vector<std::string> paths::mounts() const {
-    std::vector<std::string> prefixes;
-    for (const entry& each : entries_) prefixes.push_back(each.path);
-    return prefixes;
 }
 
 }  // namespace tollgate::oauth
@@ -46200,8 +46198,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Counts a request that nobody made, so that `on_state` reports at the start, and health checks later, that Redis is down or refuses
-    /// writes. Returns whether it was counted. Waits for `connect_wait_max` and `response_wait_max` at most.
+    /// Tests Redis with one count under a key of its own. For the start, so that `on_state` reports a Redis that is down, and for health
+    /// checks: a Redis that refuses writes fails, too. Returns whether it counted. Waits for `connect_wait_max` and `response_wait_max` at
+    /// most.
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;

@@ -97,8 +97,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Counts a request that nobody made, so that `on_state` reports at the start, and health checks later, that Redis is down or refuses
-    /// writes. Returns whether it was counted. Waits for `connect_wait_max` and `response_wait_max` at most.
+    /// Tests Redis with one count under a key of its own. For the start, so that `on_state` reports a Redis that is down, and for health
+    /// checks: a Redis that refuses writes fails, too. Returns whether it counted. Waits for `connect_wait_max` and `response_wait_max` at
+    /// most.
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;

@@ -44,6 +44,23 @@ server_settings with_tls() {
 
 void write_file(const std::string& path, const std::string& text) { std::ofstream{path} << text; }
 
+/// Certificate and key in files, which a reload reads again.
+struct certificate_files {
+    const tollgate_test::temporary_directory directory;
+    const std::string certificate = directory.file("cert.pem"), key = directory.file("key.pem");
+
+    explicit certificate_files(const tollgate_test::certificate& first) { write(first); }
+    void write(const tollgate_test::certificate& next) const {
+        write_file(certificate, next.certificate_pem);
+        write_file(key, next.key_pem);
+    }
+    [[nodiscard]] server_settings settings() const {
+        server_settings settings = with_tls();
+        settings.tls = {certificate, key};
+        return settings;
+    }
+};
+
 }  // namespace
 
 TEST_CASE("TLS 1.2 and 1.3 are accepted, older versions are not", "[server][tls]") {
@@ -214,17 +231,10 @@ TEST_CASE("a reload of the certificate keeps a server's own ticket keys", "[serv
 }
 
 TEST_CASE("an unusable file of ticket keys does not keep a new certificate from being used", "[server][tls][tickets]") {
-    const tollgate_test::temporary_directory directory;
-    const std::string keys = directory.file("keys"), certificate = directory.file("cert.pem"), key = directory.file("key.pem");
-    const auto first = tollgate_test::make_certificate("first"), second = tollgate_test::make_certificate("second");
-    write_file(keys, ticket_secret('a'));
-    write_file(certificate, first.certificate_pem);
-    write_file(key, first.key_pem);
+    const certificate_files files{tollgate_test::make_certificate("first")};
+    const std::string keys = files.directory.file("keys");
     tollgate_test::echo_handler handler;
-    server_settings settings;
-    settings.port = 0;
-    settings.threads = 1;
-    settings.tls = {certificate, key};
+    auto settings = files.settings();
     settings.tls.ticket_key_file = keys;
     std::string warning;
     settings.on_warning = [&warning](std::string_view message) { warning = message; };
@@ -235,8 +245,7 @@ TEST_CASE("an unusable file of ticket keys does not keep a new certificate from 
     REQUIRE(running.start());
     const auto session = session_at(running, TLS1_3_VERSION);
 
-    write_file(certificate, second.certificate_pem);
-    write_file(key, second.key_pem);
+    files.write(tollgate_test::make_certificate("second"));
     write_file(keys, "garbage");
     CHECK(running.reload_certificates());
     CHECK(warning.find(keys) != std::string::npos);
@@ -493,37 +502,27 @@ TEST_CASE("a blocking handler responds over TLS", "[server][tls]") {
 }
 
 TEST_CASE("new connections use reloaded certificates", "[server][tls]") {
-    const tollgate_test::temporary_directory directory;
-    const std::string certificate_file = directory.file("cert.pem");
-    const std::string key_file = directory.file("key.pem");
-    const auto first = tollgate_test::make_certificate("first");
+    const certificate_files files{tollgate_test::make_certificate("first")};
     const auto second = tollgate_test::make_certificate("second");
-    write_file(certificate_file, first.certificate_pem);
-    write_file(key_file, first.key_pem);
-
     tollgate_test::echo_handler handler;
-    server_settings settings;
-    settings.port = 0;
-    settings.threads = 1;
-    settings.tls = {certificate_file, key_file};
-    server running{handler, settings};
+    server running{handler, files.settings()};
     REQUIRE(running.start());
     tls_client old{running.port()};
     CHECK(old.common_name() == "first");
 
-    write_file(certificate_file, second.certificate_pem);
+    write_file(files.certificate, second.certificate_pem);
     const auto mixed = running.reload_certificates();
     REQUIRE_FALSE(mixed);
-    CHECK(mixed.error().message.find(key_file) != std::string::npos);
+    CHECK(mixed.error().message.find(files.key) != std::string::npos);
     CHECK(tls_client{running.port()}.common_name() == "first");
 
-    write_file(key_file, second.key_pem);
+    write_file(files.key, second.key_pem);
     REQUIRE(running.reload_certificates());
     CHECK(tls_client{running.port()}.common_name() == "second");
     old.write(get);
     CHECK(old.read_response().status == 200);
 
-    write_file(certificate_file, "garbage");
+    write_file(files.certificate, "garbage");
     CHECK_FALSE(running.reload_certificates());
     CHECK(tls_client{running.port()}.common_name() == "second");
 }

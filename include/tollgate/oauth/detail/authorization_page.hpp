@@ -66,11 +66,9 @@ private:
     /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
     void answer_redirect_failure(const http::request& request, request_state& context, http::response& response,
                                  const redirect_failure& failed) const {
-        const auto found = find_session(request, context);
+        const auto found = find_session(sessions, request, context);
         if (!found) return answer_error_page(found.error(), response);
-        if (*found) {
-            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
-        }
+        if (*found) return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
         const auto back = std::string{request.target.path}.append("?").append(request.target.query);
@@ -111,15 +109,8 @@ private:
         return {};
     }
 
-    /// The session, if any. Its user is noted in `context`.
-    [[nodiscard]] result<std::optional<session>> find_session(const http::request& request, request_state& context) const {
-        auto found = sessions.session_of(request, context.now());
-        if (found && *found) context.user = caller_on_page((*found)->user);
-        return found;
-    }
-
     void handle_get(const authorization_call& call) const {
-        const auto found = find_session(call.request, call.context);
+        const auto found = find_session(sessions, call.request, call.context);
         if (!found) return answer_error_page(found.error(), call.response);
         const auto& session = *found;
         if (!session) return request_sign_in(call);
@@ -157,7 +148,7 @@ private:
         if constexpr (signs_in)
             if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
-        const auto found = find_session(call.request, call.context);
+        const auto found = find_session(sessions, call.request, call.context);
         if (!found) return answer_error_page(found.error(), call.response);
         const auto& session = *found;
         if (!session) return redirect_to_page(sign_in_url(call), call.response);

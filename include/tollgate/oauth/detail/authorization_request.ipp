@@ -88,8 +88,8 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
 
 TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request) {
     std::vector<http::form_member> all{{"response_type", "code"},
-                                    {"client_id", std::string{request.client.client_id.view()}},
-                                    {"scope", std::string{request.scopes.text()}}};
+                                       {"client_id", std::string{request.client.client_id.view()}},
+                                       {"scope", std::string{request.scopes.text()}}};
     if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
     if (request.state) {
         if (detail::has_control(*request.state)) all.push_back({"encoded_state", percent_encode(*request.state)});

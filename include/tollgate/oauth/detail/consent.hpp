@@ -2,12 +2,16 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ids.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/secret.hpp>
+#include <tollgate/contract/session_source.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
+#include <tollgate/model/detail/caller.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
+#include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
@@ -41,6 +45,14 @@ template <class Pages>
     if (auto* sent = std::get_if<parameters>(&read)) return std::move(*sent);
     pages.answer_status(response, std::get<http::status>(read));
     return std::nullopt;
+}
+
+/// The session of a request for a page, if any. Its user is noted in `context`.
+template <class Sessions>
+[[nodiscard]] result<std::optional<session>> find_session(Sessions& sessions, const http::request& request, request_state& context) {
+    auto found = sessions.session_of(request, context.now());
+    if (found && *found) context.user = caller_on_page((*found)->user);
+    return found;
 }
 
 /// Responds to an error of the server with a page; the observer gets the error.

@@ -67,10 +67,9 @@ struct device_page {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
-        const auto found = sessions.session_of(request, context.now());
+        const auto found = find_session(sessions, request, context);
         if (!found) return answer_error(found.error(), response);
         if (!*found) return redirect_to_sign_in(sent, request, response);
-        context.user = caller_on_page((*found)->user);
         const device_call call{request, sent, **found, context, response, pages.translate(request.target.path)};
         if (request.method != http::method::post) return show_form(call, {});
         handle_form(call);
