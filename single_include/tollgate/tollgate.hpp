@@ -12445,6 +12445,7 @@ struct device_request_view {
     const application& client;
     const device_code& request;
     std::string_view login;  ///< as whom the user is signed in
+    bool can_sign_out = false;
 };
 TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view);
 
@@ -12455,6 +12456,8 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
 /// person compares it with the device (section 5.4).
 template <session_source Sessions, oauth_store Store, class Policies, class Theme>
 struct device_page {
+    static constexpr bool can_sign_out = sign_in_source<Sessions>;
+
     const oauth_settings& settings;
     Sessions& sessions;
     Store& store;
@@ -12469,8 +12472,9 @@ struct device_page {
         const parameters& sent = *read;
         const auto found = find_session(sessions, request, context);
         if (!found) return answer_error(found.error(), response);
-        if (!*found) return redirect_to_sign_in(sent, request, response);
-        const device_call call{request, sent, **found, context, response, pages.translate(request.target.path)};
+        const auto url = pages.translate(request.target.path);
+        if (!*found) return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), response);
+        const device_call call{request, sent, **found, context, response, url};
         if (request.method != http::method::post) return show_form(call, {});
         handle_form(call);
     }
@@ -12487,11 +12491,14 @@ private:
         [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or(""); }
     };
 
-    void redirect_to_sign_in(const parameters& sent, const http::request& request, http::response& response) const {
-        auto url = pages.translate(request.target.path);
-        if (const auto code = parse_user_code(sent.find(user_code_name).value_or("")))
-            url.append("?").append(user_code_name).append("=").append(*code);
-        if (const auto redirected = web::answer_see_other(response, pages.site(), sessions.sign_in_url(url)); !redirected)
+    /// The address of this page for a code.
+    [[nodiscard]] static std::string with_code(std::string url, const std::optional<std::string>& code) {
+        if (code) url.append("?").append(user_code_name).append("=").append(*code);
+        return url;
+    }
+
+    void redirect_to_sign_in(std::string_view return_to, http::response& response) const {
+        if (const auto redirected = web::answer_see_other(response, pages.site(), sessions.sign_in_url(return_to)); !redirected)
             answer_error(redirected.error(), response);
     }
 
@@ -12499,11 +12506,12 @@ private:
         const auto token = call.sent.find(web::form_token_name).value_or("");
         const auto code = parse_user_code(call.typed());
         const auto decided = read_decision(call.sent);
-        const bool decides = code && (decided == decision::allow || decided == decision::deny);
+        const bool decides = code && decided != decision::none;
         const web::form_binding binding = decides ? web::form_binding{call.signed_in, device_decision_purpose, *code}
                                                   : web::form_binding{call.signed_in, device_code_purpose, {}};
         if (!web::check_form_token(binding, token)) return pages.answer_status(call.response, http::status::forbidden);
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
+        if (decided == decision::other_user) return sign_out(call, *code);
 
         const auto key = limit_key::of(call.signed_in.user);
         // The form token of a decision is bound to the code, so that it is not a guess.
@@ -12524,7 +12532,7 @@ private:
             return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         }
         switch (decided) {
-            case decision::other_user:
+            case decision::other_user:  // handled above
             case decision::none: return show_request(call, *code, **found);
             case decision::deny: return deny(call, *code);
             case decision::allow: return allow(call, *code, **found);
@@ -12551,7 +12559,7 @@ private:
         auto typed = call.typed();
         if (typed.size() > user_code_typed_bytes_max) typed.clear();
         const device_form_view view{pages.texts(), call.url, *token, typed, faults};
-        const auto path = pages.path_of(call.url);
+        const auto path = pages.path_of(with_code(call.url, parse_user_code(typed)));
         auto frame = make_frame(call);
         frame.path = path;
         frame.has_errors = !faults.empty();
@@ -12565,13 +12573,24 @@ private:
         const auto token = new_form_token(call, device_decision_purpose, code);
         if (!token) return answer_error(token.error(), call.response);
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), call.url,     *token,
-                                       code,          **client,              request,        call.signed_in.login};
-        const auto path = pages.path_of(call.url).append("?").append(user_code_name).append("=").append(code);
+                                       code,          **client,              request,        call.signed_in.login, can_sign_out};
+        const auto path = pages.path_of(with_code(call.url, code));
         const auto title = fill_in(pages.texts().consent.title, (*client)->name);
         auto frame = make_frame(call);
         frame.title = title;
         frame.path = path;
         pages.answer(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
+    }
+
+    /// Ends the session; whoever signs in next returns to the same code.
+    void sign_out(const device_call& call, const std::string& code) const {
+        if constexpr (can_sign_out) {
+            const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
+            if (!ended) return answer_error(ended.error(), call.response);
+            redirect_to_sign_in(with_code(call.url, code), call.response);
+        } else {
+            pages.answer_status(call.response, http::status::bad_request);
+        }
     }
 
     void deny(const device_call& call, const std::string& code) const {
@@ -27355,7 +27374,7 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
                            .hidden = {{user_code_name, std::string{view.user_code}}}});
-    write_decision(html, consent, view.client.name, view.login, false);
+    write_decision(html, consent, view.client.name, view.login, view.can_sign_out);
     html.add("</form>\n<p class=\"hint\">{}</p>\n", consent.revocable);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/http/json_body.hpp>
 #include <tollgate/oauth/authorization_server.hpp>
 #include <tollgate/store/memory.hpp>
@@ -372,6 +373,14 @@ public:
         found.emplace_back(name, unescape_html(std::string{left.substr(0, left.find('"'))}));
     }
     return found;
+}
+
+/// The URL that the browser returns to after the sign-in that the response redirects to; empty for another response.
+inline std::string sign_in_target(const http::response& response) {
+    constexpr std::string_view sign_in = "/login?next=";
+    const auto location = response.find("Location");
+    if (response.status() != http::status::see_other || !location.starts_with(sign_in)) return {};
+    return percent_decode(location.substr(sign_in.size())).value_or("");
 }
 
 template <class Sessions>

@@ -40,14 +40,6 @@ void check_code(const http::response& response, std::string_view redirect = "htt
     CHECK(response.body().empty());
 }
 
-/// The URL that the browser returns to after the sign-in that the response redirects to.
-std::string sign_in_target(const http::response& response) {
-    constexpr std::string_view sign_in = "/login?next=";
-    CHECK(response.status() == status::see_other);
-    CHECK(response.find("Location").starts_with(sign_in));
-    return percent_decode(response.find("Location").substr(sign_in.size())).value_or("");
-}
-
 void check_error(const http::response& response, std::string_view error, std::string_view redirect = "https://app.example/cb?") {
     CHECK(response.status() == status::see_other);
     CHECK(response.find("Location").starts_with(redirect));

@@ -20,9 +20,12 @@ namespace {
 constexpr const char* page = "/en/user/device/";
 
 /// A public client on a device.
-struct device_shop : oauth_shop<> {
-    explicit device_shop(oauth_settings settings = test_oauth_settings()) : oauth_shop{std::move(settings)} {
-        app = register_client("TV", std::nullopt, "https://app.example/", client_type::public_client);
+template <class Sessions>
+struct device_shop_of : oauth_shop<Sessions> {
+    using oauth_shop<Sessions>::app, oauth_shop<Sessions>::post, oauth_shop<Sessions>::open, oauth_shop<Sessions>::submit;
+
+    explicit device_shop_of(oauth_settings settings = test_oauth_settings()) : oauth_shop<Sessions>{std::move(settings)} {
+        app = this->register_client("TV", std::nullopt, "https://app.example/", client_type::public_client);
         app.client_secret.clear();
     }
 
@@ -44,7 +47,7 @@ struct device_shop : oauth_shop<> {
         return decide(type(member(requested, "user_code"), cookie), std::move(decision), cookie);
     }
 };
-
+using device_shop = device_shop_of<site_sessions>;
 
 }  // namespace
 
@@ -294,6 +297,33 @@ TEST_CASE("a user who is not signed in signs in first and keeps the code", "[oau
     CHECK(std::string{led.find("Location")}.find("BCDF-GHJK") != std::string::npos);
     CHECK(shop.submit({{"user_code", "BCDF-GHJK"}}, "site=ann", page).status() == status::forbidden);
     CHECK(shop.handle(test_request{method::delete_, page}).status() == status::method_not_allowed);
+}
+
+TEST_CASE("the page of a code keeps it in other languages, and a text that is no code is dropped", "[oauth][device]") {
+    device_shop shop;
+    CHECK(has(shop.open({{"user_code", "bcdfghjk"}}, "site=ann", page), "href=\"/de/user/device/?user_code=BCDF-GHJK\""));
+    CHECK(has(shop.open({{"user_code", "\"><b>"}}, "site=ann", page), "href=\"/de/user/device/\""));
+}
+
+TEST_CASE("another user signs out and returns to the same code", "[oauth][device]") {
+    device_shop_of<entering_sessions> shop;
+    const auto requested = shop.request();
+    const auto question = shop.type(member(requested, "user_code"));
+    CHECK(has(question, "name=\"decision\" value=\"other_user\">Not you?</button>"));
+    CHECK(shop.submit(with(hidden_fields(question), {{"decision", "other_user"}, {"form_token", "x"}}), "site=ann", page).status() ==
+          status::forbidden);
+    CHECK(shop.sessions.signed_out == 0);
+    const auto redirect = shop.decide(question, "other_user");
+    CHECK(redirect.status() == status::see_other);
+    CHECK(sign_in_target(redirect) == std::string{page} + "?user_code=" + member(requested, "user_code"));
+    CHECK(shop.sessions.signed_out == 1);
+    CHECK(member(shop.poll(requested), "error") == "authorization_pending");
+
+    // It is not offered where the page cannot sign out.
+    device_shop other;
+    const auto without = other.type(member(other.request(), "user_code"));
+    CHECK_FALSE(has(without, "other_user"));
+    CHECK(other.decide(without, "other_user").status() == status::bad_request);
 }
 
 TEST_CASE("a store failure is shown on the page, and a retry succeeds", "[oauth][device]") {

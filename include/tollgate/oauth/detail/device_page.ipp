@@ -43,7 +43,7 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
     web::begin_form(html, {.url = view.url,
                            .form_token = view.form_token,
                            .hidden = {{user_code_name, std::string{view.user_code}}}});
-    write_decision(html, consent, view.client.name, view.login, false);
+    write_decision(html, consent, view.client.name, view.login, view.can_sign_out);
     html.add("</form>\n<p class=\"hint\">{}</p>\n", consent.revocable);
 }
 
