@@ -264,6 +264,7 @@ public:
             database_.check_integrity();
             const auto schema = database_.schema();
             auto printed = check_schema(schema.store);
+            if (!schema.store.missing.empty()) throw run_error{"the table or index " + schema.store.missing + " is missing."};
             if (keys && schema.store.version >= schema.store.newest) check_keys_of(*keys, database_.one_secret_of_each_key());
             printed["directory"] = check_schema(schema.directory);
             if (!schema.needs_migration()) {  // opening them migrates

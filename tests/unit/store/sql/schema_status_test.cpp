@@ -1,12 +1,29 @@
 #include <tollgate/store/detail/sql/schema_status.hpp>
 
+#include <tollgate/store/detail/postgres/schema.hpp>
+#include <tollgate/store/detail/sqlite/database.hpp>
+#include <tollgate/store/detail/sqlite/schema.hpp>
+#include <tollgate/store/detail/sqlite/statement.hpp>
+#include <tollgate/store/postgres.hpp>
+#include <tollgate/store/sqlite.hpp>
+#include <tollgate/testing/detail/samples.hpp>
+
+#include <support/postgres_server.hpp>
+#include <support/temporary_directory.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <cstddef>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace tollgate;
+using tollgate::testing::value_of;
+using tollgate_test::postgres_server;
+using tollgate_test::temporary_directory;
 
 TEST_CASE("statements of a script are counted", "[schema_status]") {
     struct row {
@@ -50,4 +67,40 @@ TEST_CASE("the pending statements are those of the steps to come", "[schema_stat
     for (const std::int64_t works_with : {0, 2, 3}) CHECK(status(4, works_with).is_usable);
     CHECK_FALSE(status(4, 4).is_usable);
     CHECK(at(0).is_usable);
+}
+
+TEST_CASE("the tables and indexes of a new database are the listed ones", "[schema_status]") {
+    temporary_directory directory;
+    const auto file = directory.file("tollgate.db");
+    { sqlite_store store{file}; }
+    auto opened = value_of(sqlite::database::open(file));
+    CHECK(std::vector<std::string>(sqlite::store_objects.begin(), sqlite::store_objects.end()) ==
+          value_of(sql::read_all<std::string>(opened.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'index') "
+                                                             "AND name LIKE 'tollgate\\_%' ESCAPE '\\' AND name <> 'tollgate_schema' ORDER BY name"),
+                                              [](std::string& name) { return std::move(name); })));
+    const auto schema = postgres_server::shared().new_schema();
+    { postgres_store store{schema}; }
+    CHECK(std::vector<std::string>(postgres::store_objects.begin(), postgres::store_objects.end()) ==
+          postgres_server::run(schema, "SELECT relname FROM pg_class WHERE relkind IN ('r', 'i') AND relnamespace = current_schema()::regnamespace "
+                                       "AND relname <> 'tollgate_schema' AND relname NOT LIKE '%\\_pkey' AND relname NOT LIKE '%\\_key' "
+                                       "ORDER BY relname COLLATE \"C\""));
+}
+
+TEST_CASE("a missing table or index is named", "[schema_status]") {
+    temporary_directory directory;
+    CHECK(value_of(sqlite_store::check_schema(directory.file("none.db"))).missing.empty());
+    for (const std::string drop : {"", "DROP INDEX tollgate_hooks_by_account", "DROP TABLE tollgate_attempts"}) {
+        CAPTURE(drop);
+        const auto file = directory.file(std::to_string(drop.size()));
+        const auto schema = postgres_server::shared().new_schema();
+        { sqlite_store store{file}; }
+        { postgres_store store{schema}; }
+        if (!drop.empty()) {
+            REQUIRE(value_of(sqlite::database::open(file)).run(sqlite::statement_text::composed(drop)));
+            postgres_server::run(schema, drop);
+        }
+        const std::string name = drop.substr(drop.rfind(' ') + 1);
+        for (const std::string& missing : {value_of(sqlite_store::check_schema(file)).missing, value_of(postgres_store::check_schema(schema)).missing})
+            CHECK((missing.empty() ? drop.empty() : !drop.empty() && missing.starts_with(name)));
+    }
 }

@@ -20,8 +20,8 @@ inline constexpr std::array store_steps{
     // by each `lease` and `complete`, so its page has free space (fillfactor) and is vacuumed early.
     //
     // A deleted hook belongs to no account (account 0) until its deliveries are removed. `has_backlog` means that more
-    // deliveries remain to be removed, held or released than one statement should change: `due_hooks` and sweeps do the
-    // rest in steps.
+    // deliveries remain to be removed, or to be made due again, than one statement should change: `due_hooks` and sweeps do
+    // the rest in steps.
     //
     // Access tokens may refer to an application without a row, an integrator's own, so they have no foreign key. In a
     // code, `refresh_token_id` is set when it is redeemed and identifies the token made from it; that token may have
@@ -377,5 +377,19 @@ inline constexpr std::array store_steps{
         END $body$;
     )"},
 };
+
+/// The tables and indexes that these steps leave, for `check_schema`.
+inline constexpr std::array<std::string_view, 45> store_objects{
+    "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
+    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts", "tollgate_attempts_by_delivery",
+    "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
+    "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_of_hook_pending",
+    "tollgate_deliveries_of_hook_that_are_held", "tollgate_deliveries_of_hook_that_ended", "tollgate_deliveries_that_are_leased",
+    "tollgate_deliveries_that_ended", "tollgate_device_codes", "tollgate_device_codes_by_application", "tollgate_device_codes_by_end",
+    "tollgate_due_notices", "tollgate_due_notices_by_hook", "tollgate_events", "tollgate_grants", "tollgate_grants_by_application",
+    "tollgate_hook_secrets", "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_host",
+    "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts", "tollgate_personal_tokens", "tollgate_personal_tokens_by_user",
+    "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_grant", "tollgate_sessions",
+    "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight", "tollgate_sessions_by_user"};
 
 }  // namespace tollgate::postgres
