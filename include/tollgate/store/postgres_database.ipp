@@ -59,8 +59,8 @@ struct postgres_database::state {
     const std::shared_ptr<postgres::server_clock> clock;
 
     std::mutex mutex;  // guards the next three
-    std::size_t answering_server = 0;  // the one that responded last
-    std::string answering_address;     // of that, if its name has several
+    std::size_t last_server = 0;  // the one that responded last
+    std::string last_address;     // of that, if its name has several
     std::vector<requirement> requirements;
 
     std::atomic<unsigned> timeouts{0};  // of the pool's connections
@@ -76,8 +76,8 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
     std::string preferred;
     {
         const std::scoped_lock lock{mutex};
-        first = answering_server;
-        preferred = answering_address;
+        first = last_server;
+        preferred = last_address;
     }
     std::optional<error> failure;
     const auto note = [&failure](error&& next) {
@@ -101,8 +101,8 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
             if (connection) {
                 if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
                 const std::scoped_lock lock{mutex};
-                answering_server = which;
-                answering_address = at_each.size() > 1 ? server.back().second : std::string{};
+                last_server = which;
+                last_address = at_each.size() > 1 ? server.back().second : std::string{};
                 return connection;
             }
             note(std::move(connection).error());

@@ -323,6 +323,8 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
             while (sqlite3_step(plan) == SQLITE_ROW) {
                 const std::string step{reinterpret_cast<const char*>(sqlite3_column_text(plan, 3))};
                 if (step == "SCAN CONSTANT ROW") continue;
+                // This index has only the deliveries that are being sent.
+                if (step == "SCAN tollgate_deliveries USING INDEX tollgate_deliveries_leased") continue;
                 CHECK_THAT(step, !Catch::StartsWith("SCAN"));
                 // The list of one user is short and may be sorted; a truncated result must come from an index.
                 if (text.find("LIMIT") != std::string::npos) CHECK_THAT(step, !Catch::Contains("TEMP B-TREE"));

@@ -37,8 +37,7 @@ TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_
         postgres::trim_access_tokens(batch, token.token_digest);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token.token_digest));
-        if (done->back().affected() > 0) impl_->changes->forget(token.user);
+        impl_->access_token_created(token.token_digest, token.user, done->back().affected() > 0);
         return {};
     });
 }
@@ -56,8 +55,7 @@ TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_t
         postgres::trim_access_tokens(batch, token.token_digest);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token.token_digest));
-        if (done->back().affected() > 0) impl_->changes->forget(token.user);
+        impl_->access_token_created(token.token_digest, token.user, done->back().affected() > 0);
         return (*done)[1].affected() > 0;
     });
 }

@@ -4,10 +4,10 @@
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/store_impl.hpp>
+#include <tollgate/store/detail/sql/history_trim.hpp>
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,12 +48,12 @@ struct completion_rows {
 };
 
 /// Hooks whose history is to be trimmed now.
-inline std::vector<hook_id> hooks_with_history_to_trim(const completion_rows& in, sql::trim_counter& counter) {
-    std::vector<hook_id> full;
+inline std::vector<hook_id> hooks_with_history_to_trim(const completion_rows& in) {
+    std::vector<hook_id> hooks;
     for (const auto& [id, each] : in.deliveries)
-        if (each.is_changed && each.state != delivery_state::waiting && each.state != delivery_state::held && counter.add(each.hook))
-            full.push_back(each.hook);
-    return full;
+        if (each.is_changed && each.state != delivery_state::waiting && each.state != delivery_state::held && sql::trims_history(id))
+            hooks.push_back(each.hook);
+    return hooks;
 }
 
 /// Locks and reads the rows, in one round trip that begins the transaction.
@@ -91,8 +91,7 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
         auto& [id, failing_since, last_failure_at, disabled_at, reason, target_url] = **row;
         completion_rows::hook_row& hook = in.hooks[id];
         hook.target_url = std::move(target_url);
-        hook.status = {{}, failing_since, last_failure_at};
-        if (disabled_at && reason) hook.status.disabled = hook_disablement{*disabled_at, *reason};
+        hook.status = {sql::to_disablement(disabled_at, reason), failing_since, last_failure_at};
     }
     for (;;) {
         const auto row = (*response)[deliveries]
@@ -207,16 +206,12 @@ inline void add_changed_hooks(batch& to, const completion_rows& in, instant now)
             "WHERE hooks.id = ended.id",
             ids, failing_since, last_failures, disabled_at, reasons);
     if (disabled.empty()) return;
+    // `lease` holds the others when they are due.
     to.add(
         "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
         "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
         "$3))",
         disabled, now, changed_rows_max);
-    to.add(
-        "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
-        "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
-        "WHERE id = ANY ($1)",
-        disabled);
 }
 
 /// When hooks whose deliveries wait for another attempt are due next.
@@ -256,24 +251,20 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
     return detail::without_exceptions([&]() -> result<std::vector<completion>> {
         std::vector<completion> results;
         if (ended.empty()) return results;
-        std::vector<hook_id> full;
+        std::vector<hook_id> to_trim;
         auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
             auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
             if (!in) return std::move(in).error();
             results.clear();
             for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
-            {
-                const std::scoped_lock lock{impl_->ended_mutex};
-                full = postgres::detail::hooks_with_history_to_trim(*in, impl_->ended_deliveries);
-            }
+            to_trim = postgres::detail::hooks_with_history_to_trim(*in);
             return postgres::detail::write_rows(impl_->database.make_batch(), on, *in, ended, now);
         });
         if (!done) return std::move(done).error();
         // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
         // including deliveries of other nodes. After a failure, which may have taken seconds, the rest is left for the next time, too.
-        for (const hook_id each : full)
-            if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max,
-                                               sql::trim_counter::rows_max))
+        for (const hook_id each : to_trim)
+            if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max))
                 break;
         return results;
     });

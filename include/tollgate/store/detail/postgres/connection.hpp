@@ -82,7 +82,7 @@ private:
     struct closer {
         TOLLGATE_DECL void operator()(pg_conn* open) const noexcept;
     };
-    enum class command_kind { asks_the_time, prepares, executes, ends_transaction };
+    enum class command_kind { reads_clock, prepares, executes, ends_transaction };
     struct command {
         command_kind kind;
         statement_text text;

@@ -16,7 +16,7 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-inline constexpr statement_text ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
+inline constexpr statement_text read_clock{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
 
 /// The oldest release that is tested and was maintained when this was written.
 inline constexpr std::int64_t server_version_min = 13'00'00;
@@ -123,10 +123,10 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
 TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, steady::time_point began_at,
                                                              steady::time_point end, unsigned timeouts_before) noexcept {
     if (timeouts_ == nullptr) return wait(to_write, end);
-    constexpr milliseconds look_every{25}, hung_after{100};
+    constexpr milliseconds poll_interval{25}, hung_after{100};
     for (;;) {
         const auto now = tollgate::detail::boot_now();
-        const auto ended = wait(to_write, (std::min)(end, now + look_every));
+        const auto ended = wait(to_write, (std::min)(end, now + poll_interval));
         if (ended != waited::timed_out || tollgate::detail::boot_now() >= end) return ended;
         if (timeouts() != timeouts_before && tollgate::detail::boot_now() - began_at >= hung_after) return waited::given_up;
     }
@@ -200,10 +200,10 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
 TOLLGATE_DECL bool connection::send(const batch& request, std::vector<command>& commands) {
     // In a transaction that failed, this query would fail, too, and take the ROLLBACK behind it along.
     if (PQtransactionStatus(handle_.get()) != PQTRANS_INERROR && clock_->wants_observation()) {
-        if (PQsendQueryParams(handle_.get(), detail::ask_the_time.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1) !=
+        if (PQsendQueryParams(handle_.get(), detail::read_clock.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1) !=
             1)
             return false;
-        commands.push_back({command_kind::asks_the_time, detail::ask_the_time});
+        commands.push_back({command_kind::reads_clock, detail::read_clock});
     }
     const std::size_t count = request.statements().size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -250,7 +250,7 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
         case PGRES_COMMAND_OK:
         case PGRES_TUPLES_OK:
             if (now.kind == command_kind::executes && !into.is_committed) into.result.results.push_back(std::move(owned));
-            else if (now.kind == command_kind::asks_the_time)
+            else if (now.kind == command_kind::reads_clock)
                 if (const auto reported = owned.only<std::int64_t>())
                     clock_->observe({into.began_at, tollgate::detail::boot_now(), from_unix_milliseconds(std::get<0>(*reported))});
             return false;
@@ -339,11 +339,11 @@ TOLLGATE_DECL bool connection::wait_for_notification(milliseconds wait_max, int 
 
 TOLLGATE_DECL std::optional<notification> connection::take_notification() {
     struct freer {
-        void operator()(pgNotify* came) const noexcept { PQfreemem(came); }
+        void operator()(pgNotify* received) const noexcept { PQfreemem(received); }
     };
-    const std::unique_ptr<pgNotify, freer> came{handle_ == nullptr ? nullptr : PQnotifies(handle_.get())};
-    if (came == nullptr) return std::nullopt;
-    return notification{came->relname, came->extra};
+    const std::unique_ptr<pgNotify, freer> received{handle_ == nullptr ? nullptr : PQnotifies(handle_.get())};
+    if (received == nullptr) return std::nullopt;
+    return notification{received->relname, received->extra};
 }
 
 }  // namespace tollgate::postgres

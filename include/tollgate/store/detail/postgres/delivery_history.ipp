@@ -157,7 +157,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
                 id, account.service, account.account, now, postgres::changed_rows_max);
             request.add(
                 "UPDATE tollgate_hooks AS hooks SET has_backlog = "
-                "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+                "disabled_at IS NULL AND EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
                 "WHERE id = $1 AND service = $2 AND account_id = $3",
                 id, account.service, account.account);
             request.add_after_transaction(postgres::notify_other_nodes);

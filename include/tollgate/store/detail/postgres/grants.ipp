@@ -26,6 +26,8 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
         const auto& bytes = code.code_digest.bytes();
         const std::string_view key{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
         postgres::lock_until_commit(batch, "codes " + hex_encode(key));
+        batch.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2", code.code_digest,
+                  code.created_at);
         batch.add(
             "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
             "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
@@ -33,10 +35,6 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
                   code.application);
-        batch.add(
-            "DELETE FROM tollgate_codes AS codes USING tollgate_grants AS grants WHERE grants.id = grant_id AND user_id = $1 "
-            "AND application_id = $2 AND code_digest = $3 AND refresh_token_id IS NULL AND expires_at <= $4",
-            code.user, code.application, code.code_digest, code.created_at);
         // Previously granted scopes stay in front, in their order.
         const auto creating = batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
@@ -52,7 +50,8 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             "made AS (INSERT INTO tollgate_codes "
             "(code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
             "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
-            "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
+            "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM tollgate_applications WHERE id = $3), "
+            "EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
             code.code_digest, code.user, code.application, code.scopes, limits::scope_text_bytes_max, code.redirect,
             code.code_challenge, code.expires_at, code.only_if_granted);
         batch.add(
@@ -62,13 +61,14 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             code.user, code.application, limits::codes_per_grant_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = (*results)[creating].only<std::optional<bool>, bool, bool>();
+        const auto row = (*results)[creating].only<std::optional<bool>, bool, bool, bool>();
         if (!row) return row.error();
-        const auto& [is_spent, has_grant, is_made] = *row;
+        const auto& [is_spent, has_application, has_grant, is_made] = *row;
         if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
         if (is_made) return code_result::created;
-        if (code.only_if_granted) return code_result::not_granted;
-        return has_grant ? too_many_scopes() : not_found();
+        if (!has_application) return not_found();
+        if (code.only_if_granted || !has_grant) return code_result::not_granted;
+        return too_many_scopes();
     });
 }
 
@@ -103,7 +103,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             shown.tokens.refresh_digest, shown.tokens.refresh_expires_at, shown.tokens.refresh_ends_at,
             shown.tokens.access_digest, shown.tokens.access_expires_at, milliseconds{seconds{limits::spent_code_seconds}});
         // The token that expires last was used last.
-        batch.add(
+        const auto trimming = batch.add(
             "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT older.id FROM tollgate_refresh_tokens AS "
             "newest "
             "JOIN tollgate_refresh_tokens AS older USING (grant_id) WHERE newest.token_digest = $1 "
@@ -117,8 +117,8 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return redeemed_code{};
         const auto& [result, user, scopes] = **row;
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(shown.tokens.access_digest));
-        impl_->changes->forget(user);
+        impl_->access_token_created(shown.tokens.access_digest, user,
+                                    result == "reused" || (*results)[trimming].affected() > 0 || results->back().affected() > 0);
         if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
         if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
         if (result == "expired") return redeemed_code{redemption_result::expired, {}, {}};
@@ -171,8 +171,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return refreshed_token{};
         const auto& [scopes, result, user, seed] = **row;
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(shown.access_digest));
-        if (result == "reused" || results->back().affected() > 0) impl_->changes->forget(user);  // older ones were deleted
+        impl_->access_token_created(shown.access_digest, user, result == "reused" || results->back().affected() > 0);
         if (result == "reused") return refreshed_token{refresh_result::reused, {}};
         if (result == "too_wide") return refreshed_token{refresh_result::too_wide, {}};
         return refreshed_token{refresh_result::refreshed, scopes, shown.rotation ? seed : std::nullopt};

@@ -157,11 +157,10 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
             "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
             id);
-        // Ends the leases of its deliveries.
+        // Ends the leases of its deliveries, also those at its former hosts. There are few among all leases.
         batch.add(
-            "UPDATE tollgate_deliveries AS deliveries SET is_leased = false, lease_is_open = false "
-            "FROM tollgate_hooks AS hooks WHERE deliveries.host_id = hooks.host_id AND hook_id = hooks.id AND state = 0 "
-            "AND is_leased AND hooks.id = $1 AND account_id = 0",
+            "UPDATE tollgate_deliveries SET is_leased = false, lease_is_open = false WHERE state = 0 AND is_leased "
+            "AND hook_id = (SELECT id FROM tollgate_hooks WHERE id = $1 AND account_id = 0)",
             id);
         batch.add(
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "

@@ -73,17 +73,17 @@ TOLLGATE_DECL void listener::listen_until_stopped() noexcept {
 TOLLGATE_DECL void listener::listen_while_connected() {
     auto opened = connections_.open_another();
     if (!opened) return;
-    batch listens{milliseconds{0}}, lives{milliseconds{0}};
-    listens.add("LISTEN tollgate_deliveries");
-    listens.add("LISTEN tollgate_changes");
+    batch subscription{milliseconds{0}}, heartbeat{milliseconds{0}};
+    subscription.add("LISTEN tollgate_deliveries");
+    subscription.add("LISTEN tollgate_changes");
     // After a switchover, changes are made elsewhere: connect to the server that accepts them.
-    for (batch* const each : {&listens, &lives}) each->add("SELECT current_setting('transaction_read_only')");
+    for (batch* const each : {&subscription, &heartbeat}) each->add("SELECT current_setting('transaction_read_only')");
     const auto accepts_writes = [](run_result& response) {
         if (response.failed) return false;
         const auto read_only = response.results.back().only<std::string>();
         return read_only && std::get<0>(*read_only) == "off";
     };
-    if (auto begun = opened->run(listens); !accepts_writes(begun)) return;
+    if (auto begun = opened->run(subscription); !accepts_writes(begun)) return;
     ++notifications_;  // earlier notifications were missed
     if (changes_ != nullptr) changes_->forget_all();
     listens_.store(true, std::memory_order_release);
@@ -93,7 +93,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     if (changes_ != nullptr) opened->set_response_wait_max(trusted_for);
     while (!stops_) {
         const auto asked_at = tollgate::detail::boot_now();
-        if (auto response = opened->run(lives); !accepts_writes(response)) return;
+        if (auto response = opened->run(heartbeat); !accepts_writes(response)) return;
         take_notifications(*opened);
         if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
         for (;;) {

@@ -15,21 +15,14 @@
 
 namespace tollgate::inline v0::postgres::detail {
 
-/// Continues what a verb on a hook has left: holds the deliveries of one disabled hook, or makes the held ones of one enabled hook due, at
-/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others. False if the hosts of all of them are locked.
-inline result<bool> continue_hook_changes(postgres_database& on, instant now) {
+/// Makes the deliveries due that `enable_hook` has left held, at most `changed_rows_max` of one hook. Any of these hooks, so that none that
+/// fails stops the others. False if the hosts of all of them are locked.
+inline result<bool> release_held(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(
         "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
         "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
         "ORDER BY random() LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
-    request.add(
-        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
-        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
-        "hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
-        "AND state = 0 AND NOT is_leased LIMIT $2))",
-        now, changed_rows_max);
     request.add(
         "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
         "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
@@ -39,9 +32,8 @@ inline result<bool> continue_hook_changes(postgres_database& on, instant now) {
         "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
         now, changed_rows_max);
     request.add(
-        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
-        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = "
+        "disabled_at IS NULL AND EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
         "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
     auto response = on.run(request);
     if (!response) return std::move(response).error();
@@ -100,9 +92,9 @@ TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std:
         // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread
         // notice.
         auto rows = impl_->database.query(
-            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 "
-            "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $2) AS first "
+            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 AND disabled_at IS NULL "
+            "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices JOIN tollgate_hooks AS hooks "
+            "ON hooks.id = hook_id WHERE account_id <> 0 AND disabled_at IS NULL ORDER BY notices.id LIMIT $2) AS first "
             "WHERE due_at <= $1) "
             "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
             "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
@@ -149,16 +141,16 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
         due_hook_page page{.hooks = *std::move(hooks)};
         const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool, bool>();
         if (!row) return row.error();
-        const auto& [ready_at, notice_at, has_more_notices, has_changed, has_deleted] = *row;
+        const auto& [ready_at, notice_at, has_more_notices, has_held, has_deleted] = *row;
         bool has_worked = false;
-        if ((has_changed || has_deleted) && tollgate::detail::boot_now() >= impl_->continue_at.load()) {
-            auto done = has_changed ? postgres::detail::continue_hook_changes(impl_->database, now) : result<bool>{false};
+        if ((has_held || has_deleted) && tollgate::detail::boot_now() >= impl_->continue_at.load()) {
+            auto done = has_held ? postgres::detail::release_held(impl_->database, now) : result<bool>{false};
             if (has_deleted) {
                 auto removed = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, postgres::removed_rows_max);
                 if (!removed) done = std::move(removed).error();
                 else if (*removed > 0 && done) done = true;
             }
-            // If another transaction has locked the rows, the next claim tries again.
+            // If another transaction has locked the rows, the next call tries again.
             has_worked = done.value_or(false);
             if (!done) {  // the hooks of others do not wait for it
                 page.problem = std::move(done).error();

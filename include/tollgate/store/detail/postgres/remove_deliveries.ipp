@@ -11,10 +11,10 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-enum class deleted_hook : bool { stays, goes };
+enum class deleted_hook : bool { keep, remove };
 
 /// `listing` begins a transaction; its last statement lists the deliveries and their events.
-inline result<std::size_t> remove_listed(postgres_database& on, const batch& listing, deleted_hook hook = deleted_hook::stays) {
+inline result<std::size_t> remove_listed(postgres_database& on, const batch& listing, deleted_hook hook = deleted_hook::keep) {
     return on.transact([&](transaction& session) -> result<std::size_t> {
         auto listed = session.run(listing);
         if (!listed) return std::move(listed).error();
@@ -34,7 +34,7 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
                 "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
                 events);
         }
-        if (hook == deleted_hook::goes) add_removal_of_deleted_hook(removing, std::nullopt);
+        if (hook == deleted_hook::remove) add_removal_of_deleted_hook(removing, std::nullopt);
         if (auto removed = session.commit(std::move(removing)); !removed) return std::move(removed).error();
         return deliveries.size();
     });
@@ -67,6 +67,19 @@ inline result<std::size_t> remove_some_ended_before(postgres_database& on, insta
     return remove_listed(on, listing);
 }
 
+inline result<std::size_t> remove_some_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
+    auto listing = on.make_batch();
+    listing.add("BEGIN");
+    listing.add(
+        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
+        "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
+        "$3)) "
+        "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
+        hook, rows_kept, rows_max);
+    return remove_listed(on, listing);
+}
+
 inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
     auto listing = on.make_batch();
     listing.add("BEGIN");
@@ -87,7 +100,7 @@ inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::op
         "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
         "FOR UPDATE OF deliveries, events SKIP LOCKED",
         rows_max);
-    return remove_listed(on, listing, deleted_hook::goes);
+    return remove_listed(on, listing, deleted_hook::remove);
 }
 
 }  // namespace detail
@@ -97,16 +110,8 @@ TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, ins
 }
 
 TOLLGATE_DECL result<std::size_t> remove_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
-    auto listing = on.make_batch();
-    listing.add("BEGIN");
-    listing.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
-        "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
-        "$3)) "
-        "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
-        hook, rows_kept, rows_max);
-    return detail::remove_listed(on, listing);
+    return detail::remove_in_steps(rows_max,
+                                   [&](std::size_t count) { return detail::remove_some_ended_beyond(on, hook, rows_kept, count); });
 }
 
 TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {

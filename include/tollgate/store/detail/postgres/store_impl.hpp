@@ -5,7 +5,6 @@
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/postgres/credential_lookup.hpp>
 #include <tollgate/store/detail/postgres/listener.hpp>
-#include <tollgate/store/detail/sql/trim_counter.hpp>
 #include <tollgate/store/postgres.hpp>
 #include <tollgate/store/postgres_database.hpp>
 
@@ -13,7 +12,6 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -40,6 +38,12 @@ struct postgres_store::impl {
         // With other kinds the server confirmed that nothing was done.
         if (failure.kind == error_kind::unavailable || failure.kind == error_kind::internal) changes->forget_all();
         return failure;
+    }
+
+    /// Called when an access token was created. `others_removed`: tokens of this user were.
+    void access_token_created(const digest& token, user_id user, bool others_removed) const noexcept {
+        changes->forget_key(access_tokens.hash_of(token));
+        if (others_removed) changes->forget(user);
     }
 
     /// For verbs of one statement that changes nothing: what `read_rows` makes of its rows.
@@ -74,8 +78,6 @@ struct postgres_store::impl {
     postgres_row_cache<digest, token_credential> access_tokens;
     /// When `due_hooks` tries again to continue changes of hooks, after a failure.
     std::atomic<std::chrono::steady_clock::time_point> continue_at{};
-    std::mutex ended_mutex;
-    sql::trim_counter ended_deliveries;  // guarded by the mutex
     postgres::listener listener;  // ends before the database does
 };
 

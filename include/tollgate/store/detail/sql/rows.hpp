@@ -164,6 +164,12 @@ result<std::optional<device_code>> read_device_code(Rows&& from) {
         });
 }
 
+/// From when a hook is disabled, and why; a missing reason is `failing`.
+[[nodiscard]] inline std::optional<hook_disablement> to_disablement(std::optional<instant> at, std::optional<disable_reason> reason) {
+    if (!at) return std::nullopt;
+    return hook_disablement{*at, reason.value_or(disable_reason::failing)};
+}
+
 /// id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since
 template <class Rows>
 result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
@@ -173,7 +179,7 @@ result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
                          std::string& target_url, instant created_at, std::optional<instant> disabled_at,
                          std::optional<disable_reason> reason, std::optional<instant> failing_since) {
             hook read{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at};
-            if (disabled_at) read.disabled = hook_disablement{*disabled_at, reason.value_or(disable_reason::failing)};
+            read.disabled = to_disablement(disabled_at, reason);
             read.failing_since = failing_since;
             return read;
         });

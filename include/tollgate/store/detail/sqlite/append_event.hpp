@@ -6,25 +6,19 @@
 #include <tollgate/store/detail/sqlite/database.hpp>
 
 #include <cstddef>
-#include <string>
+#include <optional>
 #include <vector>
 
 namespace tollgate::inline v0::sqlite {
 
-/// Whether any hook subscribes to the event; if not, there is nothing to write.
-[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& reported);
+/// Whether a hook is disabled; empty if the account has no such hook.
+[[nodiscard]] TOLLGATE_DECL result<std::optional<bool>> is_hook_disabled(database& on, const account_ref& account, hook_id hook);
 
 /// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
 [[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
 
-/// A hook that an event is delivered to.
-struct listening_hook {
-    hook_id hook;
-    std::string host;
-};
-
 /// One delivery of the event for each of these hooks. Within the caller's transaction.
-[[nodiscard]] TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening,
+[[nodiscard]] TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<hook_id>& listening,
                                                          const event& reported, const message_seed& seed, instant now);
 
 /// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.

@@ -3,20 +3,15 @@
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/statement.hpp>
 
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace tollgate::inline v0::sqlite {
 
-TOLLGATE_DECL result<bool> has_listeners(database& on, const event& reported) {
-    auto row = on.prepare(
-                     "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-                     "AND disabled_at IS NULL)",
-                     reported.account.service, reported.account.account, reported.name)
-                   .next<bool>();
-    if (!row) return std::move(row).error();
-    return std::get<0>(row->value());
+TOLLGATE_DECL result<std::optional<bool>> is_hook_disabled(database& on, const account_ref& account, hook_id hook) {
+    return sql::read_value<bool>(
+        on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", hook,
+                   account.service, account.account));
 }
 
 TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at) {
@@ -27,18 +22,18 @@ TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, inst
 
 TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed,
                                                 instant now) {
-    const auto listening = sql::read_all<hook_id, std::string>(
-        on.prepare("SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+    const auto listening = sql::read_all<hook_id>(
+        on.prepare("SELECT id FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
                    "AND disabled_at IS NULL ORDER BY id",
                    reported.account.service, reported.account.account, reported.name),
-        [](hook_id id, const std::string& target_url) { return listening_hook{id, delivery_host(target_url)}; });
+        [](hook_id id) { return id; });
     if (!listening) return listening.error();
     if (listening->empty()) return std::size_t{0};
     if (auto done = append_event_to(on, *listening, reported, seed, now); !done) return std::move(done).error();
     return listening->size();
 }
 
-TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening, const event& reported,
+TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<hook_id>& listening, const event& reported,
                                            const message_seed& seed, instant now) {
     if (auto done =
             on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
@@ -46,13 +41,14 @@ TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<liste
         !done)
         return std::move(done).error();
     const std::int64_t stored = on.last_insert_id();
-    for (const listening_hook& each : listening) {
+    for (const hook_id each : listening) {
+        // `lease` sets the host: the hook's target may change until then.
         if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
-                               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
-                               each.hook, stored, each.host, message_id_of(seed, each.hook), now);
+                               "VALUES (?1, ?2, '', ?3, ?4, ?4)",
+                               each, stored, message_id_of(seed, each), now);
             !done)
             return std::move(done).error();
-        if (auto done = queue_no_later_than(on, each.hook, now); !done) return std::move(done).error();
+        if (auto done = queue_no_later_than(on, each, now); !done) return std::move(done).error();
     }
     return {};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/sql/history_trim.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
@@ -16,7 +17,7 @@ namespace tollgate::inline v0::sqlite::detail {
 /// One `complete` call, within its transaction.
 class completing {
 public:
-    completing(database& on, instant now, sql::trim_counter& ended) : on_{on}, now_{now}, ended_{ended} {}
+    completing(database& on, instant now) : on_{on}, now_{now} {}
 
     result<completion> complete(const attempt_result& ended) {
         const delivery_id id = ended.lease.delivery;
@@ -35,14 +36,14 @@ public:
             if (auto done = record(hook, ended); !done) return std::move(done).error();
         if (!in_time) return completion::too_late;
 
-        leased_delivery before{static_cast<unsigned>(attempts_made), resend_asked, {{}, failing_since, last_failure_at}, target_url};
-        if (disabled_at && reason) before.hook.disabled = hook_disablement{*disabled_at, *reason};
+        const leased_delivery before{static_cast<unsigned>(attempts_made), resend_asked,
+                                     {sql::to_disablement(disabled_at, reason), failing_since, last_failure_at}, target_url};
         const completed_delivery after = complete_delivery(before, ended, now_);
         if (auto done = write(id, after); !done) return std::move(done).error();
         if (after.state == delivery_state::waiting) {
             if (auto done = queue_no_later_than(on_, hook, after.at); !done) return std::move(done).error();
         } else if (after.state != delivery_state::held) {
-            if (auto done = count_ended(hook); !done) return std::move(done).error();
+            if (auto done = trim_history(hook, id); !done) return std::move(done).error();
         }
         if (after.hook != before.hook)
             if (auto done = write(hook, after.hook); !done) return std::move(done).error();
@@ -85,9 +86,9 @@ private:
             disabled ? std::optional{disabled->reason} : std::nullopt, id);
     }
 
-    result<void> count_ended(hook_id hook) {
-        if (!ended_.add(hook)) return {};
-        return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, sql::trim_counter::rows_max);
+    result<void> trim_history(hook_id hook, delivery_id ended) {
+        if (!sql::trims_history(ended)) return {};
+        return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max);
     }
 
     /// At most `changed_rows_max`; `lease` holds the others when they are due.
@@ -100,7 +101,6 @@ private:
 
     database& on_;
     const instant now_;
-    sql::trim_counter& ended_;
 };
 
 }  // namespace tollgate::sqlite::detail
@@ -113,7 +113,7 @@ TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<c
     return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
         std::vector<completion> results;
         results.reserve(ended.size());
-        sqlite::detail::completing completing{on, now, impl_->ended_deliveries};
+        sqlite::detail::completing completing{on, now};
         for (const attempt_result& each : ended) {
             auto result = completing.complete(each);
             if (!result) return std::move(result).error();

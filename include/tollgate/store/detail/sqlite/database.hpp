@@ -84,13 +84,13 @@ private:
         bool is_owner;
         TOLLGATE_DECL void operator()(sqlite3* open) const noexcept;
     };
-    struct finaliser {
+    struct finalizer {
         TOLLGATE_DECL void operator()(sqlite3_stmt* prepared) const noexcept;
     };
     /// On the heap individually, because the statement that uses it points at `in_use`.
     struct cached_statement {
         std::string_view text;
-        std::unique_ptr<sqlite3_stmt, finaliser> prepared;
+        std::unique_ptr<sqlite3_stmt, finalizer> prepared;
         bool in_use = false;
     };
 
@@ -107,7 +107,7 @@ private:
     TOLLGATE_DECL result<void> use_write_ahead_log(const std::string& path);
     TOLLGATE_DECL statement prepare_unbound(statement_text text);
 
-    // In this order: statements are finalised first, and the handler's state outlives the connection.
+    // In this order: statements are finalized first, and the handler's state outlives the connection.
     std::unique_ptr<busy_handler> busy_handler_ = std::make_unique<busy_handler>();
     std::unique_ptr<sqlite3, closer> handle_;
     std::vector<std::unique_ptr<cached_statement>> cached_;  // as many as the program has literals

@@ -50,7 +50,7 @@ TOLLGATE_DECL void database::closer::operator()(sqlite3* open) const noexcept {
     if (is_owner) sqlite3_close_v2(open);
 }
 
-TOLLGATE_DECL void database::finaliser::operator()(sqlite3_stmt* prepared) const noexcept {
+TOLLGATE_DECL void database::finalizer::operator()(sqlite3_stmt* prepared) const noexcept {
     sqlite3_finalize(prepared);
 }
 
@@ -142,7 +142,7 @@ TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
     const int code = sqlite3_prepare_v3(handle_.get(), text.text().data(), static_cast<int>(text.text().size()),
                                         SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
     if (code != SQLITE_OK) return statement{failure(handle_.get(), code, text.text())};
-    std::unique_ptr<sqlite3_stmt, finaliser> owned{prepared};
+    std::unique_ptr<sqlite3_stmt, finalizer> owned{prepared};
     auto cached = std::make_unique<cached_statement>(cached_statement{text.text(), std::move(owned), true});
     cached_.push_back(std::move(cached));
     return statement{prepared, &cached_.back()->in_use};

@@ -15,17 +15,6 @@
 
 namespace tollgate::inline v0 {
 
-namespace sqlite::detail {
-
-/// Empty if the account has no such hook.
-inline result<std::optional<bool>> is_disabled(database& on, const account_ref& account, hook_id hook) {
-    return sql::read_value<bool>(
-        on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", hook,
-                   account.service, account.account));
-}
-
-}  // namespace sqlite::detail
-
 TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook,
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> before,
@@ -104,7 +93,7 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
 TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                                 std::size_t rows_max, instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto is_disabled = sqlite::detail::is_disabled(on, account, hook);
+        auto is_disabled = sqlite::is_hook_disabled(on, account, hook);
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
@@ -125,10 +114,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
 namespace sqlite::detail {
 
 /// Makes `changed_rows_max` held deliveries of a disabled hook due, those after `last`, which becomes the last of them. False, without a
-/// change, if there are fewer. Deliveries that still wait count as held: not all may be yet.
+/// change, if there are fewer, or if another call has enabled the hook. Deliveries that still wait count as held: not all may be yet.
 inline result<bool> release_held(database& on, hook_id of, std::optional<delivery_id>& last, instant now) {
     const auto held = sql::read_all<delivery_id>(
         on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 "
+                   "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND disabled_at IS NOT NULL) "
                    "AND id > coalesce(?2, 0) AND (state = 'held' OR due_at IS NOT NULL) ORDER BY id LIMIT ?3",
                    of, last, changed_rows_max),
         [](delivery_id id) { return id; });
@@ -149,7 +139,7 @@ inline result<bool> release_held(database& on, hook_id of, std::optional<deliver
 }  // namespace sqlite::detail
 
 TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    auto is_disabled = impl_->database.read([&](sqlite::database& on) { return sqlite::detail::is_disabled(on, account, id); });
+    auto is_disabled = impl_->database.read([&](sqlite::database& on) { return sqlite::is_hook_disabled(on, account, id); });
     if (!is_disabled) return std::move(is_disabled).error();
     // In several transactions, so that others can write between them. Until the last one, the hook is disabled and nothing is sent.
     std::optional<delivery_id> last;
@@ -160,7 +150,7 @@ TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account,
         any_more = *released;
     }
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        const auto was_disabled = sqlite::detail::is_disabled(on, account, id);
+        const auto was_disabled = sqlite::is_hook_disabled(on, account, id);
         if (!was_disabled) return was_disabled.error();
         if (!*was_disabled) return false;
         if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "

@@ -95,20 +95,15 @@ TOLLGATE_DECL result<bool> sqlite_store::update_hook(const account_ref& account,
 
 TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto target = sql::read_value<std::string>(
-            on.prepare("SELECT target_url FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
-                       account.service, account.account));
-        if (!target) return std::move(target).error();
-        if (!*target) return false;
         // Belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
         // remove the rest.
-        if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ?", id);
-            !done)
-            return std::move(done).error();
+        auto deleted = on.run_counted(
+            "UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ? AND service = ? AND account = ?", id,
+            account.service, account.account);
+        if (!deleted || !*deleted) return deleted;
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
             return std::move(done).error();
-        const std::string host = delivery_host(**target);
-        if (auto done = sqlite::remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
+        if (auto done = sqlite::remove_leased_deliveries(on, id); !done) return std::move(done).error();
         if (auto done = sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max); !done)
             return std::move(done).error();
         return true;

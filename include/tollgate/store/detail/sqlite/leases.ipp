@@ -64,23 +64,13 @@ private:
         return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
     }
 
-    /// The number of leases of one host, after expired leases were ended.
+    /// The number of leases of one host that have not expired.
     result<std::size_t*> leases_in_force(const std::string& host) {
         if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
-        auto counts = on_.prepare(
-                             "SELECT count(*), coalesce(sum(leased_until <= ?2), 0) FROM tollgate_deliveries "
-                             "WHERE host = ?1 AND leased_until IS NOT NULL",
-                             host, time_.now)
-                          .next<std::int64_t, std::int64_t>();
-        if (!counts) return std::move(counts).error();
-        const auto [all, over] = counts->value();
-        if (over != 0)
-            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = leased_until, leased_until = NULL "
-                                    "WHERE host = ? AND leased_until <= ?",
-                                    host, time_.now);
-                !done)
-                return std::move(done).error();
-        return &in_force_.emplace(host, static_cast<std::size_t>(all - over)).first->second;
+        auto count = sql::read_value<std::int64_t>(
+            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND leased_until > ?", host, time_.now));
+        if (!count) return std::move(count).error();
+        return &in_force_.emplace(host, static_cast<std::size_t>(count->value_or(0))).first->second;
     }
 
     /// At most `changed_rows_max`: while there are more, the hook stays due.

@@ -15,9 +15,13 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
                                                               instant now) noexcept {
     // Without the write lock first: most events have no hooks.
-    auto any = impl_->database.read([&](sqlite::database& on) { return sqlite::has_listeners(on, reported); });
+    auto any = impl_->database.read([&](sqlite::database& on) {
+        return sql::read_value<bool>(on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? "
+                                                "AND event = ? AND disabled_at IS NULL)",
+                                                reported.account.service, reported.account.account, reported.name));
+    });
     if (!any) return std::move(any).error();
-    if (!*any) return std::size_t{0};
+    if (!any->value_or(false)) return std::size_t{0};
     return impl_->database.transact(
         [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); });
 }
@@ -25,15 +29,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& report
 TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                          instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto row = on.prepare(
-                         "SELECT target_url, disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
-                         to, reported.account.service, reported.account.account)
-                       .next<std::string, bool>();
-        if (!row) return std::move(row).error();
-        if (!*row) return false;
-        const auto& [target_url, is_disabled] = **row;
-        if (is_disabled) return hook_is_disabled();
-        auto done = sqlite::append_event_to(on, {{to, delivery_host(target_url)}}, reported, seed, now);
+        auto is_disabled = sqlite::is_hook_disabled(on, reported.account, to);
+        if (!is_disabled) return std::move(is_disabled).error();
+        if (!*is_disabled) return false;
+        if (**is_disabled) return hook_is_disabled();
+        auto done = sqlite::append_event_to(on, {to}, reported, seed, now);
         if (!done) return std::move(done).error();
         return true;
     });
@@ -46,9 +46,10 @@ TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::s
         auto rows = on.prepare(
             "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
             "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
-            "WHERE hooks.ready_at <= ?3 AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
+            "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
             "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
-            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks WHERE ready_at <= ?3) "
+            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks "
+            "WHERE ready_at <= ?3 AND disabled_at IS NULL) "
             "WHERE first <= ?1)",
             now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
         auto row = rows.next<std::int64_t, std::optional<instant>>();
@@ -84,10 +85,10 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
 TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
     const auto mark = impl_->database.changes().read();
     if (!mark) return std::nullopt;
-    // Every word has another weight, so any single change changes the sum, and others do but for a chance of 2^-64.
+    // A change of one word changes the sum, because each step can be undone; other changes do but for a chance of 2^-64.
     std::uint64_t sum = 0;
     for (const std::uint64_t each : {mark->counter, mark->log_end, mark->checksum, mark->salts})
-        sum = ((sum ^ each) * 0x9e37'79b9'7f4a'7c15U) ^ (sum >> 29);
+        sum = (sum ^ each) * 0x9e37'79b9'7f4a'7c15U;
     return sum;
 }
 

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace tollgate::inline v0::sqlite {
 
@@ -20,8 +19,8 @@ inline constexpr std::size_t removed_rows_max = 1000;
 /// functions here.
 TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
 
-/// Removes a deleted hook's leased deliveries to the host, so that others can use the leases.
-TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host);
+/// Removes a deleted hook's leased deliveries, so that others can use the leases.
+TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted);
 
 /// Removes deliveries of deleted hooks, and the rows of deleted hooks without deliveries. Returns how many deliveries.
 ///

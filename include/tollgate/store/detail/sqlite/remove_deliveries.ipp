@@ -32,12 +32,12 @@ TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::in
         event);
 }
 
-TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host) {
-    // By the host, which has few leases; the hook may have any number of deliveries.
+TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted) {
+    // Among all leases, which are few; the hook may have any number of deliveries.
     auto removed = detail::remove_listed(
         on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_leased "
-                       "WHERE host = ? AND leased_until IS NOT NULL AND hook = ?",
-                       host, deleted));
+                       "WHERE leased_until IS NOT NULL AND hook = ?",
+                       deleted));
     if (!removed) return std::move(removed).error();
     return {};
 }

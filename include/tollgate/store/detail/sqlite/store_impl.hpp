@@ -3,7 +3,6 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/personal_token.hpp>
-#include <tollgate/store/detail/sql/trim_counter.hpp>
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
@@ -32,8 +31,8 @@ struct sqlite_store::impl {
     /// are not delayed.
     template <class Sweep, class... Values>
     result<std::size_t> sweep_if(sql::statement_text exists, Sweep&& sweep, const Values&... values) noexcept {
-        const auto any = database.read([&](sqlite::database& on) { return sql::read_value<bool>(on.prepare(exists, values...)); });
-        if (!any) return any.error();
+        auto any = database.read([&](sqlite::database& on) { return sql::read_value<bool>(on.prepare(exists, values...)); });
+        if (!any) return std::move(any).error();
         if (!any->value_or(false)) return std::size_t{0};
         return database.transact(sweep);
     }
@@ -46,7 +45,6 @@ struct sqlite_store::impl {
     secret_keys keys;
     sqlite_row_cache<token_username, token_credential> personal_tokens;
     sqlite_row_cache<digest, token_credential> access_tokens;
-    sql::trim_counter ended_deliveries{};  // guarded by the connection that writes
 
 private:
     static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);
