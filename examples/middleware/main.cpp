@@ -92,8 +92,8 @@ public:
 private:
     static void finish(http::response& response) noexcept {
         response.add("X-Served-By", *http::field_value::from("node-1"));
-        // The place to compress: replace `response.body()`, and add Content-Encoding and Vary. Leave pages out: they have
-        // form tokens beside text from the URL, and lengths would give them away (BREACH).
+        // The place to compress: replace `response.body()`, and add Content-Encoding and Vary. Do not compress
+        // pages: they contain form tokens next to text from the URL, so the compressed length would leak the tokens (BREACH).
     }
 
     Inner& inner_;
@@ -101,7 +101,7 @@ private:
 // [/middleware]
 
 // [files]
-/// A handler of the program's own, for paths that are not Tollgate's.
+/// The program's own handler, for paths that do not belong to Tollgate.
 struct robots_file {
     void handle(const http::request&, http::response& response) noexcept {
         response.add("Content-Type", *http::field_value::from("text/plain"));
@@ -118,7 +118,7 @@ int main() {
     // [stack]
     account_service service{{.base_url = "https://api.example.com/v1", .services = {{"shop", {"order.paid"}}}}, users, store};
     robots_file robots;
-    http::site site{http::mounted("/robots.txt", robots), http::mounted(service)};  // the last one answers 404
+    http::site site{http::mounted("/robots.txt", robots), http::mounted(service)};  // the last one returns 404 for unknown paths
     with_site_fields stack{site};  // the handler for the server or another host
     // [/stack]
     static_assert(http::resumable_handler<decltype(stack)> && decltype(stack)::blocking);

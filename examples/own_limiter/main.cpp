@@ -34,7 +34,7 @@ static_assert(rate_limiter<night_limiter>);
 // [/limiter]
 
 // [windows]
-/// Counts every request as before. In addition, each user may make three imports a minute, with all tokens together.
+/// Counts every request as before. In addition, each user may make three imports a minute, across all of their tokens.
 class import_limiter : public night_limiter {
 public:
     limit_windows windows_of(const limited_request& request) const noexcept {

@@ -80,9 +80,9 @@ auto refund_route() {
                 const account_ref ref{*service_name::from("shop"), account};
                 if (auto allowed = require_account(call.users(), call.caller().user, ref); !allowed) return allowed;
                 const auto body = http::parse_json_object(call.request().body);
-                if (!body) return body.error();  // 400: no JSON object
+                if (!body) return body.error();  // 400: not a JSON object
                 const auto* order = body->find("order");
-                if (order == nullptr || order->kind != http::json_kind::text) return invalid("order is missing, or is no string.");
+                if (order == nullptr || order->kind != http::json_kind::text) return invalid("order is missing or is not a string.");
                 if (order->value == "17") return too_many_requests(call.now() + seconds{30}, "Refund one order at a time.");
                 call.response().set_status(http::status::created);
                 return {};
@@ -136,7 +136,7 @@ int main() {
                     account_routes() + shop_routes() + list_route() + refund_route() + payment_route(store)};
     // [/api]
     // [parts]
-    // Without webhooks and without the demonstration: OpenAPI and documentation follow.
+    // Without the webhook and demonstration routes. OpenAPI and the documentation change accordingly.
     const auto some_routes = balance_routes() + account_list_routes() + openapi_routes() + shop_routes();
     // [/parts]
 

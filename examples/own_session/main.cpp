@@ -28,7 +28,7 @@ struct shop_directory {
 /// The shop's sessions. The shop's sign-in page sets a cookie; Tollgate only looks up its user.
 class shop_sessions {
 public:
-    /// What the shop does after a correct password: returns the value of a new cookie. Empty without random bytes.
+    /// Called after a correct password. Returns the value of a new cookie, or an empty string if there are no random bytes.
     std::string open(user_id user, std::string name) {
         std::array<std::byte, 32> bytes;
         if (!system_random{}.fill(bytes)) return {};
@@ -44,7 +44,7 @@ public:
         const std::lock_guard hold{mutex_};
         const auto found = people_.find(*cookie);
         if (found == people_.end()) return std::optional<session>{};
-        // The secret protects forms. The cookie is known to the browser only, so it can serve as the secret.
+        // The secret protects forms. Only the browser knows the cookie, so it can serve as the secret.
         return std::optional{session{found->second.user, found->second.name, found->first}};
     }
 
@@ -64,8 +64,8 @@ static_assert(session_source<shop_sessions>);
 // [/sessions]
 
 // [theme]
-/// The shop's header and colors around Tollgate's content, and a text for the shop's scope. Everything else stays as
-/// in the default theme.
+/// The shop's header and colors around Tollgate's content, and a description of the shop's scope. Everything else
+/// is as in the default theme.
 struct shop_theme : plain_theme {
     shop_theme() {
         for (page_texts& each : languages) each.frame.site_name = "Corner shop";
@@ -97,7 +97,7 @@ static_assert(page_theme<shop_theme>);
 // [/theme]
 
 // [passwords]
-/// The shop's passwords. A shop that keeps them checks a slow hash, such as scrypt.
+/// The shop's passwords. A real shop would check a slow hash, such as scrypt.
 struct shop_passwords {
     static constexpr bool blocking = true;
 

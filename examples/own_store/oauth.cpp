@@ -176,7 +176,7 @@ result<redeemed_code> table_store::redeem_code(const code_redemption& redemption
     auto& [code, refresh_token] = found->second;
     const auto judged =
         judge_redemption({refresh_token.has_value(), code.expires_at, code.redirect, code.code_challenge}, redemption);
-    // Perhaps by a thief: the tokens made from it are revoked.
+    // The code may have been stolen, so revoke the tokens that were issued for it.
     if (judged == redemption_result::reused) revoke_refresh_token(*refresh_token);
     if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 

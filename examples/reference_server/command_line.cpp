@@ -166,7 +166,8 @@ void declare_add_user(declared_command& declared) {
 }
 
 void declare_list_users(declared_command& declared) {
-    const auto& first = declared.text("--first", "ID", "First user id to list; a list that is not complete ends with \"next\".", "1");
+    const auto& first = declared.text("--first", "ID", "First user id to list; an incomplete list ends with \"next\", "
+                                      "the first id of the next page.", "1");
     const auto& limit = declared.text("--limit", "N", "Maximum number of users.", "1000");
     declared.makes([&] { return list_users{read_id<tollgate::user_id>("--first", first), read_limit(limit)}; });
 }
@@ -351,12 +352,12 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
         return group;
     };
     auto* user = add_group("user", "Users.");
-    auto* account = add_group("account", "Accounts of users at services.");
+    auto* account = add_group("account", "Users' accounts at services.");
     auto* token = add_group("token", "Personal tokens.");
     auto* app_group = add_group("app", "OAuth applications.");
     auto* hook = add_group("hook", "Webhooks.");
-    auto* delivery = add_group("delivery", "Deliveries of webhooks.");
-    auto* event = add_group("event", "Events, which are sent to webhooks.");
+    auto* delivery = add_group("delivery", "Webhook deliveries.");
+    auto* event = add_group("event", "Events to publish to webhooks.");
     auto* audit = add_group("audit", "The audit log.");
 
     std::deque<declared_command> commands;
@@ -367,7 +368,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     declare_serve(add(app, "serve", "Serve the API until SIGTERM or SIGINT."));
     declare_add_user(add(*user, "add", "Add a user."));
     declare_list_users(add(*user, "list", "List users."));
-    declare_set_quota(add(*user, "quota", "Set a user's own rate limit; it takes effect at once."));
+    declare_set_quota(add(*user, "quota", "Set a user's own rate limit; it takes effect immediately."));
     declare_set_password(add(*user, "password", "Set a user's password, and sign them out everywhere."));
     declare_change_user(add(*user, "sign-out", "End all sessions of a user."), change::sign_out);
     declare_change_user(add(*user, "disable", "Disable a user: tokens and sessions stop working at once."), change::disable);
@@ -387,7 +388,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     declare_resend_delivery(add(*delivery, "resend", "Send a delivery again immediately."));
     declare_emit_event(add(*event, "emit", "Publish an event: one delivery to each of the account's webhooks for this event."), services);
     declare_list_audit(add(*audit, "list", "List who did what, newest first."));
-    add(app, "check", "Check what `serve` would use with these flags: configuration, certificate, store and limits.")
+    add(app, "check", "Check the configuration, certificate, store and limits that `serve` would use with these flags.")
         .makes([] { return check{}; }, true);
     declare_migrate(add(app, "migrate", "Bring the store's tables up to date, as `serve` does when it starts."));
 

@@ -137,8 +137,8 @@ constexpr flag flags[] = {
      "a whole number from 2 to 1000", flag_type::number,
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 2, 1000), into.store_connections); }},
     {"cache-seconds", "N", "30",
-     "How long credentials, balances and quotas from PostgreSQL are cached; changes take effect at once, or at the latest "
-     "after one second. 0: no cache.",
+     "How long credentials, balances and quotas from PostgreSQL are cached; changes take effect within one "
+     "second. 0: no cache.",
      "a whole number from 0 to 3600", flag_type::number,
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 0, 3600), into.cached_for); }},
     {"limits", "LIMITS", "memory:", "Where rate-limit windows are kept: memory:, or redis://HOST:PORT/DB (rediss: with TLS).",
@@ -151,7 +151,7 @@ constexpr flag flags[] = {
     {"listen", "ADDR:PORT", "127.0.0.1:8443", "Address to listen on, or unix:PATH; port 0 is any free port. May be repeated.",
      "an address and a port such as 127.0.0.1:8443 or [::1]:8443, or unix: and a path", flag_type::list,
      [](string_view text, settings& into) { return append(parse_listen_address(text), into.listen); }},
-    {"admin-listen", "ADDR:PORT", "", "A plain listener for operators: /healthz, /readyz, /metrics. Default: none.",
+    {"admin-listen", "ADDR:PORT", "", "A plain-HTTP listener for operators: /healthz, /readyz, /metrics. Default: none.",
      "an address and a port such as 127.0.0.1:9464, or unix: and a path", flag_type::text,
      [](string_view text, settings& into) { return assign(parse_listen_address(text), into.admin_listen); }},
     {"tls-cert", "FILE", "", "Certificate chain, PEM; read again on SIGHUP. Default: self-signed, in --data.", a_path,
@@ -165,14 +165,15 @@ constexpr flag flags[] = {
     {"threads", "N", "", "I/O threads. Default: one per core.", "a whole number from 1 to 1024", flag_type::number,
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 1024), into.threads); }},
     {"base-url", "URL", "",
-     "The API's public address; its path ends in /v1. With it, requests for other hosts get 421. Default: from --listen.",
+     "The API's public URL; its path ends in /v1. If given, requests for other hosts get 421. Default: from --listen.",
      "an http or https URL whose path ends in /v1", flag_type::text, read_base_url},
-    {"auth-url", "URL", "", "The public address of the pages. Default: from --listen.",
+    {"auth-url", "URL", "", "The public URL of the pages. Default: from --listen.",
      "an http or https URL without query, fragment or trailing slash", flag_type::text, read_auth_url},
-    {"trusted-proxy", "CIDR", "", "A proxy that names its client in --forwarded-by. May be repeated.",
+    {"trusted-proxy", "CIDR", "", "A proxy trusted to identify its clients in the --forwarded-by field. May be repeated.",
      "a CIDR block such as 10.0.0.0/8 or 2001:db8::/32, with no bit set after the prefix (or one address)", flag_type::list,
      [](string_view text, settings& into) { return append(tollgate::ip_network::parse(text), into.trusted_proxies); }},
-    {"forwarded-by", "FIELD", "x-forwarded-for", "The field in which trusted proxies name the client; the other one is ignored.",
+    {"forwarded-by", "FIELD", "x-forwarded-for", "Field in which trusted proxies identify the client: x-forwarded-for or "
+     "forwarded. The other one is ignored.",
      "x-forwarded-for or forwarded", flag_type::text,
      [](string_view text, settings& into) {
          if (text == "x-forwarded-for") into.client_named_by = tollgate::forwarding_field::x_forwarded_for;
@@ -200,30 +201,30 @@ constexpr flag flags[] = {
     {"webhook-retry", "LIST", "5s,5m,30m,2h,5h,10h,10h", "Planned waits between the attempts of a delivery.",
      "a list of durations such as 5s,5m,30m", flag_type::text,
      [](string_view text, settings& into) { return assign(parse_durations(text), into.webhook_retry); }},
-    {"webhook-minute-limit", "N", "0", "Attempts that one webhook gets in a minute; further ones wait. 0: no bound.",
+    {"webhook-minute-limit", "N", "0", "Maximum attempts for one webhook per minute; further ones wait. 0: no limit.",
      "a whole number from 0 to 1000000", flag_type::number,
      [](string_view text, settings& into) { return assign(parse_whole_number(text, 0, 1'000'000), into.webhook_minute_limit); }},
-    {"max-header-bytes", "N", "16384", "A longer header section is refused with 431.",
+    {"max-header-bytes", "N", "16384", "Maximum size of a request's header section; a larger one gets 431.",
      "a whole number from 1024 to 1048576", flag_type::number,
      [](string_view text, settings& into) {
          return assign(parse_whole_number(text, 1024, 1 << 20), into.header_bytes_max);
      }},
-    {"max-body-bytes", "N", "65536", "A longer body is refused with 413.", "a whole number from 1024 to 16777216",
+    {"max-body-bytes", "N", "65536", "Maximum size of a request body; a larger one gets 413.", "a whole number from 1024 to 16777216",
      flag_type::number,
      [](string_view text, settings& into) {
          return assign(parse_whole_number(text, 1024, 1 << 24), into.body_bytes_max);
      }},
-    {"header-timeout", "DURATION", "10s", "A header section that takes longer is refused with 408.", a_duration,
+    {"header-timeout", "DURATION", "10s", "Time limit for receiving a request's header section; then 408.", a_duration,
      flag_type::text, [](string_view text, settings& into) { return assign_timeout(text, into.header_timeout); }},
     {"idle-timeout", "DURATION", "60s", "How long a connection may be idle between requests before it is closed.", a_duration,
      flag_type::text, [](string_view text, settings& into) { return assign_timeout(text, into.idle_timeout); }},
     {"max-connections", "N", "10000",
-     "Maximum number of connections. Then an idle one is closed for a new one; 503 if none is idle.",
+     "Maximum number of connections. Beyond it, an idle one is closed to admit a new one, which gets 503 if none is idle.",
      "a whole number from 1 to 1000000", flag_type::number,
      [](string_view text, settings& into) {
          return assign(parse_whole_number(text, 1, 1'000'000), into.connections_max);
      }},
-    {"demo", "", "", "Seed a demo user, accounts and a token, once.", true_or_false, flag_type::toggle,
+    {"demo", "", "", "Create a demo user, accounts and a token, once.", true_or_false, flag_type::toggle,
      [](string_view text, settings& into) { return assign_toggle(text, into.demo); }},
     {"log", "FORMAT", "text", "One line per request on stderr: text, json or off.", "text, json or off", flag_type::text,
      read_log},

@@ -80,7 +80,7 @@ struct token_texts {
     std::string_view secret = "Token secret";
     std::string_view too_many = "You have reached the maximum number of tokens. Revoke an unused one, then try again.";
     std::string_view expires = "Expires";
-    std::string_view expires_hint = "Programs that use the token stop working on that day, until you generate a new secret here.";
+    std::string_view expires_hint = "Programs that use the token will stop working on that day, until you generate a new secret here.";
     std::array<std::string_view, 3> days = {"In 30 days", "In 90 days", "In 365 days"};
     std::string_view never_expires = "Never";
     std::string_view expired = "Expired";
@@ -184,8 +184,8 @@ struct authorization_texts {
     std::string_view since = "Authorized";
     std::string_view revoke = "Revoke";
     std::string_view revoke_warning =
-        "{} will lose access to your account immediately. It can request access again. Webhooks that it created stay: review them "
-        "on the page \"Webhooks\".";
+        "{} will lose access to your account immediately. It can request access again. Webhooks that it created will remain: "
+        "review them on the \"Webhooks\" page.";
     std::string_view revoke_button = "Revoke access";
     std::string_view revoked = "Access was revoked.";
 };
@@ -336,14 +336,14 @@ struct error_texts {
                             "back, reload the page, and try again."};
     message_texts not_found{"Page not found", "The address may be mistyped, or the page no longer exists."};
     message_texts gone{"No longer available",
-                       "What you wanted to change was not found. It may have been deleted in another tab. Nothing was changed."};
+                       "The item that you tried to change was not found. It may have been deleted in another tab. Nothing was changed."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts submitted{"Already submitted",
                            "This form was already submitted, and its change was made. A new secret is shown only once: "
                            "if you did not see it, create another one."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
     message_texts too_long{"Address too long",
-                           "The request of the application is too long to keep while you sign in. Sign in first, then start "
+                           "The application's request is too long to be kept while you sign in. Sign in first, then start "
                            "again from the application."};
     message_texts media_type{"Unsupported media type",
                              "This page accepts only HTML form data without a content encoding. Nothing was changed."};

@@ -85,7 +85,7 @@ TEST_CASE("users revoke their own authorizations only") {
     for (const auto* other : {"", "0", "x", "999999"})
         CHECK(to_number(shop.post(path, std::string{"action=revoke&application="} + other).status()) == 404);
 
-    CHECK(has(shop.get(path), "Webhooks that it created stay: review them on the page &quot;Webhooks&quot;."));
+    CHECK(has(shop.get(path), "Webhooks that it created will remain: review them on the &quot;Webhooks&quot; page."));
     CHECK(has(shop.get("/de" + path.substr(3)), "Webhooks, die sie angelegt hat, bleiben"));
     const auto done = shop.post(path, body);
     CHECK(to_number(done.status()) == 303);

@@ -183,7 +183,7 @@ TEST_CASE("a disabled webhook shows the reason, holds its deliveries, and can be
     const auto refused = shop.post(path, "action=send_again&" + shop.fields() + "&delivery=" + shop.last_delivery());
     CHECK(to_number(refused.status()) == 409);
     CHECK(has(refused, "<title>Error: Deliveries of site.created"));
-    CHECK(has(refused, "role=\"alert\"><p>A disabled webhook cannot send."));
+    CHECK(has(refused, "role=\"alert\"><p>Deliveries of a disabled webhook cannot be sent."));
 
     CHECK(to_number(shop.post(path, "action=enable&" + shop.fields(), "bob").status()) == 404);
     CHECK(to_number(shop.post(path, "action=enable&account=sitesmaker/2&hook=" + std::to_string(shop.hook.value())).status()) ==
@@ -356,7 +356,7 @@ TEST_CASE("a test event goes to one webhook of its owner") {
     CHECK_FALSE(has(shop.get(shop.place()), "Send test event"));
     const auto refused = shop.post(path, form);
     CHECK(to_number(refused.status()) == 409);
-    CHECK(has(refused, "A disabled webhook cannot send."));
+    CHECK(has(refused, "Deliveries of a disabled webhook cannot be sent."));
 }
 
 TEST_CASE("a user sends at most 60 test events an hour") {

@@ -209,7 +209,7 @@ TEST_CASE("a webhook gets a new secret") {
     CHECK(to_number(page.status()) == 200);
     CHECK(secret_on(page).starts_with("whsec_"));
     CHECK(secret_on(page) != old_secret);
-    CHECK(has(page, "For 24 hours they are signed with the previous secret"));
+    CHECK(has(page, "For 24 hours, they are also signed with the previous secret"));
 }
 
 TEST_CASE("many accounts are shown one per page") {

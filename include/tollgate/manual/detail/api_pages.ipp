@@ -114,9 +114,9 @@ TOLLGATE_DECL void page_writer::write_requests() {
     html_.add(R"(<h1>Requests</h1>
 <p class="lead">Requests and responses are JSON over HTTP/1.1.</p>
 <h2 id="address">Base URL</h2>
-<p>All URLs begin with <code>{}</code>. The last part is the version. A version may get new members at any time: ignore
-members that you do not know.</p>
-<p>Paths must match exactly. A trailing slash, an empty segment or a percent-encoded character leads to a
+<p>All URLs begin with <code>{}</code>. The last part is the version. New members may be added to a version at any time:
+ignore members that you do not know.</p>
+<p>Paths must match exactly. A trailing slash, an empty segment or a percent-encoded character results in a
 <strong>404</strong>.</p>
 <h2 id="user-agent">User-Agent</h2>
 <p>Every request must have a <code>User-Agent</code> field that names your program; please include contact
@@ -128,7 +128,7 @@ information. A request without a User-Agent, or with an empty one, gets a <stron
 <p>GET requests take parameters in the query. POST, PUT and PATCH requests take one JSON object as the body, with
 <code>Content-Type: application/json</code>.</p>
 <ul>
-<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body above the server's limit,
+<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body larger than the server's limit,
 usually {} KiB, gets a <strong>413</strong>.</li>
 <li>A body that is not a JSON object in UTF-8 gets a <strong>400</strong>. So do duplicate members, bytes after the
 object, and nesting deeper than {}.</li>
@@ -150,7 +150,7 @@ it.</td></tr>
     end_table(html_);
     html_.add(R"(<h2 id="methods">Methods</h2>
 <p>HEAD works wherever GET does. OPTIONS returns 204 with an <code>Allow</code> field. Any other method that a path does
-not support gets a <strong>405</strong> with the same field; a method that does not exist gets a <strong>501</strong>.</p>
+not support gets a <strong>405</strong>, also with <code>Allow</code>; a method that does not exist gets a <strong>501</strong>.</p>
 )");
 }
 
@@ -197,9 +197,9 @@ password: keep it out of source code and logs.</p>
 )",
                   address, root_);
     html_.add(R"(<h2 id="refusals">Failed authentication</h2>
-<p>A request gets a <strong>401</strong> if required credentials are missing, or if credentials are invalid, even if the endpoint
-requires none. The <code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> means that the credentials
-are unknown, revoked or expired.</p>
+<p>A request gets a <strong>401</strong> if it lacks required credentials, or if its credentials are invalid, even if
+the endpoint requires none. The <code>WWW-Authenticate</code> fields name the schemes;
+<code>error="invalid_token"</code> means that the credentials are unknown, revoked or expired.</p>
 <ul>
 <li>The scheme is not case-sensitive; the credentials are.</li>
 <li>A personal token works with Basic only.</li>
@@ -254,8 +254,8 @@ TOLLGATE_DECL void page_writer::write_rate_limits() {
 )");
     begin_table(html_, {"Requests", "Limit", "Counted for"});
     html_.add(R"(<tr><th scope="row">With credentials</th><td>{}</td><td>The user, across all tokens</td></tr>
-<tr><th scope="row">Without or with invalid credentials</th><td>{}</td><td>The client's address; an IPv6 address by its
-/64</td></tr>
+<tr><th scope="row">With no or invalid credentials</th><td>{}</td><td>The client's address; for IPv6, its /64
+network</td></tr>
 )",
               describe(settings_.user_quota), describe(settings_.anonymous_quota));
     end_table(html_);
@@ -314,11 +314,11 @@ error.</p>
         {http::status::expectation_failed, "The Expect field asks for something other than 100-continue."},
         {http::status::misdirected_request, "The Host field names another server."},
         {http::status::unprocessable_content, "A member of the body is missing or invalid; the message names it."},
-        {http::status::too_many_requests, "The rate limit is exceeded; wait for the seconds in Retry-After."},
+        {http::status::too_many_requests, "The rate limit is exceeded; wait for the number of seconds in Retry-After."},
         {http::status::header_fields_too_large, "There are too many header fields, or they are too long."},
         {http::status::internal_server_error, "A server error. The request may or may not have taken effect."},
         {http::status::not_implemented, "The request method is unknown."},
-        {http::status::service_unavailable, "Temporarily overloaded or unavailable; try again after Retry-After."},
+        {http::status::service_unavailable, "Temporarily overloaded or unavailable; try again after the time in Retry-After."},
     };
     begin_table(html_, {"Status", "Meaning"});
     for (const row& each : rows) {
@@ -332,7 +332,7 @@ error.</p>
 
 TOLLGATE_DECL void page_writer::write_webhooks() {
     html_.add(R"(<h1>Webhooks</h1>
-<p class="lead">A webhook sends one kind of event of an account to your URL.</p>
+<p class="lead">A webhook sends one type of an account's events to your URL.</p>
 <h2 id="events">Events</h2>
 )");
     begin_table(html_, {"Service", "Events"});
@@ -352,12 +352,12 @@ TOLLGATE_DECL void page_writer::write_webhooks() {
     }
 
     html_.add(R"(<h2 id="secret">The secret</h2>
-<p>The response that creates a webhook has its signing secret in <code>X-Hook-Secret</code>. Store it: it is not shown
+<p>The response that creates a webhook contains the signing secret in <code>X-Hook-Secret</code>. Store it: it is not shown
 again.</p>
 <h2 id="rules">Rules</h2>
 <ul>
 <li>An account has at most {} webhooks for one event. Several webhooks may use the same event and URL.</li>
-<li>The URL is an absolute http or https URL of at most {} bytes, without user name, password and fragment.</li>
+<li>The URL is an absolute http or https URL of at most {} bytes, without a user name, password or fragment.</li>
 <li>Addresses in private networks are refused, unless the operator allows them.</li>
 <li>The URL is listed exactly as it was sent.</li>
 <li><code>source</code> is <code>api</code> for a webhook created through the API, and <code>manual</code> for one created
@@ -367,7 +367,7 @@ on the settings page.</li>
               settings_.hooks_per_event_max, limits::target_url_bytes_max);
     html_.add(R"(<h2 id="deliveries">Deliveries</h2>
 <p>Each delivery is a POST with a JSON body, signed as specified by
-<a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any of its libraries can verify it:</p>
+<a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any Standard Webhooks library can verify it:</p>
 <pre tabindex="0"><code>webhook-id: msg_...
 webhook-timestamp: 1700000000
 webhook-signature: v1,...

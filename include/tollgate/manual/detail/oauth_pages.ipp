@@ -20,7 +20,7 @@ inline void write_authorization(html_writer& html, const api_settings& settings,
 <tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
 <tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless exactly one
 is registered. If none is registered, any URL with the website's scheme, host and port</td></tr>
-<tr><td><code>state</code></td><td>no</td><td>A random text that you keep with the user's session</td></tr>
+<tr><td><code>state</code></td><td>no</td><td>A random string that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
 )");
@@ -60,11 +60,11 @@ inline void write_tokens(html_writer& html, const api_settings& settings, const 
   -d grant_type=authorization_code -d code="$CODE"</code></pre>
 <pre class="answer" tabindex="0"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
  "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
-<p>Send the parameters as a form or as a JSON object, and the client credentials in it or as HTTP Basic.
-<code>redirect_uri</code> is optional if the application has one registered redirect URL, otherwise required; it must be the URL
-to which the browser returned.
+<p>Send the parameters as a form or as a JSON object, and the client credentials in the same body or with HTTP Basic.
+<code>redirect_uri</code> is optional if the application has exactly one registered redirect URL, and required otherwise. If sent,
+it must be the URL to which the browser returned.
 <code>state</code> is ignored here.</p>
-<p>After a wrong client secret, the code is still valid. If a code is exchanged twice, the tokens that were issued for it are
+<p>A wrong client secret leaves the code valid. If a code is exchanged twice, the tokens that were issued for it are
 revoked.</p>
 <p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
 <h2 id="refresh">4. Get another access token</h2>
@@ -80,7 +80,7 @@ revoked.</p>
 client</a> gets a new one, which replaces the old one.</p>
 )");
     html.add(R"(<p>A refresh token that was replaced returns the same new one for another {}, in case a response was lost. If it is
-used later, it may have been stolen: everything that the user granted to the application is revoked.</p>
+used after that, it may have been stolen, so everything that the user granted to the application is revoked.</p>
 )",
              describe_duration(facts.rotation_grace));
     html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
@@ -107,7 +107,7 @@ their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must 
 curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
   -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
 <p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
-<code>slow_down</code>, wait 5 seconds longer each time.</p>
+each <code>slow_down</code>, add 5 seconds to the interval.</p>
 <h2 id="client-credentials">Access to your own account</h2>
 <p>If you allow it on the application's edit page, the application gets tokens for your own accounts with
 <code>grant_type=client_credentials</code> and a <code>scope</code>, without a consent page.</p>
@@ -123,8 +123,8 @@ resource servers may ask about every access token.</p>
 
 inline void write_more(html_writer& html, const api_settings& settings) {
     html.add(R"(<h2 id="pkce">PKCE</h2>
-<p>Send the base64url of the SHA-256 of a random text as <code>code_challenge</code> in the authorization request, and the
-text itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
+<p>Send the base64url-encoded SHA-256 hash of a random string as <code>code_challenge</code> in the authorization request, and the
+string itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
 verifier; if it had none, the exchange must not have one.</p>
 <h2 id="revocation">Revocation</h2>
 <pre tabindex="0"><code>curl -w '\n' {}/user/oauth_revoke/ \

@@ -205,7 +205,7 @@ template <grant_store Grants, random_source Random>
             return judged_exchange{failure{error_code::invalid_scope, "scope exceeds the granted scopes."}};
         case refresh_result::reused:
             return judged_exchange{failure{error_code::invalid_grant,
-                                           "The refresh token was replaced before. Since it may have been stolen, the "
+                                           "The refresh token had already been replaced. Since it may have been stolen, the "
                                            "user's authorization has been revoked."}};
     }
     token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};

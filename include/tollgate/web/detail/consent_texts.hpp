@@ -50,7 +50,7 @@ struct consent_texts {
         "The link that you followed does not belong to a registered application. No access was granted."};
     message_texts unregistered_redirect{
         "Redirect URL not registered",
-        "The redirect_uri of this request is not registered for the application. The link may be wrong, or an attempt "
+        "The redirect_uri of this request is not registered for the application. The link may be wrong, or it may be an attempt "
         "to deceive you. No access was granted."};
     message_texts missing_redirect{
         "Missing redirect_uri",
@@ -68,10 +68,10 @@ struct device_texts {
     std::string_view code = "Code";
     std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
     std::string_view next = "Continue";
-    std::string_view malformed = "Enter a code of 8 letters without vowels, for example BCDF-GHJK.";
+    std::string_view malformed = "Enter the code: 8 letters, none of them vowels, such as BCDF-GHJK.";
     std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current one.";
     std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
-    std::string_view asks = "A device with {} requests access to your account at {}.";  ///< and the operator
+    std::string_view asks = "A device that uses {} requests access to your account at {}.";  ///< and the operator
     /// The address of the device, and when it asked.
     std::string_view warning =
         "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "

@@ -53,7 +53,7 @@ struct delivery_texts {
     std::string_view no_attempt = "No attempts yet.";
     std::string_view send_again = "Send again";
     std::string_view sent_again = "The delivery was queued again.";
-    std::string_view not_while_disabled = "A disabled webhook cannot send. Enable it first, then send again.";
+    std::string_view not_while_disabled = "Deliveries of a disabled webhook cannot be sent. Enable the webhook first, then try again.";
 
     std::string_view filter = "Filter by result";
     std::string_view all = "All";
@@ -122,8 +122,8 @@ struct webhook_texts {
     std::string_view renewed_title = "New signing secret";
     std::string_view made_about = "Events will be sent to {}. Verify their signatures with this secret.";
     std::string_view renewed_about =
-        "Deliveries are signed with this secret from now on. For 24 hours they are signed with the previous secret, "
-        "too, so that you can switch without losing events.";
+        "Deliveries are signed with this secret from now on. For 24 hours, they are also signed with the previous "
+        "secret, so that you can switch without losing events.";
     std::string_view secret = "Signing secret";
     std::string_view back = "Back to webhooks";
     std::string_view renew = "New secret";
