@@ -146,14 +146,12 @@ int main() {
         return "Basic " + base64_encode(std::string{token->username.view()}.append(":").append(token->secret.view()));
     };
     const auto reader = credentials_for("shop:read,shop:refund"), writer = credentials_for("shop");
-    if (!store.create_hook({.account = {*service_name::from("shop"), account_id{1}},
-                            .event = "order.paid",
-                            .type = std::string{default_hook_type},
-                            .target_url = "https://shop.example/in",
-                            .secret = {},
-                            .created_at = system_clock{}.now()},
-                           limits::hooks_per_event_max))
-        return 1;
+    const auto hook = issue_hook(store, settings.services,
+                                 {.account = {*service_name::from("shop"), account_id{1}},
+                                  .event = "order.paid",
+                                  .target_url = "https://shop.example/in"},
+                                 system_clock{}.now());
+    if (!hook) return report(hook.error());
 
     const auto large = R"({"order": ")" + std::string(1024, '4') + R"("})";
     struct {

@@ -98,17 +98,10 @@ void expect(bool holds, const char* message) {
     if (!holds) throw std::runtime_error{message};
 }
 
-void prepare(const std::string& path) {
+void prepare(const std::string& path, const service_catalog& services) {
     sqlite_store store{path};  // creates the tables that the shop's transactions need
-    expect(store
-               .create_hook({.account = corner_shop,
-                             .event = "site.published",
-                             .source = hook_source::api,
-                             .type = "webhook",
-                             .target_url = "https://example.com/hook",
-                             .secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-                             .created_at = system_clock{}.now()},
-                            20)
+    expect(issue_hook(store, services, {.account = corner_shop, .event = "site.published", .target_url = "https://example.com/hook"},
+                      system_clock{}.now())
                .has_value(),
            "a hook");
     shop_database shop{path};
@@ -135,7 +128,7 @@ void publish_and_die(const std::string& path, const service_catalog& services) {
 void run(const std::string& path) {
     service_catalog services;
     expect(services.add("sitesmaker", {"site.published"}).has_value(), "a good catalog");
-    prepare(path);
+    prepare(path, services);
     publish_and_die(path, services);
 
     sqlite_store store{path};

@@ -4,7 +4,6 @@
 #include <tollgate/tollgate.hpp>
 #include <tollgate/webhooks/hook_dispatcher.hpp>
 
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <iostream>
@@ -17,12 +16,16 @@ using namespace tollgate;
 /// Receives the shop's webhooks, as any other program could.
 class listener {
 public:
-    explicit listener(std::string secret) : secret_{std::move(secret)} {}
+    /// The secret that was shown when the webhook was created.
+    void use_secret(std::string shown) {
+        const std::lock_guard hold{mutex_};
+        secret_ = std::move(shown);
+    }
 
     // [receive]
     void handle(const http::request& request, http::response& response) noexcept {
         const auto headers = webhook_headers::from(request.fields);
-        if (!verify_webhook(secret_, headers, request.body, system_clock{}.now())) {
+        if (!verify_webhook(secret(), headers, request.body, system_clock{}.now())) {
             response.set_status(http::status::unauthorized);
             return;
         }
@@ -48,8 +51,13 @@ private:
     }
     // [/once]
 
-    const std::string secret_;
+    std::string secret() {
+        const std::lock_guard hold{mutex_};
+        return secret_;
+    }
+
     std::mutex mutex_;
+    std::string secret_;
     std::condition_variable arrived_;
     std::unordered_set<std::string> received_ids_;
     std::string last_;
@@ -78,20 +86,6 @@ int main() {
     memory_store store;
     const account_ref account{*service_name::from("shop"), account_id{7}};
 
-    std::array<std::byte, hook_secret_random_bytes> random;
-    if (!system_random{}.fill(random)) return 1;
-    listener other{make_hook_secret(random)};
-    server listening{other, {.port = 0, .threads = 1}};
-    if (!listening.start()) return 1;
-    const auto created = store.create_hook({.account = account,
-                                            .event = "order.paid",
-                                            .type = std::string{default_hook_type},
-                                            .target_url = "http://127.0.0.1:" + std::to_string(listening.port()) + "/in",
-                                            .secret = make_hook_secret(random),
-                                            .created_at = system_clock{}.now()},
-                                           limits::hooks_per_event_max);
-    if (!created) return 1;
-
     // [dispatch]
     account_service service{{.base_url = "https://api.example.com/v1", .services = {{"shop", {"order.paid"}}}}, users, store,
                             default_policies()
@@ -100,6 +94,18 @@ int main() {
     hook_dispatcher dispatcher{service};  // delivers what is in its store, by its policies
     if (const auto started = dispatcher.start(); !started) return report(started.error());
     // [/dispatch]
+
+    listener other;
+    server listening{other, {.port = 0, .threads = 1}};
+    if (const auto started = listening.start(); !started) return report(started.error());
+    const auto url = "http://127.0.0.1:" + std::to_string(listening.port()) + "/in";
+
+    // [create]
+    const auto hook = issue_hook(store, service.services(), {.account = account, .event = "order.paid", .target_url = url},
+                                 system_clock{}.now(), public_targets{.private_allowed = true});
+    if (!hook) return report(hook.error());
+    other.use_secret(hook->secret);  // shown to its owner now, and never again
+    // [/create]
 
     // [publish]
     const auto now = system_clock{}.now();

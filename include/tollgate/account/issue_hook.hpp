@@ -10,6 +10,7 @@
 #include <tollgate/http/url.hpp>
 #include <tollgate/model/hook.hpp>
 #include <tollgate/model/service_catalog.hpp>
+#include <tollgate/policy/public_targets.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,9 +22,6 @@
 #include <utility>
 
 namespace tollgate::inline v0 {
-
-/// The default payload format of hooks.
-inline constexpr std::string_view default_hook_type = "webhook";
 
 /// How long a replaced secret still signs in addition to the new one.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
@@ -40,13 +38,7 @@ template <user_directory Users>
     return {};
 }
 
-/// Whether the service has this event; otherwise invalid, with a message that names `event`. Any thread; never blocks.
-[[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
-    if (!service.has_event(event)) return invalid("event is not an event of this service.");
-    return {};
-}
-
-/// Whether hooks may be sent there.
+/// Whether hooks may be sent there. `issue_hook` checks it; a program that calls the store's `update_hook` does so itself.
 ///
 /// Errors: invalid, with a message that names `target_url`, for what is not a URL and for more than
 /// `limits::target_url_bytes_max` bytes, and those of the rule. Any thread; never blocks.
@@ -61,11 +53,11 @@ template <target_rule Rule>
     return rule.check(*url);
 }
 
-/// A hook that passed `check_hook_event` and `check_hook_target`, for an account that passed `require_account`.
+/// A hook to create.
 struct webhook_request {
-    account_ref account;
-    std::string event;
-    std::string target_url;
+    account_ref account;     ///< the caller checks that it is the user's: `require_account`
+    std::string event;       ///< one of the account's service
+    std::string target_url;  ///< at most `limits::target_url_bytes_max` bytes, and allowed by the target rule
     hook_source source = hook_source::api;
 };
 
@@ -76,6 +68,12 @@ struct issued_hook {
 };
 
 namespace detail {
+
+/// Whether the service has this event; otherwise invalid, with a message that names `event`.
+[[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
+    if (!service.has_event(event)) return invalid("event is not an event of this service.");
+    return {};
+}
 
 template <random_source Random>
 [[nodiscard]] result<std::string> new_hook_secret(const Random& random) {
@@ -88,18 +86,22 @@ template <random_source Random>
 
 /// Creates a hook for future events.
 ///
-/// Errors: invalid if the account has `hooks_per_event_max` hooks for this event, internal if the random source fails, and those
-/// of the store's `create_hook`. Any thread; blocks as the store does.
-template <hook_store Hooks, random_source Random = system_random>
-[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request request, instant now,
-                                             const Random& random = {},
+/// Errors: invalid for a service or an event that is not in the catalog, for a target as `check_hook_target` says, and if the
+/// account has `hooks_per_event_max` hooks for this event; internal if the random source fails; and those of the store's
+/// `create_hook`. Any thread; blocks as the store does.
+template <hook_store Hooks, target_rule Rule = public_targets, random_source Random = system_random>
+[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, const service_catalog& services, webhook_request request, instant now,
+                                             const Rule& rule = {}, const Random& random = {},
                                              std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
+    const service* at = services.find(request.account.service);
+    if (at == nullptr) return invalid("service is not a service of this API.");
+    if (auto known = detail::check_hook_event(*at, request.event); !known) return std::move(known).error();
+    if (auto allowed = check_hook_target(rule, request.target_url); !allowed) return std::move(allowed).error();
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
     const auto id = hooks.create_hook({.account = request.account,
                                        .event = std::move(request.event),
                                        .source = request.source,
-                                       .type = std::string{default_hook_type},
                                        .target_url = std::move(request.target_url),
                                        .secret = *secret,
                                        .created_at = now},

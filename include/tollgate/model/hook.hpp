@@ -63,13 +63,16 @@ struct hook {
     std::optional<instant> failing_since{};  ///< time of the first failed attempt since the last success
 };
 
+/// The default payload format of hooks.
+inline constexpr std::string_view default_hook_type = "webhook";
+
 /// A hook to be stored. `secret` signs deliveries, so a store keeps it in a form that it can read (see `secret_keys`); it is
 /// shown once and never listed. After a replacement the store keeps the previous one as long as both sign.
 struct new_hook {
     account_ref account;
     std::string event;
     hook_source source = hook_source::api;
-    std::string type;
+    std::string type{default_hook_type};
     std::string target_url;
     std::string secret;
     instant created_at;

@@ -17,17 +17,18 @@ const instant now = from_unix_seconds(1'700'000'000);
 
 struct bench {
     memory_store store;
+    service_catalog services{{"sitesmaker", {"site.created"}}, {"itemplatform", {"item.created"}}};
     std::uint64_t entropy = 0;
     bool works = true;
     counting_random random{&entropy, &works};
 
     auto issue(std::size_t hooks_per_event_max = 20) {
-        return issue_hook(store,
+        return issue_hook(store, services,
                           {.account = anns_site,
                            .event = "site.created",
                            .target_url = "https://a.example",
                            .source = hook_source::manual},
-                          now, random, hooks_per_event_max);
+                          now, public_targets{}, random, hooks_per_event_max);
     }
 };
 
@@ -61,6 +62,35 @@ TEST_CASE("no hook beyond the bound or without random bytes") {
     CHECK(setup.store.hooks_of(anns_site)->size() == 1);
 }
 
+TEST_CASE("no hook for an unknown service, an unknown event or a refused target") {
+    bench setup;
+    const account_ref unknown_service{*service_name::from("parcel"), account_id{1}};
+    const std::string url = "https://a.example/";
+    const struct {
+        webhook_request request;
+        std::string_view message;
+    } cases[] = {
+        {{unknown_service, "site.created", url}, "service is not a service of this API."},
+        {{anns_site, "item.created", url}, "event is not an event of this service."},  // of another service
+        {{anns_site, "site.creat", url}, "event is not an event of this service."},
+        {{anns_site, "", url}, "event is not an event of this service."},
+        {{anns_site, "site.created", "http://169.254.169.254/"}, "target_url must point to a public address."},
+        {{anns_site, "site.created", ""}, "target_url is not an absolute http or https URL."},
+        {{anns_site, "site.created", url + std::string(2048, 'a')}, "target_url is longer than 2048 bytes."},
+        {{anns_site, "item.created", "http://169.254.169.254/"}, "event is not an event of this service."},  // the first error
+    };
+    for (const auto& each : cases) {
+        const auto refused = issue_hook(setup.store, setup.services, each.request, now);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().kind == error_kind::invalid);
+        CHECK(refused.error().message == each.message);
+    }
+    CHECK(setup.store.hooks_of(anns_site)->empty());
+    CHECK(issue_hook(setup.store, setup.services, {anns_site, "site.created", "http://127.0.0.1/"}, now,
+                     public_targets{.private_allowed = true}));
+    CHECK(issue_hook(setup.store, setup.services, {anns_site, "site.created", url}, now));
+}
+
 TEST_CASE("a secret is replaced for an existing hook") {
     bench setup;
     const auto issued = setup.issue();
@@ -78,13 +108,7 @@ TEST_CASE("a secret is replaced for an existing hook") {
     CHECK_FALSE(renew_hook_secret(setup.store, anns_site, issued->id, now, setup.random));
 }
 
-TEST_CASE("the members of a hook are checked") {
-    service_catalog services;
-    static_cast<void>(services.add("sitesmaker", {"site.created"}));
-    const service& at = *services.find("sitesmaker");
-    CHECK(check_hook_event(at, "site.created"));
-    CHECK(check_hook_event(at, "item.created").error().message == "event is not an event of this service.");
-
+TEST_CASE("the target of a hook is checked") {
     const public_targets rule;
     CHECK(check_hook_target(rule, "https://a.example/in"));
     for (const std::string& bad :

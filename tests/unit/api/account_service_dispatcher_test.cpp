@@ -22,7 +22,7 @@ TEST_CASE("a dispatcher of a service uses its store and policies", "[api][accoun
     STATIC_REQUIRE(std::is_constructible_v<hook_dispatcher<memory_store, decltype(service.policies().by_reference())>, decltype(service)&>);
 
     const account_ref account{*service_name::from("sitesmaker"), account_id{1}};
-    REQUIRE(issue_hook(store, {account, "site.created", "https://hooks.example/"}, now));
+    REQUIRE(issue_hook(store, service.services(), {account, "site.created", "https://hooks.example/"}, now));
     const auto deliveries =
         publish(dispatcher, service.services(), {.account = account, .name = "site.created", .data = "{}", .at = now}, now);
     REQUIRE(deliveries);

@@ -142,6 +142,7 @@ TEST_CASE("an invalid member is a 422 that names it", "[api][hooks]") {
         {R"({"event":"site.created","target_url":"http://127.1/"})", "target_url"},
         {R"({"event":"site.created","target_url":"http://[::ffff:7f00:1]/"})", "target_url"},
         {R"({})", "event"},
+        {R"({"event":"item.created"})", "event"},
     }));
     CAPTURE(each.body);
     auto shop = make_shop();

@@ -23,8 +23,8 @@ struct hook_shop : page_shop {
     hook_shop() : hook{add_hook(anns_site)} {}
 
     hook_id add_hook(const account_ref& account) {
-        return issue_hook(store,
-                          {account, "site.created", "https://hooks.ann.example/in?a=b&c", hook_source::api}, now,
+        return issue_hook(store, page_shop_settings().services,
+                          {account, "site.created", "https://hooks.ann.example/in?a=b&c", hook_source::api}, now, public_targets{},
                           counting_random{&entropy, &random_works})
             ->id;
     }
@@ -428,7 +428,8 @@ TEST_CASE("a store without an outbox still has a webhooks page") {
     hook_shop shop;
     plain_store store;
     account_pages all_pages{page_shop_settings(), shop.users, store, shop.sessions};
-    const auto id = issue_hook(store, {anns_site, "site.created", "https://a.example/", hook_source::api}, shop.now)
+    const auto id = issue_hook(store, page_shop_settings().services,
+                               {anns_site, "site.created", "https://a.example/", hook_source::api}, shop.now)
                         ->id;
     const auto send = [&](http::method method, std::string target, std::string body) {
         test_request request{method, std::move(target)};

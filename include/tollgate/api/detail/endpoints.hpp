@@ -62,17 +62,16 @@ struct create_hook {
         if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
         const auto event = required_text(*body, "event");
         if (!event) return event.error();
-        if (auto known = check_hook_event(service, *event); !known) return known;
+        if (auto known = detail::check_hook_event(service, *event); !known) return known;  // before a missing target_url
         const auto target_url = required_text(*body, "target_url");
         if (!target_url) return target_url.error();
-        if (auto allowed = check_hook_target(call.target_rule(), *target_url); !allowed) return allowed;
 
-        const auto hook = issue_hook(call.hooks(),
+        const auto hook = issue_hook(call.hooks(), call.settings().services,
                                      {.account = account,
                                       .event = std::string{*event},
                                       .target_url = std::string{*target_url},
                                       .source = hook_source::api},
-                                     call.now(), call.random(), call.settings().hooks_per_event_max);
+                                     call.now(), call.target_rule(), call.random(), call.settings().hooks_per_event_max);
         if (!hook) return hook.error();
         call.report(activity_kind::hook_created, std::to_string(hook->id.value()));
 

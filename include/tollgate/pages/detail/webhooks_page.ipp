@@ -33,7 +33,7 @@ TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const se
     const auto parsed = parse_account(account);
     const service* at = parsed && list.find(*parsed) != nullptr ? services.find(parsed->service) : nullptr;
     if (at == nullptr) found.add(account_name, texts.forms.unknown_choice, texts.webhooks.account);
-    if (at == nullptr ? event.empty() : !check_hook_event(*at, event)) {
+    if (at == nullptr ? event.empty() : !at->has_event(event)) {
         const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
                                            [&](const service& each) { return each.has_event(event); });
         if (at != nullptr && elsewhere) found.add("event", fill_in(texts.webhooks.event_of_other_service, at->name));
