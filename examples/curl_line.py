@@ -1,6 +1,7 @@
 """Runs the curl line that an example prints."""
 
 import queue
+import re
 import shlex
 import signal
 import subprocess
@@ -10,8 +11,11 @@ import threading
 SECONDS = 30
 
 
-def check(program, expected, ends_with=0):
-    """Starts `program` on any free port; its curl line must print `expected`. SIGTERM must end it, with `ends_with`."""
+def check(program, expected, ends_with=0, before=lambda port: None):
+    """Starts `program` on any free port; its curl line must print `expected`. SIGTERM must end it, with `ends_with`.
+
+    `before` is called with the port first.
+    """
     process = subprocess.Popen([program, "0"], stdout=subprocess.PIPE, text=True)
     lines = queue.Queue()
     threading.Thread(target=lambda: [lines.put(line) for line in process.stdout], daemon=True).start()
@@ -19,6 +23,7 @@ def check(program, expected, ends_with=0):
         line = lines.get(timeout=SECONDS)
         while not line.startswith("curl "):
             line = lines.get(timeout=SECONDS)
+        before(int(re.search(r":(\d+)/", line).group(1)))
         response = subprocess.run(
             [*shlex.split(line), "--silent", "--show-error", "--fail", "--max-time", str(SECONDS)],
             capture_output=True, text=True, timeout=SECONDS, check=True).stdout
