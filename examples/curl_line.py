@@ -4,6 +4,7 @@ import queue
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -36,6 +37,15 @@ def check(program, expected, ends_with=0, before=lambda port: None):
     finally:
         process.kill()
         process.wait()
+
+
+def check_taken_port(program):
+    """On a port that is taken, `program` must end with 1 and one line that says so."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        ended = subprocess.run([program, str(other.getsockname()[1])], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               text=True, timeout=SECONDS, check=False)
+    if ended.returncode != 1 or ended.stderr.count("\n") != 1:
+        sys.exit(f"on a taken port: exit {ended.returncode}, {ended.stderr!r}")
 
 
 # The exit code of a program without a signal handler.

@@ -50,10 +50,7 @@ int main(int argc, char** argv) {
 
     const auto port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8080);
     server api_server{context.get_executor(), service, {.port = port, .threads = 1}};
-    if (auto started = api_server.start(); !started) {
-        std::cerr << started.error().message << '\n';
-        return 1;
-    }
+    if (const auto started = api_server.start(); !started) return report(started.error());
 
     asio::signal_set signals{context, SIGTERM, SIGINT};
     signals.async_wait([&](const asio::error_code&, int) {
@@ -64,7 +61,7 @@ int main(int argc, char** argv) {
 
     const auto scopes = *scope_set::parse("user:balance");
     const auto token = issue_personal_token(store, {user_id{1}, "asio_host", scopes}, system_clock{}.now());
-    if (!token) return 1;
+    if (!token) return report(token.error());
     std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
               << " http://127.0.0.1:" << api_server.port() << "/v1/user/balance" << std::endl;
     context.run();

@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
 
     const auto scopes = *scope_set::parse("user:balance shop");
     const auto token = issue_personal_token(store, {user_id{1}, "hello", scopes}, system_clock{}.now());
-    if (!token || !server.start()) return 1;
+    if (!token) return report(token.error());
+    if (const auto started = server.start(); !started) return report(started.error());
     std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
               << " http://127.0.0.1:" << server.port() << "/v1/user/balance" << std::endl;
     server.wait();

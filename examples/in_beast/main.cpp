@@ -129,7 +129,7 @@ int main(int argc, char** argv) try {
 
     const auto scopes = *scope_set::parse("user:balance");
     const auto token = issue_personal_token(store, {user_id{1}, "in_beast", scopes}, system_clock{}.now());
-    if (!token) return 1;
+    if (!token) return report(token.error());
     std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
               << " http://127.0.0.1:" << acceptor.local_endpoint().port() << "/v1/user/balance" << std::endl;
     asio::co_spawn(context, accept_from(acceptor, api), asio::detached);

@@ -18,3 +18,4 @@ def reset_connections(port):
 
 
 curl_line.check(sys.argv[1], '"balance":12.50', curl_line.BY_SIGNAL, before=reset_connections)
+curl_line.check_taken_port(sys.argv[1])

@@ -66,7 +66,8 @@ int main(int argc, char** argv) {
                                  : (port = server.bind_to_any_port("127.0.0.1")) > 0;
     const auto scopes = *scope_set::parse("user:balance");
     const auto token = issue_personal_token(store, {user_id{1}, "in_httplib", scopes}, system_clock{}.now());
-    if (!bound || !token) return 1;
+    if (!token) return report(token.error());
+    if (!bound) return report(internal_error("cannot listen on 127.0.0.1:" + std::to_string(port)));
     std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
               << " http://127.0.0.1:" << port << "/v1/user/balance" << std::endl;
     return server.listen_after_bind() ? 0 : 1;

@@ -173,7 +173,7 @@ int main() {
         {.owner = user_id{1}, .name = "Book keeper", .website = "https://books.example",
          .redirect_urls = {"https://books.example/back"}},
         system_clock{}.now());
-    if (!app) return 1;
+    if (!app) return report(app.error());
     const std::string client_id{app->client_id.view()};
     const std::string query = "client_id=" + client_id + "&response_type=code&scope=shop:read,user:balance&state=s7";
 

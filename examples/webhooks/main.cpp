@@ -111,7 +111,7 @@ int main() {
     const auto now = system_clock{}.now();
     const auto deliveries = publish(dispatcher, service.services(),
                                     {.account = account, .name = "order.paid", .data = R"({"order": 5})", .at = now}, now);
-    if (!deliveries) std::cerr << deliveries.error().message << '\n';
+    if (!deliveries) std::cerr << deliveries.error().log_text() << '\n';
     // [/publish]
 
     const std::string received = other.wait_for_one();
