@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace own_store {
+
 using namespace tollgate;
 
 struct hook_row {
@@ -275,3 +277,5 @@ private:
     rows deliveries_;
     std::vector<std::pair<delivery_id, attempt>> attempts_;  // most recently completed last
 };
+
+}  // namespace own_store

@@ -8,6 +8,8 @@
 #include <iostream>
 #include <memory>
 
+using namespace own_store;
+
 static_assert(token_store<table_store>);
 static_assert(hook_store<table_store>);
 static_assert(oauth_store<table_store>);

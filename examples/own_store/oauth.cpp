@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+namespace own_store {
+
 application* table_store::find_application_of(user_id owner, application_id id) {
     const auto found = applications_.find(id);
     return found == applications_.end() || found->second.owner != owner ? nullptr : &found->second;
@@ -335,3 +337,5 @@ result<std::size_t> table_store::sweep_expired(instant now, std::size_t rows_max
     sweep(device_codes_, [](const device_row& each) { return each.code.expires_at; });
     return swept;
 }
+
+}  // namespace own_store

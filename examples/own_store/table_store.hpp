@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+namespace own_store {
+
 /// An adapter as one would write it for an existing database. Maps and a mutex replace the database: holding the mutex
 /// is being in a transaction. Each verb is one transaction, never a read followed by a write.
 ///
@@ -156,3 +158,5 @@ private:
     delivery_tables deliveries_{hooks_};
     std::map<digest_bytes, stored_session> sessions_;
 };
+
+}  // namespace own_store

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+namespace own_store {
+
 // [tokens]
 result<std::optional<token_credential>> table_store::find_personal_token(std::string_view username) {
     const std::lock_guard transaction{mutex_};
@@ -125,3 +127,5 @@ result<std::size_t> table_store::sweep_sessions(instant created_before, instant 
         return (row.created_at < created_before || row.last_seen_at < seen_before) && swept++ < rows_max;
     });
 }
+
+}  // namespace own_store

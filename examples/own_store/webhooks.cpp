@@ -3,6 +3,8 @@
 
 #include <tollgate/base/limits.hpp>
 
+namespace own_store {
+
 hook_row* table_store::find_hook(const account_ref& account, hook_id id) {
     const auto found = hooks_.find(id);
     return found == hooks_.end() || found->second.hook.account != account ? nullptr : &found->second;
@@ -145,3 +147,5 @@ result<std::size_t> table_store::sweep_deliveries(instant ended_before, std::siz
     const std::lock_guard transaction{mutex_};
     return deliveries_.sweep(ended_before, rows_max);
 }
+
+}  // namespace own_store
