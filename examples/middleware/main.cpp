@@ -9,6 +9,7 @@
 #include <future>
 #include <iostream>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -90,10 +91,13 @@ public:
     void handle(const http::refusal& refused, http::response& response) noexcept { inner_.handle(refused, response); }
 
 private:
-    static void finish(http::response& response) noexcept {
-        response.add("X-Served-By", *http::field_value::from("node-1"));
+    static void finish(http::response& response) noexcept try {
+        response.add("X-Served-By", "node-1");
         // The place to compress: replace `response.body()`, and add Content-Encoding and Vary. Do not compress
         // pages: they contain form tokens next to text from the URL, so the compressed length would leak the tokens (BREACH).
+    } catch (const std::bad_alloc&) {
+        response.clear();  // the field may be incomplete
+        response.set_status(http::status::internal_server_error);
     }
 
     Inner& inner_;
@@ -103,9 +107,12 @@ private:
 // [files]
 /// The program's own handler, for paths that do not belong to Tollgate.
 struct robots_file {
-    void handle(const http::request&, http::response& response) noexcept {
-        response.add("Content-Type", *http::field_value::from("text/plain"));
+    void handle(const http::request&, http::response& response) noexcept try {
         response.body() = "User-agent: *\nDisallow: /v1/\n";
+        response.add("Content-Type", "text/plain");
+    } catch (const std::bad_alloc&) {
+        response.clear();
+        response.set_status(http::status::internal_server_error);
     }
     void handle(const http::refusal& refused, http::response& response) noexcept { response.set_status(refused.status); }
 };

@@ -4,12 +4,14 @@
 #include <tollgate/tollgate.hpp>
 #include <tollgate/webhooks/hook_dispatcher.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <iostream>
 #include <mutex>
+#include <new>
 #include <string>
-#include <unordered_set>
 
 using namespace tollgate;
 
@@ -23,7 +25,7 @@ public:
     }
 
     // [receive]
-    void handle(const http::request& request, http::response& response) noexcept {
+    void handle(const http::request& request, http::response& response) noexcept try {
         const auto headers = webhook_headers::from(request.fields);
         if (!verify_webhook(secret(), headers, request.body, system_clock{}.now())) {
             response.set_status(http::status::unauthorized);
@@ -31,6 +33,8 @@ public:
         }
         remember(std::string{headers.id}, std::string{request.body});  // respond quickly, do the work later
         response.set_status(http::status::no_content);
+    } catch (const std::bad_alloc&) {
+        response.set_status(http::status::internal_server_error);  // it will be sent again
     }
     // [/receive]
     void handle(const http::refusal& refused, http::response& response) noexcept { response.set_status(refused.status); }
@@ -43,9 +47,12 @@ public:
 
 private:
     // [once]
-    void remember(std::string id, std::string body) noexcept {
+    /// Delivery is at least once. A program with a database makes the id a unique key there; this one remembers the last 1,000.
+    void remember(std::string id, std::string body) {
         const std::lock_guard hold{mutex_};
-        if (!received_ids_.insert(std::move(id)).second) return;  // a duplicate: delivery is at least once
+        if (std::find(received_ids_.begin(), received_ids_.end(), id) != received_ids_.end()) return;  // a duplicate
+        received_ids_.push_back(std::move(id));
+        if (received_ids_.size() > 1'000) received_ids_.pop_front();
         last_ = std::move(body);
         arrived_.notify_all();
     }
@@ -59,7 +66,7 @@ private:
     std::mutex mutex_;
     std::string secret_;
     std::condition_variable arrived_;
-    std::unordered_set<std::string> received_ids_;
+    std::deque<std::string> received_ids_;
     std::string last_;
 };
 
