@@ -61,8 +61,8 @@ public:
         if (!amount) return not_found();
         return balance{user, *amount, *currency_code::from("EUR")};
     }
-    result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
-    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return {}; }
+    result<std::optional<quota>> quota_of(user_id) { return {}; }
 
 private:
     async_database& database_;

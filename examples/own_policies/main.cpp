@@ -23,7 +23,7 @@ struct shop_directory {
     result<std::vector<account>> accounts_of(user_id, std::string_view) {
         return std::vector{account{account_id{1}, "Corner shop"}};
     }
-    result<std::optional<quota>> quota_of(user_id) { return std::optional<quota>{}; }
+    result<std::optional<quota>> quota_of(user_id) { return {}; }
 };
 
 // [router]

@@ -8,8 +8,8 @@ using namespace tollgate;
 
 struct shop_directory {  // what this program knows about its users
     result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
-    result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
-    result<std::optional<quota>> quota_of(user_id) { return std::nullopt; }  // the default
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return {}; }
+    result<std::optional<quota>> quota_of(user_id) { return {}; }  // the default
 };
 
 int main(int argc, char** argv) {
