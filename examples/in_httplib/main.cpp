@@ -10,6 +10,7 @@
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace tollgate;
 
@@ -40,12 +41,10 @@ void answer(Handler& handler, const httplib::Request& from, httplib::Response& t
         handler.handle(http::refusal{http::status::header_fields_too_large, "Too many fields.", request.peer}, response);
 
     to.status = static_cast<int>(http::to_number(response.status()));
-    std::string content_type;
     response.for_each_field([&](std::string_view name, std::string_view value) {
-        if (ascii_iequals(name, "Content-Type")) content_type = value;
-        else to.set_header(std::string{name}, std::string{value});
+        to.set_header(std::string{name}, std::string{value});
     });
-    if (!response.body().empty()) to.set_content(response.body(), content_type);
+    to.body = std::move(response.body());
 }
 // [/answer]
 

@@ -131,9 +131,8 @@ int main() {
     static_assert(http::resumable_handler<decltype(stack)> && decltype(stack)::blocking);
 
     const auto credentials_of = [&](user_id user) {
-        const auto token =
-            issue_personal_token(store, {user, "middleware", *scope_set::parse("user:balance")}, system_clock{}.now()).value();
-        return "Basic " + base64_encode(std::string{token.username.view()}.append(":").append(token.secret.view()));
+        const personal_token_request wanted{user, "middleware", *scope_set::parse("user:balance")};
+        return issue_personal_token(store, wanted, system_clock{}.now()).value().authorization();
     };
     struct {
         std::string_view path;

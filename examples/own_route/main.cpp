@@ -141,8 +141,8 @@ int main() {
     // [/parts]
 
     const auto credentials_for = [&](std::string_view scopes) {
-        const auto token = issue_personal_token(store, {user_id{1}, "own_route", *scope_set::parse(scopes)}, system_clock{}.now()).value();
-        return "Basic " + base64_encode(std::string{token.username.view()}.append(":").append(token.secret.view()));
+        const personal_token_request wanted{user_id{1}, "own_route", *scope_set::parse(scopes)};
+        return issue_personal_token(store, wanted, system_clock{}.now()).value().authorization();
     };
     const auto reader = credentials_for("shop:read,shop:refund"), writer = credentials_for("shop");
     const auto hook = issue_hook(store, settings.services,

@@ -31,9 +31,9 @@ class shop_sessions {
 public:
     /// Called after a correct password. Returns the value of a new cookie, or an empty string if there are no random bytes.
     std::string open(user_id user, std::string name) {
-        std::array<std::byte, 32> bytes;
-        if (!system_random{}.fill(bytes)) return {};
-        const auto cookie = hex_encode({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        std::array<std::byte, 32> random;
+        if (!system_random{}.fill(random)) return {};
+        const std::string cookie{make_secret(secret_kind::session, random).view()};
         const std::lock_guard hold{mutex_};
         people_.emplace(cookie, person{user, std::move(name)});
         return cookie;
@@ -50,7 +50,7 @@ public:
     }
 
     /// The shop's sign-in page redirects to `next` afterwards; it checks that this is a path of the shop.
-    std::string sign_in_url(std::string_view return_to) const { return "/sign-in?next=" + percent_encode(return_to); }
+    std::string sign_in_url(std::string_view return_to) const { return "/sign-in?next=" + http::percent_encode(return_to); }
 
 private:
     struct person {
@@ -196,7 +196,7 @@ int main() {
     const auto form_token = between(consent.body(), "name=\"form_token\" value=\"", "\"");
     const auto back = send(site, {.target = "/account/en/user/oauth/",
                                   .value = cookie,
-                                  .form = query + "&decision=allow&form_token=" + percent_encode(form_token)});
+                                  .form = query + "&decision=allow&form_token=" + http::percent_encode(form_token)});
     const auto code = between(back.find("Location"), "https://books.example/back?code=", "&");
     const auto issued = send(site, {.target = "/account/user/oauth_token/",
                                     .form = "client_id=" + client_id + "&client_secret=" +

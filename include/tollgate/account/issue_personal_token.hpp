@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
@@ -28,6 +29,11 @@ struct issued_personal_token {
     public_id username;
     secret_text secret;
     std::string description = {};
+
+    /// The value of `Authorization` in a request with this token: `Basic` credentials (RFC 7617).
+    [[nodiscard]] std::string authorization() const {
+        return "Basic " + base64_encode(std::string{username.view()}.append(":").append(secret.view()));
+    }
 };
 
 /// Creates a token that `basic_token` accepts from now on. The caller checks that the scopes exist.

@@ -120,7 +120,7 @@ concept password_store = password_source<P> && requires(P& p, const checked_pass
 ///             return std::optional{session{user_id{1}, "ann", std::string{cookie}}};
 ///         }
 ///         std::string sign_in_url(std::string_view return_to) const {
-///             return "/login?next=" + percent_encode(return_to);
+///             return "/login?next=" + http::percent_encode(return_to);
 ///         }
 ///     };
 template <class S>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace tollgate::inline v0::http {
@@ -131,5 +132,27 @@ struct request {
         body = {};
     }
 };
+
+/// The value of a cookie (RFC 6265 section 5.4), a view of the request. Empty if there is no cookie of this name, or if
+/// there are several with different values: one of them was set by another site (on another subdomain or path), and
+/// nothing tells which. Names are case-sensitive.
+[[nodiscard]] inline std::optional<std::string_view> find_cookie(const field_lines& fields, std::string_view name) noexcept {
+    std::optional<std::string_view> found;
+    if (fields.count(field_id::cookie) == 0) return found;
+    for (const field& line : fields) {
+        if (to_field_id(line.name) != field_id::cookie) continue;
+        std::string_view left = line.value;
+        while (!left.empty()) {
+            const std::string_view pair = trim_ows(left.substr(0, left.find(';')));
+            left.remove_prefix((std::min)(left.find(';'), left.size() - 1) + 1);
+            const auto equals = pair.find('=');
+            if (equals == std::string_view::npos || trim_ows(pair.substr(0, equals)) != name) continue;
+            const auto value = trim_ows(pair.substr(equals + 1));
+            if (found && *found != value) return std::nullopt;
+            found = value;
+        }
+    }
+    return found;
+}
 
 }  // namespace tollgate::http

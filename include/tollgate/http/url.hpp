@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/ip_address.hpp>
 
 #include <cstdint>
@@ -15,6 +16,9 @@ namespace tollgate::inline v0::http {
 /// information, path or blank. No comma either, although a name may contain one, because proxies join two `Host` lines
 /// with a comma.
 [[nodiscard]] bool is_authority(std::string_view text) noexcept;
+
+/// `http::percent_encode` encodes text for any part of a URL: all but unreserved characters become `%XX` (RFC 3986 section 2.3).
+using tollgate::percent_encode;
 
 /// The supported schemes.
 enum class url_scheme : std::uint8_t { http, https };

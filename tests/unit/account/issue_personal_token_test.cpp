@@ -38,6 +38,8 @@ TEST_CASE("an issued token is accepted, with its scopes, and is listed") {
     REQUIRE(known);
     CHECK(known->user == user_id{7});
     CHECK(known->scopes.text() == "user:balance sitesmaker:read");
+    CHECK(token->authorization() ==
+          "Basic " + base64_encode(std::string{token->username.view()}.append(":").append(token->secret.view())));
 
     const auto listed = *store.personal_tokens_of(user_id{7});
     REQUIRE(listed.size() == 1);

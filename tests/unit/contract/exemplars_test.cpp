@@ -15,7 +15,6 @@
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/web/page_theme.hpp>
 
-#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/limits/window_limiter.hpp>
@@ -250,7 +249,7 @@ struct site_sessions {
         return std::optional{session{user_id{1}, "ann", std::string{cookie}}};
     }
     std::string sign_in_url(std::string_view return_to) const {
-        return "/login?next=" + percent_encode(return_to);
+        return "/login?next=" + http::percent_encode(return_to);
     }
 };
 static_assert(session_source<site_sessions>);

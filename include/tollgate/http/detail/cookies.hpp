@@ -2,7 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/http/detail/fields.hpp>
+#include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 
 #include <cstdint>
@@ -10,12 +10,6 @@
 #include <string_view>
 
 namespace tollgate::inline v0::http {
-
-/// The value of a cookie (RFC 6265 section 5.4), a view of the request. Empty if there is no cookie of this name, or if
-/// there are several with different values: one of them was set by another site (on another subdomain or path), and
-/// nothing tells which. Names are case-sensitive.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields,
-                                                                        std::string_view name) noexcept;
 
 /// The SameSite attribute: whether a browser sends the cookie with cross-site requests.
 enum class same_site : std::uint8_t {
