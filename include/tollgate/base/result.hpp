@@ -181,6 +181,7 @@ auto transform_error(Self&& self, F&& f) -> std::remove_cvref_t<Self> {
 template <class T>
 class [[nodiscard]] result {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "tollgate: a result holds an object");
+    static_assert(!std::is_same_v<T, tollgate::error>, "tollgate: the value of a result is not an error; use result<void>");
     static_assert(std::is_nothrow_move_constructible_v<T>, "tollgate: the value of a result moves without throwing");
 
 public:
@@ -192,7 +193,7 @@ public:
         requires std::default_initializable<T>
         : value_{}, has_value_{true} {}
     /// Holds `value`; without an argument, a default-constructed value.
-    result(T value) noexcept : value_{std::move(value)}, has_value_{true} {}
+    result(T value) noexcept : value_(std::move(value)), has_value_{true} {}  // braces would prefer a list of one value
     result(tollgate::error failure) noexcept : error_{std::move(failure)}, has_value_{false} {}
     /// Converts from a type that converts to T, or from a result of one.
     template <class U>
@@ -356,10 +357,10 @@ public:
     }
 
     /// Precondition: !has_value().
-    [[nodiscard]] tollgate::error& error() & noexcept { return *error_; }
-    [[nodiscard]] const tollgate::error& error() const& noexcept { return *error_; }
-    [[nodiscard]] tollgate::error&& error() && noexcept { return *std::move(error_); }
-    [[nodiscard]] const tollgate::error&& error() const&& noexcept { return *std::move(error_); }
+    [[nodiscard]] tollgate::error& error() & noexcept { return assert(!has_value()), *error_; }
+    [[nodiscard]] const tollgate::error& error() const& noexcept { return assert(!has_value()), *error_; }
+    [[nodiscard]] tollgate::error&& error() && noexcept { return assert(!has_value()), *std::move(error_); }
+    [[nodiscard]] const tollgate::error&& error() const&& noexcept { return assert(!has_value()), *std::move(error_); }
 
     /// The error, or `otherwise` on success.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return error_ ? *error_ : std::move(otherwise); }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <support/captured_stderr.hpp>
 
+#include <any>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -76,6 +77,16 @@ TEST_CASE("a value and a result convert from convertible types", "[base][result]
     STATIC_REQUIRE_FALSE(std::is_convertible_v<bool, result<throws>>);  // its constructor is explicit
     STATIC_REQUIRE_FALSE(std::is_convertible_v<std::string, result<int>>);
     STATIC_REQUIRE_FALSE(std::is_convertible_v<result<std::string>, result<int>>);
+}
+
+TEST_CASE("a value that could also be an element of its own list is not wrapped", "[base][result]") {
+    const std::vector<std::any> two{1, 2};
+    CHECK(result<std::vector<std::any>>{two}->size() == 2);
+    const result<std::vector<std::any>> converted = two;
+    CHECK(converted->size() == 2);
+    CHECK(result<std::vector<std::any>>{result<std::vector<std::any>>{two}}->size() == 2);
+    CHECK(result<std::vector<std::any>>{std::in_place, two}->size() == 2);
+    CHECK(converted.transform([](auto all) { return all; })->size() == 2);
 }
 
 TEST_CASE("the value of a result can be moved out", "[base][result]") {
