@@ -111,6 +111,7 @@ class Modules(Project):
 class Layout(Project):
     def test_good(self):
         self.header("base/a.hpp", text="#define TOLLGATE_A 1\nnamespace tollgate {}\n")
+        self.header("base/b.hpp", text='static_assert(true, "tollgate: no; read tollgate/base/a.hpp");\n')
         self.write(".ci/run", "")
         self.write("build/log", "FIX" "ME")
         self.assertEqual(layout_test.check(self.base), [])
@@ -127,6 +128,7 @@ class Layout(Project):
             ("include/tollgate/base/a.hpp", "#pragma once\n#define A\n", "macro without TOLLGATE_"),
             ("include/tollgate/base/a.hpp", "#pragma once\nusing namespace std;\n", "using directive"),
             ("include/tollgate/base/a.hpp", "#pragma once\nnamespace {\n}\n", "unnamed namespace"),
+            ("include/tollgate/base/a.hpp", '#pragma once\nstatic_assert(true, "read tollgate/base/c.hpp");\n', "which does not exist"),
         ):
             with self.subTest(part):
                 self.write(name, text)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rules for every file: its folder, its size, and words that it must not contain."""
+"""Rules for every file: its folder, its size, words that it must not contain, and headers that it names in messages."""
 
 import re
 
@@ -19,6 +19,8 @@ REGISTRIES = re.compile("|".join(re.escape(".".join(host)) for host in [
     ("proxy", "golang", "org"), ("conan", "io")]))
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
 USING_NAMESPACE = re.compile(r"^using namespace ", re.MULTILINE)
+# In the messages of the compiler: "read tollgate/contract/router.hpp".
+READ = re.compile(r"\bread (tollgate/[\w/.]*\w)")
 ANONYMOUS = re.compile(r"^\s*namespace\s*\{", re.MULTILINE)
 
 
@@ -55,6 +57,9 @@ def check_headers(base):
         for macro in MACRO.findall(text):
             if not macro.startswith("TOLLGATE_"):
                 yield f"{name}: defines {macro}, a macro without TOLLGATE_"
+        for named in READ.findall(text):
+            if not (base / "include" / named).exists():
+                yield f"{name}: tells users to read {named}, which does not exist"
         if USING_NAMESPACE.search(text):
             yield f"{name}: a using directive reaches every program that includes it"
         if ANONYMOUS.search(text):

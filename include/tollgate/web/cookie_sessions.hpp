@@ -33,7 +33,7 @@ namespace tollgate::inline v0 {
 /// passwords do.
 template <class Store, class Passwords, random_source Random = system_random>
 class cookie_sessions {
-    static_assert(session_store<Store>, "tollgate: this does not satisfy session_store; read tollgate/contract/session_store.hpp");
+    static_assert(session_store<Store>, "tollgate: this does not satisfy session_store; read tollgate/contract/session_source.hpp");
     static_assert(password_source<Passwords>, "tollgate: this does not satisfy password_source; read tollgate/contract/session_source.hpp");
     static constexpr bool knows_active_users = active_user_source<Passwords>;
     static_assert(knows_active_users || !requires { &Passwords::is_active; },
