@@ -39,7 +39,8 @@ public:
         return set;
     }
 
-    /// Returns false and changes nothing if it does not fit. Adding an existing scope returns true.
+    /// Returns false and changes nothing for a text that is not a scope (`is_scope_token`), and if it does not fit. Adding an
+    /// existing scope returns true.
     constexpr bool add(std::string_view scope) noexcept;
 
     /// Whether the scope is in the set, by its exact name.
@@ -54,6 +55,7 @@ public:
     template <class Visit>
     constexpr bool for_each(Visit&& visit) const;
 
+    /// Whether both have the same scopes in the same order.
     friend constexpr bool operator==(const scope_set&, const scope_set&) noexcept = default;
 
 private:
@@ -80,6 +82,7 @@ constexpr bool scope_set::contains_all(const scope_set& others) const noexcept {
 }
 
 constexpr bool scope_set::add(std::string_view scope) noexcept {
+    if (!is_scope_token(scope)) return false;
     if (contains(scope)) return true;
     auto grown = text_;
     if (!grown.empty() && !grown.append(" ")) return false;

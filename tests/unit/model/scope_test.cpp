@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <string_view>
 
 using namespace tollgate;
 
@@ -40,6 +41,31 @@ TEST_CASE("a set is bounded in bytes", "[domain][scope]") {
     CHECK(full.add(longest));
     CHECK_FALSE(full.add("y"));
     CHECK(full.text() == longest);
+}
+
+TEST_CASE("only scopes are added to a set", "[domain][scope]") {
+    auto set = *scope_set::parse("b a");
+    CHECK(set.add("c:read"));
+    CHECK(set.add("a"));
+    CHECK(set.text() == "b a c:read");
+    const auto before = set;
+    for (const std::string_view text : {std::string_view{""}, std::string_view{" "}, std::string_view{"d e"}, std::string_view{"a b"},
+                                        std::string_view{"d,e"}, std::string_view{"d "}, std::string_view{"d\"e"}, std::string_view{"d\0", 2}}) {
+        CHECK_FALSE(set.add(text));
+        CHECK(set == before);
+    }
+    scope_set none;
+    CHECK_FALSE(none.add(""));
+    CHECK(none.empty());
+    CHECK(none.add("a"));
+    CHECK(none.text() == "a");
+}
+
+TEST_CASE("sets with the same scopes in another order differ", "[domain][scope]") {
+    const auto one = *scope_set::parse("a b"), other = *scope_set::parse("b a");
+    CHECK(one.contains_all(other));
+    CHECK(other.contains_all(one));
+    CHECK_FALSE(one == other);
 }
 
 TEST_CASE("a list is bounded before it is parsed", "[domain][scope]") {
