@@ -6,7 +6,6 @@
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/quota.hpp>
 
-#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <string_view>
@@ -79,10 +78,11 @@ public:
     constexpr limit_windows(limit_window first, limit_window second, limit_window third, limit_window fourth) noexcept
         : all_{first, second, third, fourth}, count_{4} {}
 
-    /// Adds one. Precondition: there are fewer than `count_max`.
-    constexpr void add(const limit_window& one) noexcept {
-        assert(count_ < count_max);
+    /// Adds one. Returns false and changes nothing if there are `count_max`.
+    constexpr bool add(const limit_window& one) noexcept {
+        if (count_ == count_max) return false;
         all_[count_++] = one;
+        return true;
     }
 
     /// The windows, in the order of their addition.

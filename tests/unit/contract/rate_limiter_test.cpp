@@ -1,9 +1,10 @@
 #include <tollgate/contract/rate_limiter.hpp>
 
 #include <tollgate/limits/window_limiter.hpp>
-#include <tollgate/limits/window_limiter.hpp>
 
 #include <catch2/catch.hpp>
+
+#include <cstdint>
 
 using namespace tollgate;
 using std::chrono::days;
@@ -43,6 +44,14 @@ TEST_CASE("models of rate_limiter are accepted, and near misses refused") {
     STATIC_REQUIRE_FALSE(rate_limiter<may_throw>);
     STATIC_REQUIRE_FALSE(rate_limiter<has_no_peek>);
     STATIC_REQUIRE_FALSE(rate_limiter<says_only_yes_or_no>);
+}
+
+TEST_CASE("a request counts in four windows at most") {
+    limit_windows windows{{limit_key::of(user_id{1}), {1, hours{1}}}};
+    for (std::int64_t user = 2; user <= 4; ++user) CHECK(windows.add({limit_key::of(user_id{user}), {1, hours{1}}}));
+    CHECK_FALSE(windows.add({limit_key::of(user_id{5}), {1, hours{1}}}));
+    CHECK(windows.size() == limit_windows::count_max);
+    CHECK((windows.end() - 1)->key == limit_key::of(user_id{4}));
 }
 
 TEST_CASE("the exemplar multiplies the quota by ten at night") {

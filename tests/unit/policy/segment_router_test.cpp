@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace tollgate;
@@ -93,6 +94,32 @@ TEST_CASE("for another method the route is the one with the most literals", "[po
     REQUIRE(with_method.result == route_match::kind::found);
     CHECK(with_method.route == 2);
     CHECK(captures(with_method) == std::vector<std::string>{"status", "accounts"});
+}
+
+TEST_CASE("a pattern with as many segments and parameters as a route may have is found, a longer one is not", "[policy][router]") {
+    const auto repeated = [](std::string_view segment, std::size_t times) {
+        std::string text;
+        for (std::size_t i = 0; i < times; ++i) text += segment;
+        return text;
+    };
+    struct row {
+        std::size_t literals;
+        std::size_t parameters;
+        bool found;
+    };
+    constexpr std::size_t segments = limits::path_segments_max, parameters = limits::path_parameters_max;
+    const auto each = GENERATE_COPY(row{0, parameters, true}, row{0, parameters + 1, false}, row{segments - parameters, parameters, true},
+                                    row{segments - parameters - 1, parameters + 1, false}, row{segments, 0, true},
+                                    row{segments + 1, 0, false}, row{segments - parameters + 1, parameters, false});
+    const std::string pattern = repeated("/a", each.literals) + repeated("/{p}", each.parameters);
+    const std::vector<route_pattern> one{{method::get, pattern}};
+    segment_router router;
+    router.build(one);
+    for (const method verb : {method::get, method::put}) {
+        const auto match = router.find(verb, repeated("/a", each.literals) + repeated("/b", each.parameters));
+        CHECK((match.result != route_match::kind::unknown_path) == each.found);
+        CHECK(match.captured == (each.found ? each.parameters : 0));
+    }
 }
 
 TEST_CASE("an empty table knows no path", "[policy][router]") {

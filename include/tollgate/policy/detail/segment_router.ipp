@@ -21,7 +21,7 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
             }
             ++one.count;
         }
-        if (one.count > segments_max) continue;
+        if (one.count > segments_max || one.count > one.literals + limits::path_parameters_max) continue;
         rows.push_back(one);
         if (one.literals == one.count) literal_paths_.push_back(one);
     }
