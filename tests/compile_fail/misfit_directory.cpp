@@ -1,10 +1,12 @@
 // expect: tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp
 // misfit 1 names quota_of: tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp
 // misfit 2 names balance_of: tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp
-// misfit 3 names cached_quota_of: tollgate: this does not satisfy quota_cache; read tollgate/contract/user_directory.hpp
-// misfit 4 names cached_balance_of: tollgate: this does not satisfy balance_cache; read tollgate/contract/user_directory.hpp
-// misfit 5 names has_account: tollgate: this does not satisfy account_checker; read tollgate/contract/user_directory.hpp
-// misfit 6 names activity_of: tollgate: this does not satisfy activity_source; read tollgate/contract/user_directory.hpp
+// misfit 3 names cached_quota_of: tollgate: a member named cached_quota_of exists, but this does not satisfy quota_cache; read tollgate/contract/user_directory.hpp
+// misfit 4 names cached_balance_of: tollgate: a member named cached_balance_of exists, but this does not satisfy balance_cache; read tollgate/contract/user_directory.hpp
+// misfit 5 names has_account: tollgate: a member named has_account exists, but this does not satisfy account_checker; read tollgate/contract/user_directory.hpp
+// misfit 6 names activity_of: tollgate: a member named activity_of exists, but this does not satisfy activity_source; read tollgate/contract/user_directory.hpp
+// misfit 7 names cached_quota_of: tollgate: a member named cached_quota_of exists, but this does not satisfy quota_cache; read tollgate/contract/user_directory.hpp
+// misfit 8 names has_account: tollgate: a member named has_account exists, but this does not satisfy account_checker; read tollgate/contract/user_directory.hpp
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>
@@ -31,6 +33,11 @@ struct own_directory {
     bool has_account(user_id, const account_ref&);
 #elif TOLLGATE_MISFIT == 6
     result<std::vector<activity>> activity_of(user_id);
+#elif TOLLGATE_MISFIT == 7
+    lookup<std::optional<quota>> cached_quota_of(const auto&) const;
+#elif TOLLGATE_MISFIT == 8
+    result<bool> has_account(user_id);
+    result<bool> has_account(const account_ref&);
 #endif
 };
 

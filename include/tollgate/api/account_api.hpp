@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/pipeline/detail/api_settings.hpp>
+#include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
@@ -30,10 +31,11 @@ template <class A, class Store>
 consteval bool check_authenticator() {
     static_assert(authenticator_over<A, Store>,
                   "tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp");
-    if constexpr (authenticator_over<A, Store> && requires { &A::read; })
+    if constexpr (authenticator_over<A, Store> && detail::names_read<A>)
         static_assert(token_authenticator<A>,
-                      "tollgate: this does not satisfy token_authenticator; read tollgate/contract/authenticator.hpp");
-    if constexpr (requires { &A::field; })
+                      "tollgate: a member named read exists, but this does not satisfy token_authenticator; "
+                      "read tollgate/contract/authenticator.hpp");
+    if constexpr (detail::names_field<A>)
         static_assert(has_own_field<A>,
                       "tollgate: field of an authenticator is a static constexpr std::string_view; "
                       "read tollgate/contract/authenticator.hpp");
@@ -59,25 +61,39 @@ struct all_authenticators<std::tuple<A...>> {
 /// A member with the name of an optional part but another signature is an error: otherwise it would be ignored silently.
 template <class Users>
 consteval bool check_optional_members_of_directory() {
-    if constexpr (requires { &Users::cached_quota_of; })
-        static_assert(quota_cache<Users>, "tollgate: this does not satisfy quota_cache; read tollgate/contract/user_directory.hpp");
-    if constexpr (requires { &Users::cached_balance_of; })
-        static_assert(balance_cache<Users>, "tollgate: this does not satisfy balance_cache; read tollgate/contract/user_directory.hpp");
-    if constexpr (requires { &Users::has_account; })
-        static_assert(account_checker<Users>, "tollgate: this does not satisfy account_checker; read tollgate/contract/user_directory.hpp");
-    if constexpr (requires { &Users::activity_of; })
-        static_assert(activity_source<Users>, "tollgate: this does not satisfy activity_source; read tollgate/contract/user_directory.hpp");
+    if constexpr (detail::names_cached_quota_of<Users>)
+        static_assert(quota_cache<Users>,
+                      "tollgate: a member named cached_quota_of exists, but this does not satisfy quota_cache; "
+                      "read tollgate/contract/user_directory.hpp");
+    if constexpr (detail::names_cached_balance_of<Users>)
+        static_assert(balance_cache<Users>,
+                      "tollgate: a member named cached_balance_of exists, but this does not satisfy balance_cache; "
+                      "read tollgate/contract/user_directory.hpp");
+    if constexpr (detail::names_has_account<Users>)
+        static_assert(account_checker<Users>,
+                      "tollgate: a member named has_account exists, but this does not satisfy account_checker; "
+                      "read tollgate/contract/user_directory.hpp");
+    if constexpr (detail::names_activity_of<Users>)
+        static_assert(activity_source<Users>,
+                      "tollgate: a member named activity_of exists, but this does not satisfy activity_source; "
+                      "read tollgate/contract/user_directory.hpp");
     return true;
 }
 
 template <class Store>
 consteval bool check_optional_members_of_store() {
-    if constexpr (requires { &Store::cached_personal_token; } || requires { &Store::cached_access_token; })
-        static_assert(credential_cache<Store>, "tollgate: this does not satisfy credential_cache; read tollgate/contract/token_store.hpp");
-    if constexpr (requires { &Store::record_personal_token_use; } || requires { &Store::record_access_token_use; })
-        static_assert(use_recorder<Store>, "tollgate: this does not satisfy use_recorder; read tollgate/contract/token_store.hpp");
-    if constexpr (requires { &Store::create_hook; } || requires { &Store::hooks_of; } || requires { &Store::delete_hook; })
-        static_assert(hook_store<Store>, "tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp");
+    if constexpr (detail::names_cached_personal_token<Store> || detail::names_cached_access_token<Store>)
+        static_assert(credential_cache<Store>,
+                      "tollgate: a member named cached_personal_token or cached_access_token exists, but this does not satisfy "
+                      "credential_cache; read tollgate/contract/token_store.hpp");
+    if constexpr (detail::names_record_personal_token_use<Store> || detail::names_record_access_token_use<Store>)
+        static_assert(use_recorder<Store>,
+                      "tollgate: a member named record_personal_token_use or record_access_token_use exists, but this does not satisfy "
+                      "use_recorder; read tollgate/contract/token_store.hpp");
+    if constexpr (detail::names_create_hook<Store> || detail::names_hooks_of<Store> || detail::names_delete_hook<Store>)
+        static_assert(hook_store<Store>,
+                      "tollgate: a member named create_hook, hooks_of or delete_hook exists, but this does not satisfy hook_store; "
+                      "read tollgate/contract/hook_store.hpp");
     return true;
 }
 

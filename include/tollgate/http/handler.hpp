@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/member_name.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/request.hpp>
@@ -64,21 +65,8 @@ concept handler = requires(H& h, const request& whole, const refusal& refused, r
 };
 
 namespace detail {
-
-struct has_blocking {
-    static constexpr bool blocking = false;
-};
-template <class H>
-struct beside_blocking : H, has_blocking {};
-
-/// Whether a class has a member `blocking`, even a private one: then the name is ambiguous.
-template <class H>
-[[nodiscard]] constexpr bool names_blocking() noexcept {
-    if constexpr (std::is_class_v<H> && !std::is_final_v<H>) return !requires { beside_blocking<H>::blocking; };
-    else return requires { H::blocking; };
+TOLLGATE_DEFINE_NAMES(blocking);
 }
-
-}  // namespace detail
 
 /// Whether `handle(request)` may wait for a disk or another machine: `static constexpr bool blocking`, false if
 /// missing. A server calls a blocking handler on worker threads, never on an I/O thread.
@@ -87,7 +75,7 @@ template <class H>
     if constexpr (requires { typename std::bool_constant<H::blocking>; }) {
         return H::blocking;
     } else {
-        static_assert(!detail::names_blocking<H>(),
+        static_assert(!detail::names_blocking<H>,
                       "tollgate: blocking is a public static constexpr bool; read tollgate/http/handler.hpp");
         return false;
     }

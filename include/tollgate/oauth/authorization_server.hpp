@@ -2,6 +2,7 @@
 
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/text.hpp>
+#include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/detail/cors.hpp>
@@ -50,8 +51,9 @@ class authorization_server {
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
     static constexpr bool knows_active_users = active_user_source<Sessions>;
-    static_assert(knows_active_users || !requires { &Sessions::is_active; },
-                  "tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp");
+    static_assert(knows_active_users || !detail::names_is_active<Sessions>,
+                  "tollgate: a member named is_active exists, but this does not satisfy active_user_source; "
+                  "read tollgate/contract/session_source.hpp");
     static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
     static constexpr bool limiter_blocks = http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 

@@ -8,6 +8,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
+#include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/http/handler.hpp>
@@ -36,9 +37,13 @@ class cookie_sessions {
     static_assert(session_store<Store>, "tollgate: this does not satisfy session_store; read tollgate/contract/session_source.hpp");
     static_assert(password_source<Passwords>, "tollgate: this does not satisfy password_source; read tollgate/contract/session_source.hpp");
     static constexpr bool knows_active_users = active_user_source<Passwords>;
-    static_assert(knows_active_users || !requires { &Passwords::is_active; },
-                  "tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp");
-    static constexpr bool knows_versions = requires { &Passwords::password_version; };
+    static_assert(knows_active_users || !detail::names_is_active<Passwords>,
+                  "tollgate: a member named is_active exists, but this does not satisfy active_user_source; "
+                  "read tollgate/contract/session_source.hpp");
+    static constexpr bool knows_versions = detail::names_password_version<Passwords>;
+    static_assert(password_store<Passwords> || !password_source<Passwords> || !detail::names_set_password<Passwords>,
+                  "tollgate: a member named set_password exists, but this does not satisfy password_store; "
+                  "read tollgate/contract/session_source.hpp");
 
 public:
     /// Whether a session lookup may block.
@@ -55,7 +60,8 @@ public:
           random_{std::move(random)} {
         if constexpr (knows_versions)
             static_assert(versioned_password_source<Passwords>,
-                          "tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp");
+                          "tollgate: a member named password_version exists, but this does not satisfy versioned_password_source; "
+                          "read tollgate/contract/session_source.hpp");
     }
 
     [[nodiscard]] result<std::optional<session>> session_of(const http::request& request, instant now) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/policy/default_policies.hpp>
@@ -38,6 +39,10 @@ namespace tollgate::inline v0 {
 /// it calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>
 class hook_dispatcher {
+    static_assert(shared_outbox<Store> || !detail::names_changes_seen<Store>,
+                  "tollgate: a member named changes_seen exists, but this does not satisfy shared_outbox; "
+                  "read tollgate/contract/outbox.hpp");
+
 public:
     /// Blocks if the store does.
     static constexpr bool blocking = [] {

@@ -2,6 +2,7 @@
 
 #include <tollgate/contract/agent_rule.hpp>
 #include <tollgate/contract/authenticator.hpp>
+#include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/payload_format.hpp>
 #include <tollgate/contract/sources.hpp>
@@ -10,6 +11,7 @@
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/target_rule.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <functional>
 #include <optional>
@@ -83,9 +85,10 @@ public:
         static_assert(tollgate::rate_limiter<policy_type<T>>,
                       "tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp");
         if constexpr (fits) check_optional_members_of_limiter<policy_type<T>>();
-        if constexpr (fits && requires { &policy_type<T>::windows_of; })
+        if constexpr (fits && detail::names_windows_of<policy_type<T>>)
             static_assert(tollgate::request_limiter<policy_type<T>>,
-                          "tollgate: this does not satisfy request_limiter; read tollgate/contract/rate_limiter.hpp");
+                          "tollgate: a member named windows_of exists, but this does not satisfy request_limiter; "
+                          "read tollgate/contract/rate_limiter.hpp");
         return std::move(*this).template replace<limiter_slot, fits>(std::move(replacement));
     }
 
@@ -110,6 +113,11 @@ public:
         constexpr bool fits = tollgate::time_source<policy_type<T>>;
         static_assert(tollgate::time_source<policy_type<T>>,
                       "tollgate: this does not satisfy time_source; read tollgate/contract/sources.hpp");
+        if constexpr (fits && detail::names_steady_now<policy_type<T>>)
+            static_assert(requires(const policy_type<T>& clock) {
+                              { clock.steady_now() } noexcept -> std::same_as<std::chrono::nanoseconds>; },
+                          "tollgate: steady_now of a clock is const, noexcept and returns std::chrono::nanoseconds; "
+                          "read tollgate/contract/sources.hpp");
         return std::move(*this).template replace<clock_slot, fits>(std::move(replacement));
     }
 
@@ -125,12 +133,14 @@ public:
     constexpr auto with_observer(T replacement) && {
         constexpr bool fits = tollgate::observer<policy_type<T>>;
         static_assert(tollgate::observer<policy_type<T>>, "tollgate: this does not satisfy observer; read tollgate/contract/observer.hpp");
-        if constexpr (fits && requires { &policy_type<T>::on_attempt; })
+        if constexpr (fits && detail::names_on_attempt<policy_type<T>>)
             static_assert(tollgate::delivery_observer<policy_type<T>>,
-                          "tollgate: this does not satisfy delivery_observer; read tollgate/contract/observer.hpp");
-        if constexpr (fits && requires { &policy_type<T>::on_activity; })
+                          "tollgate: a member named on_attempt exists, but this does not satisfy delivery_observer; "
+                          "read tollgate/contract/observer.hpp");
+        if constexpr (fits && detail::names_on_activity<policy_type<T>>)
             static_assert(tollgate::activity_observer<policy_type<T>>,
-                          "tollgate: this does not satisfy activity_observer; read tollgate/contract/observer.hpp");
+                          "tollgate: a member named on_activity exists, but this does not satisfy activity_observer; "
+                          "read tollgate/contract/observer.hpp");
         return std::move(*this).template replace<observer_slot, fits>(std::move(replacement));
     }
 
@@ -153,16 +163,16 @@ private:
     /// A member with the name of an optional part but another signature is an error: otherwise it would be ignored silently.
     template <class L>
     static constexpr void check_optional_members_of_limiter() {
-        if constexpr (requires { &L::may_block; })
+        if constexpr (detail::names_may_block<L>)
             static_assert(requires(const L& limiter) { { limiter.may_block() } noexcept -> std::same_as<bool>; },
                           "tollgate: may_block of a limiter is const, noexcept and returns bool; read tollgate/contract/rate_limiter.hpp");
         using decision = std::optional<limit_decision>;
-        if constexpr (requires { &L::try_take; })
+        if constexpr (detail::names_try_take<L>)
             static_assert(requires(L& limiter, const limit_key& key, const quota& allowed, instant now) {
                               { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<decision>; },
                           "tollgate: try_take of a limiter is noexcept and returns std::optional<limit_decision>; "
                           "read tollgate/contract/rate_limiter.hpp");
-        if constexpr (requires { &L::try_peek; })
+        if constexpr (detail::names_try_peek<L>)
             static_assert(requires(L& limiter, const limit_key& key, const quota& allowed, instant now) {
                               { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<decision>; },
                           "tollgate: try_peek of a limiter is noexcept and returns std::optional<limit_decision>; "
