@@ -7,6 +7,7 @@
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/url.hpp>
+#include <tollgate/model/detail/quota_settings.hpp>
 #include <tollgate/pipeline/judge.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/policy/default_policies.hpp>
@@ -147,8 +148,8 @@ public:
     static constexpr bool blocking = http::handler_blocks<Users>() || http::handler_blocks<Store>() || authenticators::may_block ||
                                      http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
-    /// Throws std::invalid_argument for a base_url or auth_url that `http::url::root` refuses, for two routes with the
-    /// same method and path, and for a route that needs a scope that no service declares, or webhooks if the store has
+    /// Throws std::invalid_argument for a base_url or auth_url that `http::url::root` refuses, for a quota without a window, for two
+    /// routes with the same method and path, and for a route that needs a scope that no service declares, or webhooks if the store has
     /// none.
     account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table);
 
@@ -229,6 +230,7 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
       context_{users_, pipeline::hooks_of(store_), policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer),
                settings_, openapi_} {
     static_cast<void>(http::url::root(settings_.auth_url));
+    detail::require_windows("API", {{"anonymous_quota", settings_.anonymous_quota}, {"user_quota", settings_.user_quota}});
     pipeline::check_routes(table_, settings_.services, hook_store<Store>);
     policy(policies_.router).build(patterns_);
     for (const route& each : table_)

@@ -16,7 +16,7 @@ namespace tollgate::inline v0 {
 /// At most `requests` within a window of this length.
 struct quota {
     std::uint32_t requests = 0;
-    seconds window{0};
+    seconds window{0};  ///< 0 or less: requests are not limited. Settings with `requests` and no window are refused.
 
     /// A longer window counts as this one, so that its end does not overflow.
     static constexpr seconds window_max = std::chrono::days{36'525};

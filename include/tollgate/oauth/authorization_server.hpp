@@ -9,6 +9,7 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/site.hpp>
 #include <tollgate/limits/window_limiter.hpp>
+#include <tollgate/model/detail/quota_settings.hpp>
 #include <tollgate/oauth/detail/authorization_page.hpp>
 #include <tollgate/oauth/detail/client_endpoints.hpp>
 #include <tollgate/oauth/detail/device_page.hpp>
@@ -61,7 +62,8 @@ public:
     /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for a time outside its bounds.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a time outside its bounds, and for a quota
+    /// without a window.
     authorization_server(oauth_settings settings, Store& store, Sessions& sessions,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
@@ -78,6 +80,13 @@ public:
                                          {"rotation_grace", settings_.rotation_grace, seconds{0}},
                                          {"device_code_lifetime", settings_.device_code_lifetime},
                                          {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
+        detail::require_windows("OAuth", {{"device_requests", settings_.device_requests},
+                                          {"device_requests_of_site", settings_.device_requests_of_site},
+                                          {"device_requests_of_network", settings_.device_requests_of_network},
+                                          {"user_code_attempts", settings_.user_code_attempts},
+                                          {"page_requests", settings_.page_requests},
+                                          {"refreshes", settings_.refreshes},
+                                          {"anonymous_quota", settings_.anonymous_quota}});
         remove_final_slashes(settings_.auth_url);
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;

@@ -12,6 +12,7 @@
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/http/handler.hpp>
+#include <tollgate/model/detail/quota_settings.hpp>
 #include <tollgate/web/detail/session_cookies.hpp>
 #include <tollgate/web/detail/sign_in_throttle.hpp>
 
@@ -49,7 +50,7 @@ public:
     /// Whether a session lookup may block.
     static constexpr bool blocking = http::handler_blocks<Store>() || (knows_active_users && http::handler_blocks<Passwords>());
 
-    /// Throws std::invalid_argument as `session_cookie` does.
+    /// Throws std::invalid_argument as `session_cookie` does, and for a bound of the throttle without a window.
     cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})
         : settings_{std::move(settings)},
           cookie_{settings_},
@@ -58,6 +59,16 @@ public:
           store_{&store},
           passwords_{&passwords},
           random_{std::move(random)} {
+        const sign_in_bounds& bounds = settings_.throttle;
+        detail::require_windows("session", {{"throttle.login_at_address", bounds.login_at_address},
+                                            {"throttle.address", bounds.address},
+                                            {"throttle.login", bounds.login},
+                                            {"throttle.login_at_site", bounds.login_at_site},
+                                            {"throttle.login_at_network", bounds.login_at_network},
+                                            {"throttle.site", bounds.site},
+                                            {"throttle.network", bounds.network},
+                                            {"throttle.login_on_browser", bounds.login_on_browser},
+                                            {"throttle.login_on_browsers", bounds.login_on_browsers}});
         if constexpr (knows_versions)
             static_assert(versioned_password_source<Passwords>,
                           "tollgate: a member named password_version exists, but this does not satisfy versioned_password_source; "

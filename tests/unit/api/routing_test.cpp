@@ -125,3 +125,21 @@ TEST_CASE("a base URL may have any path", "[api][routing]") {
         CHECK_THROWS_AS(make_shop(std::move(settings)), std::invalid_argument);
     }
 }
+
+TEST_CASE("a quota without a window throws, and one without requests or with a window does not") {
+    for (quota api_settings::*allowed : {&api_settings::anonymous_quota, &api_settings::user_quota}) {
+        for (const quota each : {quota{1, seconds{1}}, quota{1, (seconds::max)()}, quota{0, seconds{1}}, quota{}}) {
+            auto settings = shop_settings();
+            settings.*allowed = each;
+            CHECK_NOTHROW(make_shop(std::move(settings)));
+        }
+        for (const quota each : {quota{.requests = 1000}, quota{1, seconds{-1}}}) {
+            auto settings = shop_settings();
+            settings.*allowed = each;
+            CHECK_THROWS_AS(make_shop(std::move(settings)), std::invalid_argument);
+        }
+    }
+    auto settings = shop_settings();
+    settings.user_quota = {.requests = 1000};
+    CHECK_THROWS_WITH(make_shop(std::move(settings)), "tollgate: The API setting user_quota has no window: it must be 1 second or more.");
+}

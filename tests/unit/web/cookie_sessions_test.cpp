@@ -450,6 +450,21 @@ TEST_CASE("an invalid auth_url or cookie name throws", "[cookie_sessions]") {
                     std::invalid_argument);
 }
 
+TEST_CASE("a bound of the throttle without a window throws", "[cookie_sessions]") {
+    session_map store;
+    anns_password passwords;
+    for (quota sign_in_bounds::*bound : {&sign_in_bounds::login_at_address, &sign_in_bounds::address, &sign_in_bounds::login,
+                                         &sign_in_bounds::login_at_site, &sign_in_bounds::login_at_network, &sign_in_bounds::site,
+                                         &sign_in_bounds::network, &sign_in_bounds::login_on_browser,
+                                         &sign_in_bounds::login_on_browsers}) {
+        session_settings settings{.auth_url = "https://shop.example"};
+        settings.throttle.*bound = {.requests = 10};
+        CHECK_THROWS_AS((cookie_sessions{settings, store, passwords}), std::invalid_argument);
+        settings.throttle.*bound = {10, seconds{1}};
+        CHECK_NOTHROW(cookie_sessions{settings, store, passwords});
+    }
+}
+
 TEST_CASE("a session setting outside its bounds throws, and one at a bound does not", "[cookie_sessions]") {
     const auto accepts = [](auto change) {
         session_settings settings{.auth_url = "https://shop.example"};
