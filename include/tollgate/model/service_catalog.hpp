@@ -15,7 +15,7 @@ namespace tollgate::inline v0 {
 /// A scope beside the two that each service has, as a program defines it: `{"refund", "Refund parcels"}`.
 struct scope_definition {
     std::string name;  ///< the part after `{service}:`: `[a-z0-9-]{1,32}`, not `read`
-    std::string text;  ///< what it permits, for people: 1 to 200 bytes, plain text
+    std::string text;  ///< what it permits, for people: a visible line of 1 to 200 bytes, plain text
 };
 
 /// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own
@@ -54,8 +54,8 @@ public:
     TOLLGATE_DECL service_catalog(std::initializer_list<service_definition> services);
 
     /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
-    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, and a scope whose name or text is not as
-    /// `scope_definition` says, or that the service has already.
+    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition`
+    /// says, and an event or a scope that is given twice.
     ///
     ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
     TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});

@@ -23,9 +23,9 @@ inline result<void> check_scope(const scope_definition& scope, std::span<const s
     const auto quoted = "The scope '" + std::string{full_name} + "' ";
     if (!is_service_name(scope.name)) return invalid(quoted + "is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
     if (scope.name == "read") return invalid(quoted + "exists for every service.");
-    if (scope.text.empty() || scope.text.size() > limits::scope_description_bytes_max)
+    if (!is_visible_line(scope.text, limits::scope_description_bytes_max))
         return invalid(quoted + "needs a text of 1 to " + std::to_string(limits::scope_description_bytes_max) +
-                       " bytes that tells users what it permits.");
+                       " bytes, without control or invisible characters, that tells users what it permits.");
     const auto has_name = [full_name](const service_scope& each) { return each.name == full_name; };
     if (std::any_of(existing.begin(), existing.end(), has_name)) return invalid(quoted + "is declared twice.");
     return {};
@@ -55,9 +55,11 @@ TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vect
     if (name == "user" || name == "testservice")
         return invalid("The service name '" + std::string{name} + "' is reserved by the API.");
     if (find(name) != nullptr) return invalid("The service '" + std::string{name} + "' already exists.");
-    for (const std::string& event : events)
-        if (!detail::is_event_name(event))
-            return invalid("The event name '" + event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
+    for (auto event = events.begin(); event != events.end(); ++event) {
+        if (!detail::is_event_name(*event))
+            return invalid("The event name '" + *event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
+        if (std::find(events.begin(), event, *event) != event) return invalid("The event '" + *event + "' is declared twice.");
+    }
     std::vector<service_scope> own;
     for (scope_definition& each : scopes) {
         auto full_name = std::string{name} + ":" + each.name;

@@ -40,6 +40,13 @@ TEST_CASE("invalid names of services and events are refused", "[domain][service_
     CHECK_FALSE(services.add("another", {event}));
     CHECK_FALSE(services.add("another", {std::string(129, 'e')}));
     CHECK(services.add("another", {std::string(128, 'e')}));
+
+    const auto twice = services.add("twice", {"a", "b", "a"});
+    REQUIRE_FALSE(twice);
+    CHECK(twice.error().kind == error_kind::invalid);
+    CHECK(twice.error().message == "The event 'a' is declared twice.");
+    CHECK(services.find("twice") == nullptr);
+    CHECK(services.add("twice", {"a", "b", "A"}));
 }
 
 TEST_CASE("a catalog made from a list applies the checks of add", "[model][service_catalog]") {
@@ -94,6 +101,11 @@ TEST_CASE("an invalid scope of a service is refused by name", "[model][service_c
         {{{"read", "text"}}, "exists for every service"},
         {{{"refund", ""}}, "needs a text of 1 to 200 bytes"},
         {{{"refund", std::string(201, 't')}}, "needs a text of 1 to 200 bytes"},
+        {{{"refund", "R\xc3\xbc" "ckzahlung"}}, nullptr},
+        {{{"refund", "Refund\nparcels"}}, "without control or invisible characters"},
+        {{{"refund", std::string{"Refund\0", 7}}}, "without control or invisible characters"},
+        {{{"refund", "R\xfc" "ck"}}, "without control or invisible characters"},
+        {{{"refund", " "}}, "without control or invisible characters"},
         {{{"refund", "a"}, {"refund", "b"}}, "'parcel:refund' is declared twice"},
     };
     for (const auto& row : rows) {
