@@ -2,12 +2,14 @@
 
 #include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/token_store.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -18,7 +20,7 @@ namespace tollgate::inline v0 {
 /// A token to create.
 struct personal_token_request {
     user_id user;
-    std::string description;  ///< at most `limits::token_description_bytes_max` bytes
+    std::string description;  ///< may be empty; a visible line of at most `limits::token_description_bytes_max` bytes
     scope_set scopes;
     std::optional<instant> expires_at = {};  ///< empty: valid until revoked; a time in the past is not refused
 };
@@ -38,14 +40,16 @@ struct issued_personal_token {
 
 /// Creates a token that `basic_token` accepts from now on. The caller checks that the scopes exist.
 ///
-/// Errors: invalid for a description over `limits::token_description_bytes_max`, and if the user has `tokens_per_user_max` tokens;
-/// internal if the random source fails; and those of the store's `create_personal_token`. Any thread; blocks as the store does.
+/// Errors: invalid for a description over `limits::token_description_bytes_max` or with control or invisible characters, and if the
+/// user has `tokens_per_user_max` tokens; internal if the random source fails; and those of the store's `create_personal_token`. Any
+/// thread; blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
     Store& store, personal_token_request request, instant now, const Random& random = {},
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
-    if (request.description.size() > limits::token_description_bytes_max)
-        return invalid("description is longer than " + std::to_string(limits::token_description_bytes_max) + " bytes.");
+    if (!request.description.empty() && !is_visible_line(request.description, limits::token_description_bytes_max))
+        return invalid("description must be a line of at most " + std::to_string(limits::token_description_bytes_max) +
+                       " bytes without control or invisible characters.");
     const auto username = new_public_id(public_id_kind::username, random);
     const auto secret = new_secret(secret_kind::personal_token, random);
     if (!username || !secret) return random_source_error();
@@ -62,8 +66,19 @@ template <token_store Store, random_source Random = system_random>
     return issued_personal_token{*id, *username, *secret, std::move(request.description)};
 }
 
-/// A new secret for a token of this user, valid for as long as the token was when it was created. Empty if the user has no
-/// such token.
+namespace detail {
+
+/// The end of a token that begins `now` and is valid for as long as from `created_at` to `expires_at`; at most instant::max().
+[[nodiscard]] constexpr instant renewed_expiry(instant created_at, instant expires_at, instant now) noexcept {
+    const milliseconds later = now - created_at;
+    constexpr milliseconds none{0};
+    return (std::clamp)(expires_at, (instant::min)() - (std::min)(later, none), (instant::max)() - (std::max)(later, none)) + later;
+}
+
+}  // namespace detail
+
+/// A new secret for a token of this user, valid for as long as the token was when it was created, or until instant::max() if that
+/// comes first. Empty if the user has no such token.
 ///
 /// Errors: internal if the random source fails, and those of the store's `personal_tokens_of` and `renew_personal_token`. Any
 /// thread; blocks as the store does.
@@ -77,7 +92,7 @@ template <token_store Store, random_source Random = system_random>
         const auto secret = new_secret(secret_kind::personal_token, random);
         if (!secret) return random_source_error();
         personal_token_renewal renewed{digest_of(*secret), now, {}};
-        if (each.expires_at) renewed.expires_at = now + (*each.expires_at - each.created_at);
+        if (each.expires_at) renewed.expires_at = detail::renewed_expiry(each.created_at, *each.expires_at, now);
         const auto done = store.renew_personal_token(user, id, renewed);
         if (!done) return done.error();
         if (!*done) break;
