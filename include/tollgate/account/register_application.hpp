@@ -68,12 +68,6 @@ struct registered_application {
     secret_text client_secret;  ///< empty for a public client
 };
 
-/// A new client secret, for a new application or as a replacement; empty if the random source fails.
-template <random_source Random>
-[[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
-    return new_secret(secret_kind::client_secret, random);
-}
-
 /// Registers an OAuth client (RFC 6749 section 2).
 ///
 /// Errors: invalid for the first of its faults, and if the user has `applications_per_user_max` applications; internal if the
@@ -86,7 +80,7 @@ template <application_store Store, random_source Random = system_random>
     request.website = detail::normalized_url(request.website);
     request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
     const bool is_public = request.type == client_type::public_client;
-    const auto secret = is_public ? std::optional{secret_text{}} : new_client_secret(random);
+    const auto secret = is_public ? std::optional{secret_text{}} : new_secret(secret_kind::client_secret, random);
     const auto client_id = new_public_id(public_id_kind::client_id, random);
     if (!secret || !client_id) return random_source_error();
 

@@ -32,7 +32,7 @@ struct iso8601_text {
 };
 [[nodiscard]] constexpr iso8601_text to_iso8601(instant at) noexcept;
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters.
+/// `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters; truncated and clamped likewise.
 struct http_date_text {
     std::array<char, 29> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
@@ -75,7 +75,6 @@ constexpr char* put_text(char* out, std::string_view text) noexcept {
 
 }  // namespace detail
 
-/// Truncates fractions of a second.
 constexpr iso8601_text to_iso8601(instant at) noexcept {
     const auto civil = detail::to_civil(at);
     iso8601_text text{};
@@ -96,7 +95,6 @@ constexpr iso8601_text to_iso8601(instant at) noexcept {
     return text;
 }
 
-/// Truncates fractions of a second.
 constexpr http_date_text to_http_date(instant at) noexcept {
     constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
     constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";

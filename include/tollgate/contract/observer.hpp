@@ -119,7 +119,10 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
 /// Exemplar:
 ///
 ///     struct activity_printer : no_observer {
-///         void on_activity(const activity& done) const noexcept { std::puts(to_text(done.kind).data()); }
+///         void on_activity(const activity& done) const noexcept {
+///             const std::string_view kind = to_text(done.kind);
+///             std::printf("%.*s\n", static_cast<int>(kind.size()), kind.data());
+///         }
 ///     };
 template <class O>
 concept activity_observer = observer<O> && requires(const O& o, const activity& done) {

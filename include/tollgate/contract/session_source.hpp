@@ -226,7 +226,8 @@ concept session_store = requires(S& s, const stored_session& session, const dige
     { s.create_session(session) } -> std::same_as<result<void>>;
     // Empty if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
-    // Records that the session was used now. Not an error if it does not exist.
+    // Sets when the session was last used to `now`, also if that is earlier than before: the clock may have been set back. Not an
+    // error if it does not exist.
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
     // Whether there was one. It is invalid as soon as this returns.
     { s.end_session(cookie) } -> std::same_as<result<bool>>;

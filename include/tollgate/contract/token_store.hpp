@@ -55,8 +55,8 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
-    // Whether the user has such a token. Its old secret is invalid as soon as this returns; username, description and
-    // scopes stay.
+    // Whether the user has such a token. Replaces its secret, `created_at` and `expires_at`; username, description, scopes and last
+    // use stay. The old secret is invalid as soon as this returns.
     { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
     // Whether there was such a token. It is invalid as soon as this returns.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;

@@ -84,7 +84,7 @@ public:
     /// Checks a URL as `open` does.
     [[nodiscard]] static TOLLGATE_DECL result<void> validate(std::string_view url);
 
-    /// Movable while no other thread uses it.
+    /// Movable while no other thread uses it. A limiter that was moved from can only be destroyed or assigned to.
     TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;
     TOLLGATE_DECL redis_limiter& operator=(redis_limiter&&) noexcept;
     TOLLGATE_DECL ~redis_limiter();

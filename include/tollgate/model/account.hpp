@@ -18,7 +18,7 @@ using service_name = inline_text<limits::service_name_bytes_max>;
 struct account {
     account_id id;
     std::string name;
-    bool admin = false;
+    bool admin = false;  ///< whether the user administers it: shown to clients and on pages, decides nothing
 };
 
 /// Account ids are unique only within a service.

@@ -4,16 +4,11 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/payload_format.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace tollgate::inline v0 {
-
-/// The bytes of a key, by the Standard Webhooks specification.
-inline constexpr std::size_t webhook_key_bytes_min = 24;
-inline constexpr std::size_t webhook_key_bytes_max = 64;
 
 /// The signed content of a webhook: `id.timestamp.body`. Views.
 struct signed_webhook {
@@ -22,11 +17,14 @@ struct signed_webhook {
     std::string_view body;       ///< byte for byte as it is sent
 };
 
-/// The key in `whsec_<base64>`. Error (internal) for any other `secret`, without quoting it.
+/// The key in `whsec_<base64>`: 24 to 64 bytes, by the Standard Webhooks specification. Error (internal) for any other `secret`, without
+/// quoting it.
 [[nodiscard]] TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret);
 
+namespace detail {
 /// The 32 bytes of HMAC-SHA256 over a webhook, with a key from `webhook_key`. Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& webhook);
+}  // namespace detail
 
 /// One signature in header form: `v1,<base64>` (https://www.standardwebhooks.com). Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& webhook);

@@ -6,19 +6,21 @@
 #include <tollgate/model/hook.hpp>
 #include <tollgate/policy/standard_webhook.hpp>
 
+#include <cstddef>
 #include <utility>
 
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret) {
+    constexpr std::size_t key_bytes_min = 24, key_bytes_max = 64;
     if (secret.starts_with(hook_secret_prefix)) {
         auto key = base64_decode(secret.substr(hook_secret_prefix.size()));
-        if (key && key->size() >= webhook_key_bytes_min && key->size() <= webhook_key_bytes_max) return *std::move(key);
+        if (key && key->size() >= key_bytes_min && key->size() <= key_bytes_max) return *std::move(key);
     }
     return internal_error("A webhook's secret is not whsec_ followed by 24 to 64 bytes in base64.");
 }
 
-TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& webhook) {
+TOLLGATE_DECL std::string detail::webhook_mac(std::string_view key, const signed_webhook& webhook) {
     std::string message;
     constexpr std::size_t timestamp_bytes_max = 22;  // with its two dots
     message.reserve(webhook.id.size() + timestamp_bytes_max + webhook.body.size());
@@ -29,7 +31,7 @@ TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook
 TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& webhook) {
     const auto key = webhook_key(secret);
     if (!key) return key.error();
-    return "v1," + base64_encode(webhook_mac(*key, webhook));
+    return "v1," + base64_encode(detail::webhook_mac(*key, webhook));
 }
 
 TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,

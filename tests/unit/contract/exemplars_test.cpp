@@ -146,7 +146,10 @@ static_assert(!delivery_observer<no_observer>);
 static_assert(!delivery_observer<observer_of_attempts_that_may_throw>);
 
 struct activity_printer : no_observer {
-    void on_activity(const activity& done) const noexcept { std::puts(to_text(done.kind).data()); }
+    void on_activity(const activity& done) const noexcept {
+        const std::string_view kind = to_text(done.kind);
+        std::printf("%.*s\n", static_cast<int>(kind.size()), kind.data());
+    }
 };
 static_assert(activity_observer<activity_printer>);
 

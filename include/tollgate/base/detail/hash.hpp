@@ -75,24 +75,14 @@ struct siphash_key {
     std::uint64_t second = 0;
 };
 
-struct siphash_tag {
-    std::uint64_t first = 0;
-    std::uint64_t second = 0;
-
-    /// Constant time.
-    friend constexpr bool operator==(const siphash_tag& a, const siphash_tag& b) noexcept {
-        return ((a.first ^ b.first) | (a.second ^ b.second)) == 0;
-    }
-};
-
 /// SipHash (Aumasson and Bernstein, 2012) of eight bytes, least significant first: for hash tables with keys chosen by
 /// clients, who cannot produce collisions without `secret`. 1-3 rounds, as in Rust's and Python's tables; 2-4 is the
 /// variant of the published test vectors.
 template <int compression_rounds = 1, int finalization_rounds = 3>
 [[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept;
 
-/// SipHash-2-4 with 128 bits of output. Without `secret`, neither collisions nor preimages can be found.
-[[nodiscard]] inline siphash_tag siphash128(const siphash_key& secret, std::string_view text) noexcept;
+/// SipHash-2-4 of a text.
+[[nodiscard]] inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept;
 
 namespace detail {
 
@@ -138,24 +128,19 @@ constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_b
     return state.folded();
 }
 
-inline siphash_tag siphash128(const siphash_key& secret, std::string_view text) noexcept {
+inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept {
     detail::siphash_state state{secret};
-    state.v1 ^= 0xee;
-    const std::uint64_t length = text.size();
+    std::uint64_t last = std::uint64_t{text.size()} << 56;
     for (; text.size() >= 8; text.remove_prefix(8))
         state.compress(load_little_endian_32(text.data()) |
                            std::uint64_t{load_little_endian_32(text.data() + 4)} << 32,
                        2);
-    std::uint64_t last = length << 56;
     for (std::size_t i = 0; i < text.size(); ++i)
         last |= std::uint64_t{static_cast<unsigned char>(text[i])} << (8 * i);
     state.compress(last, 2);
-    state.v2 ^= 0xee;
+    state.v2 ^= 0xff;
     state.mix(4);
-    const auto first = state.folded();
-    state.v1 ^= 0xdd;
-    state.mix(4);
-    return {first, state.folded()};
+    return state.folded();
 }
 
 }  // namespace tollgate

@@ -4,7 +4,6 @@
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/time.hpp>
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,16 +49,40 @@ enum class activity_kind : std::uint8_t {
 
 /// The name under which it is stored: `token_created`.
 [[nodiscard]] constexpr std::string_view to_text(activity_kind kind) noexcept {
-    constexpr std::array<std::string_view, static_cast<std::size_t>(activity_kind::count_)> names{
-        "signed_in", "token_created", "token_renewed", "token_revoked",
-        "application_registered", "client_secret_replaced", "client_secret_removed", "application_deleted",
-        "access_granted", "access_revoked", "hook_created", "hook_deleted",
-        "hook_secret_replaced", "hook_enabled", "delivery_resent", "application_changed",
-        "hook_changed", "hook_tested", "deliveries_resent", "session_ended",
-        "other_sessions_ended", "password_set", "user_added", "user_disabled",
-        "user_enabled", "user_deleted", "sessions_ended", "quota_set",
-        "account_added", "event_reported"};
-    return kind < activity_kind::count_ ? names[static_cast<std::size_t>(kind)] : std::string_view{};
+    switch (kind) {  // without a default, so that the compiler warns of a kind without a name
+        case activity_kind::signed_in: return "signed_in";
+        case activity_kind::token_created: return "token_created";
+        case activity_kind::token_renewed: return "token_renewed";
+        case activity_kind::token_revoked: return "token_revoked";
+        case activity_kind::application_registered: return "application_registered";
+        case activity_kind::client_secret_replaced: return "client_secret_replaced";
+        case activity_kind::client_secret_removed: return "client_secret_removed";
+        case activity_kind::application_deleted: return "application_deleted";
+        case activity_kind::access_granted: return "access_granted";
+        case activity_kind::access_revoked: return "access_revoked";
+        case activity_kind::hook_created: return "hook_created";
+        case activity_kind::hook_deleted: return "hook_deleted";
+        case activity_kind::hook_secret_replaced: return "hook_secret_replaced";
+        case activity_kind::hook_enabled: return "hook_enabled";
+        case activity_kind::delivery_resent: return "delivery_resent";
+        case activity_kind::application_changed: return "application_changed";
+        case activity_kind::hook_changed: return "hook_changed";
+        case activity_kind::hook_tested: return "hook_tested";
+        case activity_kind::deliveries_resent: return "deliveries_resent";
+        case activity_kind::session_ended: return "session_ended";
+        case activity_kind::other_sessions_ended: return "other_sessions_ended";
+        case activity_kind::password_set: return "password_set";
+        case activity_kind::user_added: return "user_added";
+        case activity_kind::user_disabled: return "user_disabled";
+        case activity_kind::user_enabled: return "user_enabled";
+        case activity_kind::user_deleted: return "user_deleted";
+        case activity_kind::sessions_ended: return "sessions_ended";
+        case activity_kind::quota_set: return "quota_set";
+        case activity_kind::account_added: return "account_added";
+        case activity_kind::event_reported: return "event_reported";
+        case activity_kind::count_: break;
+    }
+    return {};
 }
 
 /// Empty for another text.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/account/register_application.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/oauth_store.hpp>
@@ -136,7 +137,7 @@ template <class Call>
     if (!application) return application.error();
     if (application->type == client_type::public_client) return not_found();
     if (!call.claim_form()) return {};
-    const auto secret = new_client_secret(call.random());
+    const auto secret = new_secret(secret_kind::client_secret, call.random());
     if (!secret) return random_source_error();
     const auto added = call.store().add_client_secret(call.session().user, application->id, digest_of(*secret));
     if (!added) return added.error();

@@ -139,7 +139,7 @@ private:
             std::memcpy(hashed.data() + 1, &number, sizeof number);
             std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, ascii_lower);
             const std::string_view all{hashed.data(), 1 + sizeof number + text.size()};
-            counters.all[counters.size++] = {&table, siphash128(seed_, all).first, detail::bounded_quota{allowed}};
+            counters.all[counters.size++] = {&table, siphash(seed_, all), detail::bounded_quota{allowed}};
         };
         if (key.browser != 0) {
             add(logins_at_addresses_, bounds_.login_on_browser, 'b', key.browser, login);
