@@ -7,7 +7,6 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/manual/detail/oauth_pages.hpp>
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,13 +28,9 @@ class api_documentation {
 public:
     /// Renders all pages from the settings and the routes; `oauth` adds those about OAuth. Throws std::invalid_argument for an
     /// auth_url that `http::url::root` refuses.
-    TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes,
-                                    const std::optional<oauth_facts>& oauth = {});
-
-    /// The same with the pages about OAuth.
-    template <class OauthSettings>
-    api_documentation(const api_settings& settings, const route_table& routes, const OauthSettings& oauth)
-        : api_documentation{settings, routes, std::optional{oauth_facts::of(oauth)}} {}
+    TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes, const oauth_settings* oauth = nullptr);
+    api_documentation(const api_settings& settings, const route_table& routes, const oauth_settings& oauth)
+        : api_documentation{settings, routes, &oauth} {}
 
     /// No page takes a body.
     static constexpr bool reads_body = false;

@@ -35,7 +35,7 @@ inline constexpr std::string_view plain_field_lines =
 }  // namespace manual
 
 TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
-                                                   const std::optional<oauth_facts>& oauth)
+                                                   const oauth_settings* oauth)
     : root_{http::url::root(settings.auth_url).path + "/docs"} {
     manual::page_writer writer{settings, routes, oauth, root_};
     for (const auto& each : manual::page_entries) {

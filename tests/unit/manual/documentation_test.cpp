@@ -10,8 +10,10 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 using namespace tollgate;
@@ -276,6 +278,23 @@ TEST_CASE("documentation accepts GET only") {
         CHECK(response.status() == (method == http::method::other ? http::status::not_implemented : http::status::method_not_allowed));
         CHECK(response.find("Allow") == "GET, HEAD, OPTIONS");
     }
+}
+
+TEST_CASE("only settings of an authorization server add its page") {
+    STATIC_REQUIRE(std::is_constructible_v<api_documentation, const api_settings&, const route_table&, const oauth_settings&>);
+    STATIC_REQUIRE_FALSE(std::is_constructible_v<api_documentation, const api_settings&, const route_table&, std::nullopt_t>);
+    STATIC_REQUIRE_FALSE(std::is_constructible_v<api_documentation, const api_settings&, const route_table&, const api_settings&>);
+    auto oauth = shop_oauth();
+    oauth.rotation_grace = seconds{41};
+    oauth.device_code_lifetime = seconds{42};
+    oauth.device_poll_interval = seconds{43};
+    oauth.access_token_lifetime = seconds{44};
+    oauth.refresh_token_lifetime = seconds{45};
+    oauth.refresh_token_end = seconds{46};
+    oauth.code_lifetime = seconds{47};
+    const auto page = fetch(api_documentation{shop_settings(), account_routes(), oauth}, "/people/docs/oauth/");
+    for (int each = 41; each <= 47; ++each) CHECK(has(page, std::to_string(each) + " seconds"));
+    CHECK(fetch(api_documentation{shop_settings(), account_routes(), nullptr}, "/people/docs/oauth/").status() == http::status::not_found);
 }
 
 TEST_CASE("all pages share one style sheet") {

@@ -7,7 +7,6 @@
 #include <tollgate/web/detail/html_writer.hpp>
 
 #include <array>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,12 +26,12 @@ struct page_entry {
 class page_writer {
 public:
     page_writer(const api_settings& settings, const route_table& routes,
-                const std::optional<oauth_facts>& oauth, std::string_view root)
+                const oauth_settings* oauth, std::string_view root)
         : settings_{settings}, routes_{routes}, oauth_{oauth}, root_{root} {}
 
     /// False for the OAuth page when the API has no authorization server.
     [[nodiscard]] bool has(const page_entry& page) const noexcept {
-        return oauth_.has_value() || page.write != &page_writer::write_oauth;
+        return oauth_ != nullptr || page.write != &page_writer::write_oauth;
     }
     [[nodiscard]] TOLLGATE_DECL std::string write(const page_entry& page);
     [[nodiscard]] TOLLGATE_DECL std::string write_error(std::string_view title, std::string_view explanation);
@@ -67,7 +66,7 @@ private:
 
     const api_settings& settings_;
     const route_table& routes_;
-    const std::optional<oauth_facts>& oauth_;
+    const oauth_settings* oauth_;  // null without an authorization server
     std::string_view root_;
     std::string out_;
     html_writer html_{out_};

@@ -9,7 +9,7 @@ namespace tollgate::inline v0::manual {
 
 namespace detail {
 
-inline void write_authorization(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+inline void write_authorization(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
 <pre tabindex="0"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
 )",
@@ -30,7 +30,7 @@ accepted, so that a program can listen on any free port.</p>
 <p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
 the application is not asked again, unless it is a <a href="#public">public client</a>.</p>
 )");
-    for (const auto& service : facts.one_page_services)
+    for (const auto& service : oauth.one_page_services)
         html.add(R"(<p>For users of {}, <code>{}/en/{}/oauth/</code> takes the same parameters, combines sign-in and consent
 on one page, and asks the user each time.</p>
 )",
@@ -46,14 +46,14 @@ href="#errors">Errors</a></td></tr>
 request</td></tr>
 <tr><td><code>iss</code></td><td><code>{}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
 )",
-             describe_duration(facts.code_lifetime), settings.auth_url);
+             describe_duration(oauth.code_lifetime), settings.auth_url);
     end_table(html);
     html.add(R"(<p>For an unknown <code>client_id</code> or an unregistered <code>redirect_uri</code>, the user sees an error
 page and is not redirected.</p>
 )");
 }
 
-inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
 <pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
@@ -73,8 +73,8 @@ revoked.</p>
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
 <p>Add <code>scope</code> to get a token with fewer scopes.</p>
 )",
-             settings.auth_url, facts.access_token_lifetime.count(), balance_scope, settings.auth_url);
-    if (facts.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces the old one.</p>\n");
+             settings.auth_url, oauth.access_token_lifetime.count(), balance_scope, settings.auth_url);
+    if (oauth.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces the old one.</p>\n");
     else
         html.add(R"(<p>The response has no <code>refresh_token</code>: the old one stays valid. Only a <a href="#public">public
 client</a> gets a new one, which replaces the old one.</p>
@@ -82,21 +82,21 @@ client</a> gets a new one, which replaces the old one.</p>
     html.add(R"(<p>A refresh token that was replaced returns the same new one for another {}, in case a response was lost. If it is
 used after that, it may have been stolen, so everything that the user granted to the application is revoked.</p>
 )",
-             describe_duration(facts.rotation_grace));
+             describe_duration(oauth.rotation_grace));
     html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
     begin_table(html, {"Credential", "Valid for"});
     html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
 <tr><th scope="row">Access token</th><td>{}; see <code>expires_in</code></td></tr>
 <tr><th scope="row">Refresh token</th><td>{} since its last use, at most {}</td></tr>
 )",
-             describe_duration(facts.code_lifetime), describe_duration(facts.access_token_lifetime),
-             describe_duration(facts.refresh_token_lifetime), describe_duration(facts.refresh_token_end));
+             describe_duration(oauth.code_lifetime), describe_duration(oauth.access_token_lifetime),
+             describe_duration(oauth.refresh_token_lifetime), describe_duration(oauth.refresh_token_end));
     end_table(html);
     html.add(R"(<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
 )");
 }
 
-inline void write_other_grants(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+inline void write_other_grants(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h2 id="public">Public clients</h2>
 <p>Mobile, desktop, command-line and single-page applications cannot keep a secret. Register them as public clients: they send
 their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must register every redirect URL; schemes such as
@@ -118,7 +118,7 @@ each <code>slow_down</code>, add 5 seconds to the interval.</p>
 resource servers may ask about every access token.</p>
 )",
              settings.auth_url, balance_scope, settings.auth_url, settings.auth_url,
-             describe_duration(facts.device_code_lifetime), describe_duration(facts.device_poll_interval), settings.auth_url);
+             describe_duration(oauth.device_code_lifetime), describe_duration(oauth.device_poll_interval), settings.auth_url);
 }
 
 inline void write_more(html_writer& html, const api_settings& settings) {
@@ -181,7 +181,7 @@ work.</p>
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h1>OAuth 2.0</h1>
 <p class="lead">Applications use the authorization code grant of RFC 6749 to access users' accounts without seeing their
 passwords.</p>
@@ -201,9 +201,9 @@ secret, the old one stays valid until you remove it.</p>
 )",
              settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url,
              settings.auth_url, settings.auth_url);
-    detail::write_authorization(html, settings, facts);
-    detail::write_tokens(html, settings, facts);
-    detail::write_other_grants(html, settings, facts);
+    detail::write_authorization(html, settings, oauth);
+    detail::write_tokens(html, settings, oauth);
+    detail::write_other_grants(html, settings, oauth);
     detail::write_more(html, settings);
     detail::write_failures(html);
 }

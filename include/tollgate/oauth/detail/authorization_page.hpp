@@ -9,7 +9,7 @@
 #include <tollgate/oauth/detail/consent.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/redirect.hpp>
-#include <tollgate/oauth/detail/settings.hpp>
+#include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>

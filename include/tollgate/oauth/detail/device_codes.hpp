@@ -10,7 +10,7 @@
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
-#include <tollgate/oauth/detail/settings.hpp>
+#include <tollgate/pipeline/detail/oauth_settings.hpp>
 
 #include <array>
 #include <cstddef>

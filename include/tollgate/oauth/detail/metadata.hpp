@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/oauth/detail/settings.hpp>
+#include <tollgate/pipeline/detail/oauth_settings.hpp>
 
 #include <span>
 #include <string>

@@ -5,7 +5,7 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/quota.hpp>
-#include <tollgate/oauth/detail/settings.hpp>
+#include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/web/detail/page.hpp>
 

@@ -12,7 +12,7 @@
 #include <tollgate/model/scope.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
-#include <tollgate/oauth/detail/settings.hpp>
+#include <tollgate/pipeline/detail/oauth_settings.hpp>
 
 #include <array>
 #include <bit>
