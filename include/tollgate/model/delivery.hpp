@@ -10,6 +10,7 @@
 #include <tollgate/model/hook.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +21,10 @@
 #include <vector>
 
 namespace tollgate::inline v0 {
+
+// Defaults of a dispatcher that receivers learn from the documentation.
+inline constexpr milliseconds default_attempt_timeout = seconds{15};  ///< Standard Webhooks recommends 15 to 30 s
+inline constexpr milliseconds default_disable_after = std::chrono::hours{120};
 
 /// Something that happened to an account, as an integrator reports it.
 struct event {

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/detail/response_parser.hpp>
+#include <tollgate/model/delivery.hpp>
 #include <tollgate/webhooks/detail/name_lookup.hpp>
 #include <tollgate/webhooks/detail/retry_schedule.hpp>
 
@@ -15,7 +16,7 @@ namespace tollgate::inline v0 {
 struct hook_client_settings {
     std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
 
-    milliseconds attempt_timeout = seconds{15};  ///< for the whole attempt; Standard Webhooks recommends 15 to 30 s
+    milliseconds attempt_timeout = default_attempt_timeout;  ///< for the whole attempt: 15 s
     /// for the name; the system's resolver tries a second server after 5 s
     milliseconds lookup_timeout = seconds{5};
     milliseconds connect_timeout = seconds{5};   ///< for connecting, over all addresses together

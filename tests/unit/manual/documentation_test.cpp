@@ -1,15 +1,19 @@
 #include <tollgate/manual/documentation.hpp>
 
+#include <tollgate/account/issue_hook.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/manual/detail/api_pages.hpp>
+#include <tollgate/manual/detail/writer.hpp>
 #include <tollgate/oauth/detail/metadata.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/webhooks/dispatcher_settings.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -278,6 +282,15 @@ TEST_CASE("documentation accepts GET only") {
         CHECK(response.status() == (method == http::method::other ? http::status::not_implemented : http::status::method_not_allowed));
         CHECK(response.find("Allow") == "GET, HEAD, OPTIONS");
     }
+}
+
+TEST_CASE("the page of webhooks states the numbers that are used") {
+    const auto page = fetch(api_documentation{shop_settings(), account_routes()}, "/people/docs/webhooks/");
+    CHECK(has(page, "For " + manual::describe_duration(hook_secret_overlap) + " after a secret is replaced"));
+    const hook_dispatch_settings defaults;
+    using std::chrono::floor;
+    CHECK(has(page, "by default within " + manual::describe_duration(floor<seconds>(defaults.client.attempt_timeout)) + "."));
+    CHECK(has(page, "default " + manual::describe_duration(floor<seconds>(defaults.retry.disable_after)) + " without a success"));
 }
 
 TEST_CASE("only settings of an authorization server add its page") {

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <tollgate/account/issue_hook.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/manual/detail/api_pages.hpp>
 #include <tollgate/manual/detail/writer.hpp>
+#include <tollgate/model/delivery.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 
+#include <chrono>
 #include <utility>
 
 namespace tollgate::inline v0::manual {
@@ -375,14 +378,16 @@ webhook-signature: v1,...
 {"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
 <ul>
 <li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the base64 text after
-<code>whsec_</code> in the secret. For 24 hours after a secret is replaced, the field has several signatures, separated by
+<code>whsec_</code> in the secret. For {} after a secret is replaced, the field has several signatures, separated by
 spaces. Verify the raw bytes of the body.</li>
-<li>Respond with a 2xx within 15 seconds. A redirect counts as a failure.</li>
-<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or 120 hours
-without a success, disables the webhook until its owner enables it again.</li>
+<li>Respond with a 2xx, by default within {}. A redirect counts as a failure.</li>
+<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or by
+default {} without a success, disables the webhook until its owner enables it again.</li>
 <li>A delivery may arrive more than once, with the same <code>webhook-id</code>.</li>
 </ul>
-)");
+)",
+              describe_duration(hook_secret_overlap), describe_duration(std::chrono::floor<seconds>(default_attempt_timeout)),
+              describe_duration(std::chrono::floor<seconds>(default_disable_after)));
 }
 
 TOLLGATE_DECL void page_writer::write_endpoints() {

@@ -21,7 +21,7 @@ struct retry_schedule {
     /// not retried together. At most 100.
     unsigned jitter_percent = 20;
     /// A hook with failures and no success for this long is disabled. 0: by its first failure.
-    milliseconds disable_after = std::chrono::hours{120};
+    milliseconds disable_after = default_disable_after;
     /// The longest wait that a receiver can ask for with `Retry-After`. 0: it has no effect.
     milliseconds retry_after_max = std::chrono::hours{24};
 };
