@@ -247,7 +247,7 @@ TEST_CASE("the outbox of a memory store is bounded in bytes; ended deliveries ar
     CHECK(stored().size() == capacity);
 
     // There is no capacity for responses either, but the attempt is recorded.
-    const auto leased = claim_at(store, noon);
+    const auto leased = lease_due_at(store, noon);
     REQUIRE(leased.size() == capacity);
     auto retried = completed(leased[0], delivery_outcome::retry);
     retried.attempt.response.assign(4096, 'a');
@@ -289,7 +289,7 @@ TEST_CASE("a single account cannot fill the outbox of a memory store with what i
         while (append(one)) REQUIRE(++share < 1000);
         auto terms = sample_terms(noon);
         terms.deliveries_max = terms.host_leases_max = 1000;
-        for (const due_delivery& each : claim(store, terms)) {
+        for (const due_delivery& each : lease_due(store, terms)) {
             expect_completed(store, completed(each, delivery_outcome::given_up), completion::done, noon);
             last = each.lease.delivery;
         }
@@ -347,7 +347,7 @@ TEST_CASE("a single account or host cannot fill the outbox of a memory store") {
 
     // A delivery that is delivered or given up frees capacity, a resend uses it; a deleted host frees all of it.
     std::vector<due_delivery> dead;
-    for (due_delivery& each : claim_at(store, noon))
+    for (due_delivery& each : lease_due_at(store, noon))
         if (each.target_url == "https://dead.example/") dead.push_back(std::move(each));
     REQUIRE(dead.size() == of_host);
     expect_completed(store, completed(dead[0], delivery_outcome::given_up), completion::done);
@@ -374,7 +374,7 @@ TEST_CASE("a deleted hook with a large backlog is removed at once, and its backl
     report(store, account, 4500);
     auto terms = sample_terms(noon);
     terms.host_leases_max = 8;
-    const auto leased = claim(store, terms);
+    const auto leased = lease_due(store, terms);
     REQUIRE(leased.size() == 8);
     report(store, other, 1, noon + seconds{1});
     CHECK(value_of(store.delete_hook(account, busy)));
@@ -387,7 +387,7 @@ TEST_CASE("a deleted hook with a large backlog is removed at once, and its backl
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
-    const auto due = claim(store, terms);
+    const auto due = lease_due(store, terms);
     REQUIRE(due.size() == 1);
     CHECK(due[0].hook == other_hook);
     expect_completed(store, completed(due[0], delivery_outcome::delivered), completion::done);

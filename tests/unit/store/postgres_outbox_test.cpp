@@ -116,7 +116,7 @@ TEST_CASE("nodes that claim at once never get the same delivery, and everything 
                 auto terms = sample_terms(noon);
                 terms.deliveries_max = 7;
                 terms.host_leases_max = 4;
-                const auto leased = claim(store, terms);
+                const auto leased = lease_due(store, terms);
                 std::vector<attempt_result> ended;
                 for (const due_delivery& each : leased) {
                     if (!claimed.put(each.lease.delivery.value())) return 2;
@@ -161,7 +161,7 @@ TEST_CASE("a host never has more leases than requested, over all nodes") {
             while (delivered < 200) {
                 auto terms = sample_terms(noon);
                 terms.host_leases_max = per_host_max;
-                const auto leased = claim(node, terms);
+                const auto leased = lease_due(node, terms);
                 {
                     const std::scoped_lock lock{mutex};
                     for (const due_delivery& each : leased)
@@ -193,12 +193,12 @@ TEST_CASE("a locked host delays no other claim, and is tried again shortly after
     report(store, other);
     own_connection hang{schema};
     REQUIRE(hang.run("BEGIN; SELECT FROM tollgate_hosts WHERE name LIKE '%one%' FOR NO KEY UPDATE"));
-    const auto first = claim_at(store, noon);
+    const auto first = lease_due_at(store, noon);
     REQUIRE(first.size() == 1);
     CHECK(first[0].target_url == "https://other.example/");
     CHECK(due_hook_ids(store, noon).size() == 1);  // it stays listed
     REQUIRE(hang.run("ROLLBACK"));
-    CHECK(claim_one(store, noon).target_url == "https://one.example/");
+    CHECK(lease_one(store, noon).target_url == "https://one.example/");
 }
 
 TEST_CASE("a node that hangs loses its deliveries when their leases end") {
@@ -212,12 +212,12 @@ TEST_CASE("a node that hangs loses its deliveries when their leases end") {
     listen(good, account);
     report(good, account);
     postgres_store bad{proxy.connection_string(schema.substr(schema.find("options="))), settings};
-    const auto claimed = claim_one(bad, noon);
+    const auto claimed = lease_one(bad, noon);
     proxy.set_mode(tcp_proxy::mode::hang);
     const auto ended = completed(claimed, delivery_outcome::delivered);
     expect_error(bad.complete({&ended, 1}, noon), error_kind::unavailable);
     expect_none_due(good, noon + seconds{29});
-    CHECK(claim_one(good, noon + seconds{30}).lease.delivery == claimed.lease.delivery);
+    CHECK(lease_one(good, noon + seconds{30}).lease.delivery == claimed.lease.delivery);
 }
 
 TEST_CASE("acknowledged events are delivered even if a node is killed") {
@@ -250,7 +250,7 @@ TEST_CASE("acknowledged events are delivered even if a node is killed") {
     server.start();
     postgres_store store{schema};
     std::set<public_id> messages;
-    for (const due_delivery& each : claim_at(store, noon)) messages.insert(each.message_id);
+    for (const due_delivery& each : lease_due_at(store, noon)) messages.insert(each.message_id);
     CHECK(messages.size() >= acknowledged);
     CHECK(messages.size() <= acknowledged + 2);
 }
@@ -274,7 +274,7 @@ TEST_CASE("an event in a caller's transaction commits together with the caller's
     CHECK(value_of(append(2)) == 1);
     expect_none_due(store, noon);
     REQUIRE(own.run("COMMIT"));
-    CHECK(claim_at(store, noon).size() == 2);
+    CHECK(lease_due_at(store, noon).size() == 2);
 
     REQUIRE(own.run("BEGIN; INSERT INTO sites VALUES ('b')"));
     CHECK(value_of(append(3)) == 1);
@@ -323,7 +323,7 @@ TEST_CASE("after an error the caller's transaction continues without the event")
     REQUIRE(own.run("BEGIN"));
     CHECK(value_of(outbox.append_event(sample_event(account), sample_seed(2), noon)) == 1);
     REQUIRE(own.run("COMMIT"));
-    CHECK(claim_one(store, noon).message_id == message_id_of(sample_seed(2), hook_id{1}));
+    CHECK(lease_one(store, noon).message_id == message_id_of(sample_seed(2), hook_id{1}));
 }
 
 TEST_CASE("events of any node are notified at once, also from a transaction and after an outage") {
@@ -345,12 +345,12 @@ TEST_CASE("events of any node are notified at once, also from a transaction and 
     };
     expect_told("append_event", [&] { report(reporting, account); });
     expect_told("resend", [&] {
-        const auto delivery = claim_one(listening, noon);
+        const auto delivery = lease_one(listening, noon);
         expect_completed(listening, completed(delivery, delivery_outcome::gone), completion::hook_disabled);
         value_of(reporting.enable_hook(account, hook, noon));
         value_of(reporting.resend(account, delivery.lease.delivery, noon));
     });
-    CHECK(claim_at(listening, noon).size() == 1);
+    CHECK(lease_due_at(listening, noon).size() == 1);
     own_connection own{schema};
     notification_counter notifications{schema};
     REQUIRE(own.run("BEGIN"));
@@ -359,7 +359,7 @@ TEST_CASE("events of any node are notified at once, also from a transaction and 
     CHECK(notifications.count() == 0);
     expect_told("COMMIT", [&] { REQUIRE(own.run("COMMIT")); });
     CHECK(notifications.count() == 1);
-    CHECK(claim_at(listening, noon).size() == 1);
+    CHECK(lease_due_at(listening, noon).size() == 1);
 
     report(reporting, sample_account("sitesmaker", 999));  // no hook has this account
     CHECK(notifications.count() == 0);
@@ -384,7 +384,7 @@ TEST_CASE("nothing remains of swept deliveries: no events, attempts, hosts or no
     const auto alone = listen_at(store, account, "https://two.example/");
     report(store, account, 3);
     std::vector<attempt_result> ended;
-    for (const due_delivery& each : claim_at(store, noon)) ended.push_back(completed(each, delivery_outcome::delivered));
+    for (const due_delivery& each : lease_due_at(store, noon)) ended.push_back(completed(each, delivery_outcome::delivered));
     value_of(store.complete(ended, noon));
     CHECK(count_of(schema, "attempts") == "9");
     CHECK(count_of(schema, "due_notices") == "0");
@@ -434,7 +434,7 @@ TEST_CASE("a late result waits for the host that its hook has now") {
     const auto account = sample_account();
     const auto hook = listen_at(store, account, "https://one.example/");
     report(store, account);
-    const auto sent = claim_one(store, noon);
+    const auto sent = lease_one(store, noon);
     CHECK(value_of(store.update_hook(account, hook, {"site.published", "https://two.example/"}, 100)));
     own_connection own{schema};
     REQUIRE(own.run("BEGIN; SELECT FROM tollgate_hosts WHERE name = 'https://two.example' FOR UPDATE"));
@@ -451,7 +451,7 @@ TEST_CASE("a delivery that is removed meanwhile is not sent again") {
     const auto account = sample_account();
     listen(store, account);
     report(store, account);
-    const auto sent = claim_one(store, noon);
+    const auto sent = lease_one(store, noon);
     expect_completed(store, completed(sent, delivery_outcome::given_up), completion::done);
     own_connection own{schema};
     REQUIRE(own.run("BEGIN; DELETE FROM tollgate_deliveries"));
@@ -487,7 +487,7 @@ TEST_CASE("hooks are created and deleted while others send to the same host") {
             postgres_store store{schema};
             while (!over) {
                 std::vector<attempt_result> ended;
-                for (const due_delivery& each : claim_at(store, noon))
+                for (const due_delivery& each : lease_due_at(store, noon))
                     ended.push_back(
                         completed(each, ended.size() % 3 == 0 ? delivery_outcome::gone : delivery_outcome::delivered));
                 value_of(store.complete(ended, noon));
@@ -546,7 +546,7 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
         while (count_of(schema, rows) != "0") {
             REQUIRE(++claims < 20);
             terms.deliveries_max = 1;
-            const auto claimed = claim(store, terms);
+            const auto claimed = lease_due(store, terms);
             for (const due_delivery& each : claimed) {
                 auto back = completed(each, delivery_outcome::not_attempted);
                 back.retry_at = noon;
@@ -558,7 +558,7 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     make_backlog();
     auto one = sample_terms(noon);
     one.deliveries_max = 1;
-    const auto leased = claim(store, one);
+    const auto leased = lease_due(store, one);
     REQUIRE(leased.size() == 1);
     expect_completed(store, completed(leased[0], delivery_outcome::gone), completion::hook_disabled);
     CHECK(all_are(delivery_state::held));
@@ -574,7 +574,7 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     CHECK(all_are(delivery_state::waiting));
     auto many = sample_terms(noon);
     many.deliveries_max = many.host_leases_max = 10;
-    CHECK(claim(store, many).size() == 10);
+    CHECK(lease_due(store, many).size() == 10);
 
     report(store, other);
     CHECK(value_of(store.delete_hook(account, hook)));
@@ -585,7 +585,7 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     CHECK(std::stoul(count_of(schema, "deliveries")) > 1000);
     std::optional<due_delivery> others;
     for (int claims = 0; !others && claims < 20; ++claims)
-        for (const due_delivery& each : claim(store, sample_terms(noon))) {
+        for (const due_delivery& each : lease_due(store, sample_terms(noon))) {
             CHECK(each.hook == beside);
             others = each;
         }
@@ -722,7 +722,7 @@ TEST_CASE("at most slightly more than the bound of a hook's ended deliveries are
     for (int round = 0; round < 3; ++round) {
         report(store, account, 100);
         std::vector<attempt_result> ended;
-        for (const due_delivery& each : claim_at(store, noon))
+        for (const due_delivery& each : lease_due_at(store, noon))
             ended.push_back(completed(each, delivery_outcome::delivered));
         REQUIRE(ended.size() == 100);
         value_of(store.complete(ended, noon));
@@ -752,8 +752,8 @@ TEST_CASE("a database of version 3 is migrated, and its waiting deliveries are s
                                     "tollgate_hooks AS hooks");
     postgres_store store{schema};
     CHECK(value_of(store.due_hooks(noon, 10)).next_at == noon + seconds{5});
-    CHECK(claim_at(store, noon + seconds{5}).size() == 1);
-    CHECK(claim_at(store, noon + seconds{10}).size() == 1);  // another worker's lease has ended
+    CHECK(lease_due_at(store, noon + seconds{5}).size() == 1);
+    CHECK(lease_due_at(store, noon + seconds{10}).size() == 1);  // another worker's lease has ended
     report(store, sample_account(), 1, noon + seconds{11});
-    CHECK(claim_at(store, noon + seconds{11}).size() == 2);
+    CHECK(lease_due_at(store, noon + seconds{11}).size() == 2);
 }

@@ -236,7 +236,7 @@ TEST_CASE("while the server is down every verb fails at once, and afterwards all
     REQUIRE(tollgate_test::eventually([&] { return store.find_personal_token("tgu_a").has_value(); }));
     CHECK(value_of(store.find_personal_token("tgu_a")));
     CHECK_FALSE(value_of(store.find_personal_token("tgu_b")));
-    CHECK(claim_at(store, noon).size() == 1);
+    CHECK(lease_due_at(store, noon).size() == 1);
 }
 
 TEST_CASE("acknowledged changes survive killing the server and the node") {
@@ -421,7 +421,7 @@ TEST_CASE("nodes whose clocks differ by minutes agree on expiry") {
             CHECK(*due.next_at - uses.now() > seconds{25});
             CHECK(*due.next_at - uses.now() < seconds{35});
             expect_completed(uses.store,
-                           completed(claim_one(uses.store, uses.now() + seconds{40}), delivery_outcome::delivered),
+                           completed(lease_one(uses.store, uses.now() + seconds{40}), delivery_outcome::delivered),
                            completion::done, uses.now());
             seed += 10;
         }

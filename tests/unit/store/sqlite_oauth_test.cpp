@@ -254,8 +254,8 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     value_of(store.account_of_hook(account.service, hook));
     value_of(store.replace_hook_secret(account, hook, "whsec_bmV3", noon));
     value_of(store.append_event(sample_event(account), sample_seed(1), noon));
-    auto leased = claim_at(store, noon);
-    leased.push_back(claim_at(store, noon + seconds{60}).at(0));  // its lease had ended
+    auto leased = lease_due_at(store, noon);
+    leased.push_back(lease_due_at(store, noon + seconds{60}).at(0));  // its lease had ended
     const std::vector<attempt_result> ended{completed(leased[0], delivery_outcome::retry),
                                             completed(leased[1], delivery_outcome::gone)};
     value_of(store.complete(ended, noon));
@@ -263,7 +263,7 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     value_of(store.attempts_of(account, hook, 100, {}));
     value_of(store.enable_hook(account, hook, noon));
     value_of(store.resend(account, leased[0].lease.delivery, noon));
-    value_of(store.complete({{completed(claim_at(store, noon).at(0), delivery_outcome::delivered)}}, noon));
+    value_of(store.complete({{completed(lease_due_at(store, noon).at(0), delivery_outcome::delivered)}}, noon));
     value_of(store.sweep_deliveries(noon + seconds{1}, 100));
     value_of(store.append_event(sample_event(account), sample_seed(2), noon));
     value_of(store.delete_hook(account, hook));

@@ -58,10 +58,10 @@ struct populated_store {
         report(store, disabled, 2);
         auto one = sample_terms(noon);
         one.deliveries_max = 1;
-        const auto deliveries = claim(store, one);
+        const auto deliveries = lease_due(store, one);
         REQUIRE(complete_one(store, completed(deliveries.at(0), delivery_outcome::gone)) == completion::hook_disabled);
         report(store, sending);
-        leased = claim_one(store, noon);
+        leased = lease_one(store, noon);
     }
 
     std::vector<delivery_state> states(const account_ref& of, std::int64_t hook) {
@@ -207,7 +207,7 @@ TEST_CASE("a file that cannot grow is an error for the publisher, and no partial
     CHECK(server.wait() == 0);
     CHECK(acknowledged > 10);
     sqlite_store store{path};
-    const auto due = claim_at(store, noon);
+    const auto due = lease_due_at(store, noon);
     CHECK(due.size() == acknowledged);
     for (const due_delivery& each : due) CHECK(each.event->data.size() == 10'002);
     auto file = *sqlite::database::open(path);
@@ -235,7 +235,7 @@ TEST_CASE("processes that claim at once never get the same delivery, and everyth
             for (;;) {
                 auto terms = sample_terms(noon);
                 terms.deliveries_max = 7;
-                const auto leased = claim(store, terms);
+                const auto leased = lease_due(store, terms);
                 if (leased.empty()) return 0;
                 std::vector<attempt_result> ended;
                 for (const due_delivery& each : leased) {
@@ -254,7 +254,7 @@ TEST_CASE("processes that claim at once never get the same delivery, and everyth
     CHECK(claimed.size() == delivery_count);
     CHECK(std::set<std::int64_t>(claimed.begin(), claimed.end()).size() == delivery_count);
     sqlite_store store{path};
-    CHECK(claim_at(store, noon + seconds{86'400}).empty());
+    CHECK(lease_due_at(store, noon + seconds{86'400}).empty());
 }
 
 TEST_CASE(
@@ -278,7 +278,7 @@ TEST_CASE(
                     terms.lease_until = now + milliseconds{1};
                     terms.deliveries_max = 3;
                     std::vector<attempt_result> ended;
-                    for (const due_delivery& each : claim(store, terms)) {
+                    for (const due_delivery& each : lease_due(store, terms)) {
                         ended.push_back(completed(each, delivery_outcome::retry, now));
                         ended.back().retry_at = now + milliseconds{5};
                     }
@@ -301,7 +301,7 @@ TEST_CASE(
     }
     sqlite_store store{path};
     std::multiset<std::string> due;
-    for (const due_delivery& each : claim_at(store, noon + seconds{86'400}))
+    for (const due_delivery& each : lease_due_at(store, noon + seconds{86'400}))
         due.insert(std::string{each.message_id.view()});
     CHECK(due.size() >= acknowledged.size());
     CHECK(due.size() <= acknowledged.size() + 4);  // one per round was in progress
@@ -318,7 +318,7 @@ TEST_CASE("events of another process are visible without a claim, and an empty c
     auto seen = store.changes_seen();
     REQUIRE(seen);
     CHECK(store.changes_seen() == seen);
-    CHECK(claim_at(store, noon).empty());
+    CHECK(lease_due_at(store, noon).empty());
     CHECK(value_of(store.append_event(sample_event(sample_account("sitesmaker", 43)), sample_seed(1), noon)) == 0);
     CHECK(value_of(store.sweep_deliveries(noon, 100)) == 0);
     CHECK(store.changes_seen() == seen);
@@ -330,9 +330,9 @@ TEST_CASE("events of another process are visible without a claim, and an empty c
         }};
         CHECK(other.wait() == 0);
         CHECK(store.changes_seen() != seen);
-        CHECK(claim_at(store, noon).size() == 1);
+        CHECK(lease_due_at(store, noon).size() == 1);
         seen = store.changes_seen();
-        CHECK(claim_at(store, noon).empty());
+        CHECK(lease_due_at(store, noon).empty());
         CHECK(store.changes_seen() == seen);
     }
 
@@ -341,7 +341,7 @@ TEST_CASE("events of another process are visible without a claim, and an empty c
     const hook_id hook = due_hook_ids(store, noon).at(0);
     CHECK(lease_of(store, {hook, 9, 3, noon + seconds{20}}, sample_terms(noon)).empty());
     seen = store.changes_seen();
-    CHECK(claim_at(store, noon).empty());
+    CHECK(lease_due_at(store, noon).empty());
     CHECK(store.changes_seen() == seen);
     CHECK(value_of(store.due_hooks(noon, 10)).next_at == noon + seconds{20});
 }
@@ -356,7 +356,7 @@ TEST_CASE("nothing remains of swept deliveries: no events or attempts") {
         const auto one = listen(store, account), other = listen_at(store, account, "https://other.example/");
         report(store, account, 10);
         std::vector<attempt_result> ended;
-        for (const due_delivery& each : claim_at(store, noon))
+        for (const due_delivery& each : lease_due_at(store, noon))
             ended.push_back(completed(each, delivery_outcome::delivered));
         value_of(store.complete(ended, noon));
         CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 10);
@@ -408,7 +408,7 @@ TEST_CASE("a deleted hook with a large backlog on disk is removed at once, and i
     REQUIRE(rows() == 4501);
     auto terms = sample_terms(noon);
     terms.host_leases_max = 8;
-    const auto leased = claim(store, terms);
+    const auto leased = lease_due(store, terms);
     REQUIRE(leased.size() == 8);
     expect_completed(store, completed(leased[7], delivery_outcome::retry), completion::done);
     report(store, other, 1, noon + seconds{1});
@@ -433,13 +433,13 @@ TEST_CASE("a deleted hook with a large backlog on disk is removed at once, and i
     CHECK(rows() == 4502 - 7 - 2000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
-    const auto due = claim(store, terms);
+    const auto due = lease_due(store, terms);
     REQUIRE(due.size() == 1);
     CHECK(due[0].hook == other_hook);
     expect_completed(store, completed(due[0], delivery_outcome::delivered), completion::done);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) < 1000);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
-    CHECK(claim_at(store, noon + seconds{600}).empty());
+    CHECK(lease_due_at(store, noon + seconds{600}).empty());
     CHECK_FALSE(value_of(store.due_hooks(noon + seconds{600}, 10)).next_at);
     CHECK(rows() == 1);
     CHECK(count_in(file, "SELECT count(*) FROM tollgate_hooks") == 1);
@@ -456,14 +456,14 @@ struct store_with_backlog {
     sqlite::database file = *sqlite::database::open(directory.file("tollgate.db"));
     const account_ref account = sample_account();
     const hook_id hook = listen(store, account);
-    claim_terms one = sample_terms(noon);  // for one delivery
+    lease_terms one = sample_terms(noon);  // for one delivery
 
     store_with_backlog() {
         add_deliveries(file, hook, 2500, std::nullopt);
         one.deliveries_max = 1;
     }
     due_delivery lease_one() {
-        auto leased = claim(store, one);
+        auto leased = lease_due(store, one);
         REQUIRE(leased.size() == 1);
         return std::move(leased[0]);
     }
@@ -486,7 +486,7 @@ TEST_CASE_METHOD(store_with_backlog, "a backlog on disk is held and released in 
     CHECK(count() == 1000);
     CHECK(all_are(delivery_state::held));
     for (const std::int64_t held : {2000, 2499, 2499}) {
-        CHECK(claim(store, one).empty());
+        CHECK(lease_due(store, one).empty());
         CHECK(count() == held);
         CHECK(all_are(delivery_state::held));
     }
@@ -503,14 +503,14 @@ TEST_CASE_METHOD(store_with_backlog, "a backlog on disk is held and released in 
     CHECK(count_in(file, "SELECT count(*) FROM released") == 2499);
     CHECK(count() == 0);
     CHECK(all_are(delivery_state::waiting));
-    CHECK(claim(store, one).size() == 1);
+    CHECK(lease_due(store, one).size() == 1);
 }
 
 TEST_CASE_METHOD(store_with_backlog, "deliveries of a disabled hook that were not due yet are due when it is enabled") {
     const auto leased = lease_one();
     REQUIRE(file.run("UPDATE tollgate_deliveries SET due_at = due_at + 3600000, attempts_made = 3 WHERE due_at IS NOT NULL"));
     expect_completed(store, completed(leased, delivery_outcome::gone), completion::hook_disabled);
-    CHECK(claim(store, one).empty());
+    CHECK(lease_due(store, one).empty());
     const auto fresh = [&] {
         return count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL AND attempts_made = 0");
     };
@@ -522,14 +522,14 @@ TEST_CASE_METHOD(store_with_backlog, "deliveries of a disabled hook that were no
     CHECK(fresh() == 2000);
     CHECK(due_hook_ids(store, noon + seconds{59}).empty());
     auto later = sample_terms(noon + seconds{60});
-    for (int i = 0; i < 3; ++i) CHECK(claim(store, later).empty());
+    for (int i = 0; i < 3; ++i) CHECK(lease_due(store, later).empty());
     CHECK(fresh() == 0);
     CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") >= 2000);
 
     REQUIRE(file.run("DROP TRIGGER stops"));
     CHECK(value_of(store.enable_hook(account, hook, later.now)));
     CHECK(fresh() == 2499);
-    CHECK_FALSE(claim(store, later).empty());
+    CHECK_FALSE(lease_due(store, later).empty());
 }
 
 TEST_CASE("the newest of a hook's ended deliveries are retained, up to the bound") {
@@ -549,7 +549,7 @@ TEST_CASE("the newest of a hook's ended deliveries are retained, up to the bound
     constexpr std::int64_t retained = limits::ended_deliveries_per_hook_max;
     report(store, account, 250);
     std::vector<attempt_result> ended;
-    for (const due_delivery& each : claim_at(store, noon))
+    for (const due_delivery& each : lease_due_at(store, noon))
         ended.push_back(completed(each, ended.size() % 2 == 0 ? delivery_outcome::delivered : delivery_outcome::given_up));
     value_of(store.complete(ended, noon));
     const auto last_trim = std::find_if(ended.rbegin(), ended.rend(), [](const attempt_result& each) { return sql::trims_history(each.lease.delivery); });
@@ -586,7 +586,7 @@ TEST_CASE("a store of version 3 is migrated, and failing hooks stay failing") {
     sqlite_store store{path};
     report(store, sample_account());
     std::set<std::int64_t> completed_of;
-    for (const due_delivery& each : claim_at(store, noon + seconds{10})) {
+    for (const due_delivery& each : lease_due_at(store, noon + seconds{10})) {
         if (!completed_of.insert(each.hook.value()).second) continue;
         auto ended = completed(each, delivery_outcome::given_up, noon + seconds{10});
         ended.disable_if_failing_since = noon - seconds{30};
@@ -617,7 +617,7 @@ TEST_CASE("a store of version 2 is migrated, and its hooks get events") {
     CHECK_FALSE(listed[0].disabled);
     CHECK_FALSE(listed[0].failing_since);
     report(store, sample_account());
-    const auto due = claim_one(store, noon);
+    const auto due = lease_one(store, noon);
     CHECK(due.secret == "whsec_x");
     CHECK(due.previous_secrets == std::vector<std::string>{"whsec_y"});
 }

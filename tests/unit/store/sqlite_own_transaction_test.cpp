@@ -73,15 +73,15 @@ TEST_CASE("an event and the caller's row are committed together or not at all") 
     const auto append = [&] { return outbox.append_event(sample_event(account), sample_seed(1), noon); };
 
     expect_error(append(), error_kind::invalid);  // no transaction
-    CHECK(claim_at(store, noon).empty());
+    CHECK(lease_due_at(store, noon).empty());
 
     REQUIRE(connection.run("BEGIN IMMEDIATE") == SQLITE_OK);
     REQUIRE(connection.run(add_site) == SQLITE_OK);
     CHECK(value_of(append()) == 2);
-    CHECK(claim_at(store, noon).empty());  // not before the commit
+    CHECK(lease_due_at(store, noon).empty());  // not before the commit
     const auto seen = store.changes_seen();
     REQUIRE(connection.run("ROLLBACK") == SQLITE_OK);
-    CHECK(claim_at(store, noon).empty());
+    CHECK(lease_due_at(store, noon).empty());
     CHECK(store.changes_seen() == seen);
     CHECK(connection.sites() == 0);
 
@@ -93,7 +93,7 @@ TEST_CASE("an event and the caller's row are committed together or not at all") 
     REQUIRE(connection.run("COMMIT") == SQLITE_OK);
     CHECK(store.changes_seen() != seen);
     CHECK(connection.sites() == 1);
-    const auto due = claim_at(store, noon);
+    const auto due = lease_due_at(store, noon);
     CHECK(due.size() == 4);
     for (const due_delivery& each : due) CHECK(each.message_id == message_id_of(sample_seed(1), each.hook));
 }
@@ -172,7 +172,7 @@ TEST_CASE("when the disk fails at the nth change of the caller's transaction, it
         if (!committed && sqlite3_get_autocommit(connection.get()) == 0) connection.run("ROLLBACK");
         vfs.heal();
         CHECK(connection.sites() == (committed ? 1 : 0));
-        CHECK(claim_at(store, noon).size() == (committed && event_done ? 3U : 0U));
+        CHECK(lease_due_at(store, noon).size() == (committed && event_done ? 3U : 0U));
         if (committed && !event_done) committed = false;  // try the next change
     }
 }
@@ -203,5 +203,5 @@ TEST_CASE("a process that dies before its commit has published nothing, and one 
     server.kill();
     CHECK(own_connection{path}.sites() == (commits ? 1 : 0));
     sqlite_store store{path};
-    CHECK(claim_at(store, noon).size() == (commits ? 1U : 0U));
+    CHECK(lease_due_at(store, noon).size() == (commits ? 1U : 0U));
 }

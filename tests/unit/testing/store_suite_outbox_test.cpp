@@ -362,7 +362,7 @@ TEST_CASE("each defect of an outbox is detected by its case") {
         row{defect::omits_old_secrets, "secret: a replaced secret is returned until it expires"},
         row{defect::returns_one_old_secret, "secret: a replaced secret is returned until it expires"},
         row{defect::keeps_deliveries_of_deleted_hooks, "hook: deleting a hook deletes its deliveries and no others"},
-        row{defect::leases_one_batch_to_two_threads, "lease: parallel claims never return the same delivery"},
+        row{defect::leases_one_batch_to_two_threads, "lease: parallel calls never return the same delivery"},
         row{defect::leases_more_than_requested,
             "lease: returns at most the requested number, in the order in which the deliveries became due"},
         row{defect::ignores_the_host_bound, "lease: the bound of a host counts the leases of all workers"},

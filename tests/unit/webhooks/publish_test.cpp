@@ -45,7 +45,7 @@ TEST_CASE("a published event has one delivery per hook, and its own ids") {
     CHECK(value_of(publish(store, services, sample_event(account), noon)) == 2);
     CHECK(value_of(publish(store, services, sample_event(account), noon)) == 2);
     std::set<public_id> ids;
-    for (const due_delivery& each : claim_at(store, noon)) {
+    for (const due_delivery& each : lease_due_at(store, noon)) {
         CHECK_THAT(std::string{each.message_id.view()}, Catch::StartsWith("msg_"));
         CHECK(ids.insert(each.message_id).second);
         CHECK(each.event->data == sample_event(account).data);
@@ -63,7 +63,7 @@ TEST_CASE("an invalid event is refused with the member's name, and nothing is wr
         const auto result = publish(store, services, reported, noon);
         expect_error(result, error_kind::invalid);
         CHECK_THAT(result.error().message, Catch::StartsWith(member + " "));
-        CHECK(claim_at(store, noon).empty());
+        CHECK(lease_due_at(store, noon).empty());
     };
     refused(sample_event(sample_account("unheard-of")), "service");
     refused(sample_event(account, "item.created"), "event");
@@ -85,7 +85,7 @@ TEST_CASE("an invalid event is refused with the member's name, and nothing is wr
         auto reported = sample_event(account);
         reported.data = data;
         CHECK(value_of(publish(store, services, reported, noon)) == 1);
-        CHECK(claim_one(store, noon).event->data == data);
+        CHECK(lease_one(store, noon).event->data == data);
     }
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("without randomness or capacity nothing is published") {
     const auto services = two_services();
     listen(store, sample_account());
     expect_error(publish(store, services, sample_event(sample_account()), noon, no_random{}), error_kind::internal);
-    CHECK(claim_at(store, noon).empty());
+    CHECK(lease_due_at(store, noon).empty());
     full_outbox full;
     expect_error(publish(full, services, sample_event(sample_account()), noon), error_kind::unavailable);
 }

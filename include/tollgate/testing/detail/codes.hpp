@@ -43,9 +43,9 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_code(store, code, code_result::waiting);
         expect(value_of(store.granted_scopes(user_id{7}, application)) == code.scopes,
                "nothing was granted by the second");
-        auto shown = sample_redemption(1, application);
-        shown.redirect_uri = again.redirect;
-        expect_redemption(store, shown, redirect_mismatch);
+        auto presented = sample_redemption(1, application);
+        presented.redirect_uri = again.redirect;
+        expect_redemption(store, presented, redirect_mismatch);
         expect_redemption(store, sample_redemption(1, application), redeemed);
         expect_code(store, code, code_result::spent);
         expect_code(store, again, code_result::spent);
@@ -106,25 +106,25 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             auto code = sample_code(++seed, application);
             code.redirect = "https://app.example/" + text;
             expect_code(store, code, code_result::created);
-            auto shown = sample_redemption(seed, application);
+            auto presented = sample_redemption(seed, application);
             for (const std::string& other : {code.redirect + "/", code.redirect + " ", std::string{},
                                              std::string{"https://App.example/"} + text, code.redirect.substr(1)}) {
-                shown.redirect_uri = other;
-                expect_redemption(store, shown, redirect_mismatch);
+                presented.redirect_uri = other;
+                expect_redemption(store, presented, redirect_mismatch);
                 expect_no_access(store, seed);
             }
-            shown.redirect_uri = code.redirect;
-            expect_redemption(store, shown, redeemed);
+            presented.redirect_uri = code.redirect;
+            expect_redemption(store, presented, redeemed);
         }
         expect_code(store, sample_code(++seed, application), code_result::created);
-        expect_redemption(store, sample_redemption(seed, application), redeemed);  // none shown is fine, too
+        expect_redemption(store, sample_redemption(seed, application), redeemed);  // none presented is fine, too
     });
 
     add("code: a verifier is required if there was a challenge, must match it, and is refused otherwise", [](auto& store) {
         const auto application = create_sample_application(store);
         const std::string one(43, 'a'), other = std::string(42, 'a') + "A";
         struct row {
-            std::optional<std::string> challenge, shown;
+            std::optional<std::string> challenge, presented;
             redemption_result expected;
         };
         std::uint64_t seed = 0;
@@ -133,13 +133,13 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             auto code = sample_code(++seed, application);
             code.code_challenge = each.challenge;
             expect_code(store, code, code_result::created);
-            auto shown = sample_redemption(seed, application);
-            shown.code_challenge = each.shown;
-            expect_redemption(store, shown, each.expected);
+            auto presented = sample_redemption(seed, application);
+            presented.code_challenge = each.presented;
+            expect_redemption(store, presented, each.expected);
             if (each.expected == redeemed) continue;
             expect_no_access(store, seed);
-            shown.code_challenge = each.challenge;
-            expect_redemption(store, shown, redeemed);  // it was still good
+            presented.code_challenge = each.challenge;
+            expect_redemption(store, presented, redeemed);  // it was still good
         }
     });
 
@@ -149,10 +149,10 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         authorize(store, 2, application);
         expect_refresh(store, sample_refresh(1, 11, application), refresh_result::refreshed);
         expect_refresh(store, sample_refresh(2, 12, application), refresh_result::refreshed);
-        auto shown = sample_redemption(1, application);
-        shown.tokens = sample_tokens(3);
+        auto presented = sample_redemption(1, application);
+        presented.tokens = sample_tokens(3);
         for (int round = 0; round < 2; ++round) {
-            expect_redemption(store, shown, reused);
+            expect_redemption(store, presented, reused);
             for (const std::uint64_t gone : {1U, 11U, 3U}) expect_no_access(store, gone);
             expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
             expect(!is_refreshable(store, 3, application), "no token is made of a code that is spent");
@@ -172,11 +172,11 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_access(store, 1);
         value_of(store.sweep_expired(last, 100));
         expect_code(store, sample_code(1, application), code_result::spent);
-        auto shown = sample_redemption(1, application);
-        shown.now = last;
-        shown.redirect_uri = "https://elsewhere.example/";
-        shown.code_challenge = std::string(43, 'a');
-        expect_redemption(store, shown, reused);
+        auto presented = sample_redemption(1, application);
+        presented.now = last;
+        presented.redirect_uri = "https://elsewhere.example/";
+        presented.code_challenge = std::string(43, 'a');
+        expect_redemption(store, presented, reused);
         expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
     });
 
@@ -184,13 +184,13 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         expect_code(store, sample_code(2, application), code_result::created);
-        auto shown = sample_redemption(2, application);
-        shown.tokens.access_digest = sample_access_digest(1);
-        expect_error("redeem_code", store.redeem_code(shown), error_kind::conflict);
+        auto presented = sample_redemption(2, application);
+        presented.tokens.access_digest = sample_access_digest(1);
+        expect_error("redeem_code", store.redeem_code(presented), error_kind::conflict);
         expect(!is_refreshable(store, 2, application), "both tokens are made, or none");
-        shown = sample_redemption(2, application);
-        shown.tokens.refresh_digest = sample_refresh_digest(1);
-        expect_error("redeem_code", store.redeem_code(shown), error_kind::conflict);
+        presented = sample_redemption(2, application);
+        presented.tokens.refresh_digest = sample_refresh_digest(1);
+        expect_error("redeem_code", store.redeem_code(presented), error_kind::conflict);
         expect_no_access(store, 2);
         expect_code(store, sample_code(2, application), code_result::waiting);
         expect_redemption(store, sample_redemption(2, application), redeemed);
@@ -204,9 +204,9 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect_code(store, sample_code(round, application), code_result::created);
             std::atomic<std::size_t> won{0};
             in_parallel([&](std::size_t i) {
-                auto shown = sample_redemption(round, application);
-                shown.tokens = sample_tokens(round * thread_count + i);
-                const auto actual = value_of(store.redeem_code(shown));
+                auto presented = sample_redemption(round, application);
+                presented.tokens = sample_tokens(round * thread_count + i);
+                const auto actual = value_of(store.redeem_code(presented));
                 expect(actual.result == redeemed || actual.result == reused, "a code is redeemed, or it was before");
                 if (actual.result == redeemed) ++won;
             });
@@ -241,12 +241,12 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         again.created_at = noon + seconds{60} - milliseconds{1};
         again.expires_at = noon + seconds{120};
         expect_code(store, again, code_result::waiting);
-        auto shown = sample_redemption(1, application);
-        shown.now = noon + seconds{60};
-        expect_redemption(store, shown, expired);
+        auto presented = sample_redemption(1, application);
+        presented.now = noon + seconds{60};
+        expect_redemption(store, presented, expired);
         again.created_at = noon + seconds{60};
         expect_code(store, again, code_result::created);
-        expect_redemption(store, shown, redeemed);
+        expect_redemption(store, presented, redeemed);
         again.created_at = noon + seconds{180};
         expect_code(store, again, code_result::spent);
     });

@@ -31,13 +31,13 @@ namespace tollgate::inline v0::testing::detail {
 
 /// The bounds of a lease call. The defaults exceed what a case needs, so that each case sets only the bound that it
 /// tests.
-struct claim_terms {
+struct lease_terms {
     instant now;
     instant lease_until;
     std::size_t deliveries_max = 1000;
     std::size_t host_leases_max = 1000;
 };
-[[nodiscard]] inline claim_terms sample_terms(instant now) { return {.now = now, .lease_until = now + seconds{30}}; }
+[[nodiscard]] inline lease_terms sample_terms(instant now) { return {.now = now, .lease_until = now + seconds{30}}; }
 
 /// The result of a leased delivery, after an attempt of 20 ms.
 [[nodiscard]] inline attempt_result completed(const due_delivery& sent, delivery_outcome outcome, instant at = noon) {
@@ -81,14 +81,14 @@ std::vector<hook_id> due_hook_ids(Store& store, instant now, std::size_t rows_ma
     return ids;
 }
 template <class Store>
-std::vector<due_delivery> lease_of(Store& store, const lease_request& request, const claim_terms& terms,
+std::vector<due_delivery> lease_of(Store& store, const lease_request& request, const lease_terms& terms,
                                    const std::source_location& at = std::source_location::current()) {
     return value_of(store.lease(std::span{&request, 1}, {terms.now, terms.lease_until}), at);
 }
 /// Leases the due deliveries, hook by hook.
 template <class Store>
-std::vector<due_delivery> claim(Store& store, const claim_terms& terms,
-                                const std::source_location& at = std::source_location::current()) {
+std::vector<due_delivery> lease_due(Store& store, const lease_terms& terms,
+                                    const std::source_location& at = std::source_location::current()) {
     std::vector<due_delivery> all;
     for (bool found = true; found;) {
         found = false;
@@ -105,32 +105,32 @@ std::vector<due_delivery> claim(Store& store, const claim_terms& terms,
 }
 /// All due deliveries.
 template <class Store>
-std::vector<due_delivery> claim_at(Store& store, instant now,
-                                   const std::source_location& at = std::source_location::current()) {
-    return claim(store, sample_terms(now), at);
+std::vector<due_delivery> lease_due_at(Store& store, instant now,
+                                       const std::source_location& at = std::source_location::current()) {
+    return lease_due(store, sample_terms(now), at);
 }
 /// The only due delivery.
 template <class Store>
-due_delivery claim_one(Store& store, instant now, const std::source_location& at = std::source_location::current()) {
-    auto claimed = claim_at(store, now, at);
-    expect(claimed.size() == 1, "one delivery is due", at);
-    return claimed[0];
+due_delivery lease_one(Store& store, instant now, const std::source_location& at = std::source_location::current()) {
+    auto leased = lease_due_at(store, now, at);
+    expect(leased.size() == 1, "one delivery is due", at);
+    return leased[0];
 }
 template <class Store>
 void expect_none_due(Store& store, instant now, const std::source_location& at = std::source_location::current()) {
-    expect(claim_at(store, now, at).empty(), "nothing is due, or what is due is claimed", at);
+    expect(lease_due_at(store, now, at).empty(), "nothing is due, or what is due is leased", at);
 }
 
 template <class Store>
 completion complete_one(Store& store, const attempt_result& ended, instant now = noon,
-                         const std::source_location& at = std::source_location::current()) {
+                        const std::source_location& at = std::source_location::current()) {
     const auto results = value_of(store.complete({&ended, 1}, now), at);
     expect(results.size() == 1, "each result has a status", at);
     return results[0];
 }
 template <class Store>
 void expect_completed(Store& store, const attempt_result& ended, completion result, instant now = noon,
-                    const std::source_location& at = std::source_location::current()) {
+                      const std::source_location& at = std::source_location::current()) {
     const completion actual = complete_one(store, ended, now, at);
     if (actual == result) return;
     fail(result == completion::done            ? "the result was in time, and disabled nothing"

@@ -38,10 +38,10 @@ void expect_no_access(Store& store, std::uint64_t seed,
 template <class Store>
 bool is_refreshable(Store& store, std::uint64_t seed, application_id application, instant now = noon + seconds{2},
                     const std::source_location& at = std::source_location::current()) {
-    auto shown = sample_refresh(seed, 999'999, application);
-    shown.narrowed = sample_scopes("never:granted");
-    shown.now = now;
-    return value_of(store.refresh_access_token(shown), at).result == refresh_result::too_wide;
+    auto presented = sample_refresh(seed, 999'999, application);
+    presented.narrowed = sample_scopes("never:granted");
+    presented.now = now;
+    return value_of(store.refresh_access_token(presented), at).result == refresh_result::too_wide;
 }
 
 template <class Store>
@@ -52,18 +52,18 @@ void expect_code(Store& store, const new_authorization_code& code, code_result e
 }
 
 template <class Store>
-void expect_redemption(Store& store, const code_redemption& shown, redemption_result expected,
+void expect_redemption(Store& store, const code_redemption& presented, redemption_result expected,
                        const std::source_location& at = std::source_location::current()) {
-    const auto actual = value_of(store.redeem_code(shown), at);
+    const auto actual = value_of(store.redeem_code(presented), at);
     expect(actual.result == expected, "redeem_code returns the right result", at);
     expect(actual.user.has_value() == (expected == redemption_result::redeemed),
            "there is a user exactly if it is redeemed", at);
 }
 
 template <class Store>
-void expect_refresh(Store& store, const token_refresh& shown, refresh_result expected,
+void expect_refresh(Store& store, const token_refresh& presented, refresh_result expected,
                     const std::source_location& at = std::source_location::current()) {
-    expect(value_of(store.refresh_access_token(shown), at).result == expected,
+    expect(value_of(store.refresh_access_token(presented), at).result == expected,
            "refresh_access_token returns the right result", at);
 }
 

@@ -67,13 +67,13 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
 
     add("grant: without consent a code can only have scopes that were granted", [](auto& store) {
         const auto application = create_sample_application(store);
-        const auto unasked = [&](std::uint64_t seed, const char* scopes) {
+        const auto without_consent = [&](std::uint64_t seed, const char* scopes) {
             auto code = sample_code(seed, application);
             code.scopes = sample_scopes(scopes);
             code.only_if_granted = true;
             return code;
         };
-        expect_code(store, unasked(1, "a"), code_result::not_granted);
+        expect_code(store, without_consent(1, "a"), code_result::not_granted);
         expect(!value_of(store.granted_scopes(user_id{7}, application)), "nothing is granted by it");
         expect(value_of(store.grants_of(user_id{7})).empty(), "and nothing is listed");
         expect_redemption(store, sample_redemption(1, application), redemption_result::unknown);
@@ -81,16 +81,16 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         auto with_consent = sample_code(2, application);
         with_consent.scopes = sample_scopes("b a");
         expect_code(store, with_consent, code_result::created);
-        expect_code(store, unasked(3, "c a"), code_result::not_granted);
-        expect_code(store, unasked(3, "a"), code_result::created);
-        expect_code(store, unasked(3, "a"), code_result::waiting);
-        expect_code(store, unasked(4, "a b"), code_result::created);
+        expect_code(store, without_consent(3, "c a"), code_result::not_granted);
+        expect_code(store, without_consent(3, "a"), code_result::created);
+        expect_code(store, without_consent(3, "a"), code_result::waiting);
+        expect_code(store, without_consent(4, "a b"), code_result::created);
         expect(value_of(store.granted_scopes(user_id{7}, application)) == with_consent.scopes, "granted scopes remain granted");
         const auto actual = value_of(store.redeem_code(sample_redemption(3, application)));
         expect(actual.scopes == sample_scopes("a"), "the code is for its own scopes");
 
         expect(value_of(store.revoke_grant(user_id{7}, application)), "there was such a grant");
-        expect_code(store, unasked(5, "a"), code_result::not_granted);
+        expect_code(store, without_consent(5, "a"), code_result::not_granted);
         expect(value_of(store.grants_of(user_id{7})).empty(), "a revocation is not undone");
     });
 
@@ -155,10 +155,10 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(is_refreshable(store, 2, other) && is_refreshable(store, 3, application), "others' tokens are good");
         expect(value_of(store.granted_scopes(user_id{7}, other)).has_value(), "what was granted to others is granted");
 
-        auto anew = sample_code(1, application);
-        anew.scopes = sample_scopes("itemplatform");
-        expect_code(store, anew, code_result::created);
-        expect(value_of(store.granted_scopes(user_id{7}, application)) == anew.scopes,
+        auto again = sample_code(1, application);
+        again.scopes = sample_scopes("itemplatform");
+        expect_code(store, again, code_result::created);
+        expect(value_of(store.granted_scopes(user_id{7}, application)) == again.scopes,
                "a new grant has its own scopes");
     });
 
@@ -281,11 +281,11 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         // Two codes, one of them redeemed, and so two tokens.
         expect_code(store, sample_code(1, application), code_result::created);
         expect_code(store, sample_code(2, application), code_result::created);
-        auto shown = sample_redemption(2, application);
-        shown.tokens.access_expires_at = noon + seconds{100};
-        shown.tokens.refresh_expires_at = noon + seconds{200};
-        shown.tokens.refresh_ends_at = noon + seconds{300};
-        expect_redemption(store, shown, redemption_result::redeemed);
+        auto presented = sample_redemption(2, application);
+        presented.tokens.access_expires_at = noon + seconds{100};
+        presented.tokens.refresh_expires_at = noon + seconds{200};
+        presented.tokens.refresh_ends_at = noon + seconds{300};
+        expect_redemption(store, presented, redemption_result::redeemed);
 
         const auto good = [&](std::uint64_t code) {
             return value_of(store.create_code(sample_code(code, application)));

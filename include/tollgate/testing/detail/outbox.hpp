@@ -44,7 +44,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         const auto reported = sample_event(account);
         const auto seed = sample_seed(1);
         expect(value_of(store.append_event(reported, seed, noon)) == 2, "two hooks listen");
-        const auto due = claim_at(store, noon);
+        const auto due = lease_due_at(store, noon);
         expect(due.size() == 2, "one delivery for each hook is due at once");
         std::set<hook_id> hooks;
         for (const due_delivery& each : due) {
@@ -71,7 +71,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         reported.at = noon - seconds{86'400};
         value_of(store.append_event(reported, sample_seed(1), noon));
         expect_none_due(store, noon - milliseconds{1});
-        expect(claim_one(store, noon).event->at == reported.at, "the event's time is not that of the report");
+        expect(lease_one(store, noon).event->at == reported.at, "the event's time is not that of the report");
     });
 
     add("event: data and time are returned unchanged", [](auto& store) {
@@ -84,7 +84,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         };
         const auto expect_kept = [&](const event& reported) {
             value_of(store.append_event(reported, sample_seed(static_cast<std::uint64_t>(number)), noon));
-            const auto due = claim_one(store, noon);
+            const auto due = lease_one(store, noon);
             expect(due.event->account == reported.account, "an event has its account");
             expect(due.event->data == reported.data, "an event has its data, byte for byte");
             expect(due.event->at == reported.at, "an event has its time, to the millisecond");
@@ -99,7 +99,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         for (const std::string& text : refusable_texts()) {
             const auto reported = next(text);
             const auto refused = store.append_event(reported, sample_seed(1), noon);
-            const auto due = claim_at(store, noon);
+            const auto due = lease_due_at(store, noon);
             expect(due.size() == (refused ? 1 : 0), "a refused event is not there");
             if (refused) expect(due[0].event->data == text, "an event has its data, byte for byte");
         }
@@ -111,17 +111,17 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         report(store, account);
         auto terms = sample_terms(noon);
         terms.lease_until = noon + seconds{10};
-        const auto claimed = claim(store, terms);
-        expect(claimed.size() == 1, "one delivery is due");
+        const auto leased = lease_due(store, terms);
+        expect(leased.size() == 1, "one delivery is due");
         expect_none_due(store, noon);
         expect_none_due(store, noon + seconds{10} - milliseconds{1});
 
-        const auto again = claim_one(store, noon + seconds{10});
-        expect(again.lease.delivery == claimed[0].lease.delivery, "it is the same delivery");
-        expect(again.lease != claimed[0].lease, "each claim has a number of its own");
-        expect(again.message_id == claimed[0].message_id, "a delivery keeps its message's id");
+        const auto again = lease_one(store, noon + seconds{10});
+        expect(again.lease.delivery == leased[0].lease.delivery, "it is the same delivery");
+        expect(again.lease != leased[0].lease, "each lease has a number of its own");
+        expect(again.message_id == leased[0].message_id, "a delivery keeps its message's id");
         expect(again.attempts_made == 0, "a lease that was not completed is no attempt");
-        expect_completed(store, completed(claimed[0], delivered), completion::too_late);
+        expect_completed(store, completed(leased[0], delivered), completion::too_late);
         expect_none_due(store, noon + seconds{39});
         expect_completed(store, completed(again, delivered), completion::done);
         expect_none_due(store, noon + seconds{86'400});
@@ -131,8 +131,8 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
-        const auto claimed = claim_one(store, noon);
-        expect_completed(store, completed(claimed, delivered), completion::done, noon + seconds{86'400});
+        const auto leased = lease_one(store, noon);
+        expect_completed(store, completed(leased, delivered), completion::done, noon + seconds{86'400});
         expect_state(store, account, hook, delivery_state::delivered);
     });
 
@@ -140,17 +140,17 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
-        const auto claimed = claim_one(store, noon);
-        auto unknown = completed(claimed, delivered);
-        unknown.lease.delivery = delivery_id{claimed.lease.delivery.value() + 1};
+        const auto leased = lease_one(store, noon);
+        auto unknown = completed(leased, delivered);
+        unknown.lease.delivery = delivery_id{leased.lease.delivery.value() + 1};
         expect_completed(store, unknown, completion::too_late);
-        auto never = completed(claimed, delivered);
+        auto never = completed(leased, delivered);
         ++never.lease.number;
         expect_completed(store, never, completion::too_late);
         expect_state(store, account, hook, delivery_state::waiting);
-        expect_completed(store, completed(claimed, delivered), completion::done);
+        expect_completed(store, completed(leased, delivered), completion::done);
         for (const delivery_outcome late : {delivered, retry, given_up, gone}) {
-            expect_completed(store, completed(claimed, late), completion::too_late);
+            expect_completed(store, completed(leased, late), completion::too_late);
             expect_state(store, account, hook, delivery_state::delivered);
         }
         expect(!listed_hook(store, account, hook).disabled, "who is too late disables nothing");
@@ -161,29 +161,29 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 3);
-        const auto claimed = claim_at(store, noon);
-        expect(claimed.size() == 3, "three deliveries are due");
-        std::array ended{completed(claimed[0], delivered), completed(claimed[1], retry), completed(claimed[2], given_up)};
+        const auto leased = lease_due_at(store, noon);
+        expect(leased.size() == 3, "three deliveries are due");
+        std::array ended{completed(leased[0], delivered), completed(leased[1], retry), completed(leased[2], given_up)};
         ended[1].retry_at = noon + seconds{5};
         const auto results = value_of(store.complete(ended, noon + seconds{1}));
         expect(results == std::vector(3, completion::done), "each was in time");
         for (const delivery& each : deliveries(store, account, hook)) {
-            const bool waits = each.id == claimed[1].lease.delivery;
+            const bool waits = each.id == leased[1].lease.delivery;
             expect(each.attempts_made == 1, "each was sent once");
             expect(each.next_attempt_at == (waits ? std::optional{noon + seconds{5}} : std::nullopt),
                    "what waits says until when");
             expect(each.state == (waits                                  ? delivery_state::waiting
-                                  : each.id == claimed[0].lease.delivery ? delivery_state::delivered
+                                  : each.id == leased[0].lease.delivery ? delivery_state::delivered
                                                                          : delivery_state::given_up),
                    "each is what became of it");
         }
         expect_none_due(store, noon + seconds{5} - milliseconds{1});
-        auto once_more = claim_one(store, noon + seconds{5});
-        expect(once_more.lease.delivery == claimed[1].lease.delivery && once_more.attempts_made == 1,
+        auto once_more = lease_one(store, noon + seconds{5});
+        expect(once_more.lease.delivery == leased[1].lease.delivery && once_more.attempts_made == 1,
                "the second attempt of the one that is to be sent again");
-        expect(once_more.message_id == claimed[1].message_id, "a delivery keeps its message's id");
+        expect(once_more.message_id == leased[1].message_id, "a delivery keeps its message's id");
         expect_completed(store, completed(once_more, retry, noon + seconds{6}), completion::done);
-        once_more = claim_one(store, noon + seconds{66});
+        once_more = lease_one(store, noon + seconds{66});
         expect(once_more.attempts_made == 2, "attempts are counted");
         expect_completed(store, completed(once_more, delivered), completion::done);
         expect_none_due(store, noon + seconds{86'400});
@@ -196,10 +196,10 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         auto terms = sample_terms(noon);
         terms.host_leases_max = 1;
         terms.deliveries_max = 1;
-        const auto claimed = claim(store, terms);
-        expect(claimed.size() == 1, "one of its host");
-        expect(claim(store, terms).empty(), "and no second one");
-        auto back = completed(claimed[0], not_attempted);
+        const auto leased = lease_due(store, terms);
+        expect(leased.size() == 1, "one of its host");
+        expect(lease_due(store, terms).empty(), "and no second one");
+        auto back = completed(leased[0], not_attempted);
         back.retry_at = noon + seconds{5};
         back.disable_if_failing_since = noon;
         expect_completed(store, back, completion::done);
@@ -207,28 +207,28 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(!listed_hook(store, account, hook).disabled, "nor a failure of the hook's");
         expect_completed(store, back, completion::too_late);
 
-        const auto other = claim(store, terms);
-        expect(other.size() == 1 && other[0].lease.delivery != claimed[0].lease.delivery, "its host has a free slot again");
+        const auto other = lease_due(store, terms);
+        expect(other.size() == 1 && other[0].lease.delivery != leased[0].lease.delivery, "its host has a free slot again");
         expect_completed(store, completed(other[0], not_attempted, noon + seconds{600}), completion::done);
         terms.now = noon + seconds{5} - milliseconds{1};
-        expect(claim(store, terms).empty(), "nothing is due before its time");
+        expect(lease_due(store, terms).empty(), "nothing is due before its time");
         terms.now = noon + seconds{5};
         terms.deliveries_max = 2;
-        const auto returned = claim(store, terms);
-        expect(returned.size() == 1 && returned[0].lease.delivery == claimed[0].lease.delivery, "and then it is");
-        expect(returned[0].attempts_made == 0, "as if it had never been claimed");
+        const auto returned = lease_due(store, terms);
+        expect(returned.size() == 1 && returned[0].lease.delivery == leased[0].lease.delivery, "and then it is");
+        expect(returned[0].attempts_made == 0, "as if it had never been leased");
     });
 
     add("complete: a delivery that was not attempted is held if its hook was disabled", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 2);
-        const auto claimed = claim_at(store, noon);
-        expect_completed(store, completed(claimed.at(0), gone), completion::hook_disabled);
-        expect_completed(store, completed(claimed.at(1), not_attempted), completion::done);
+        const auto leased = lease_due_at(store, noon);
+        expect_completed(store, completed(leased.at(0), gone), completion::hook_disabled);
+        expect_completed(store, completed(leased.at(1), not_attempted), completion::done);
         expect_none_due(store, noon + seconds{86'400});
         expect(value_of(store.enable_hook(account, hook, noon)), "there is such a hook");
-        expect(claim_one(store, noon).lease.delivery == claimed[1].lease.delivery, "and nothing of it is lost");
+        expect(lease_one(store, noon).lease.delivery == leased[1].lease.delivery, "and nothing of it is lost");
     });
 
     add("complete: results are returned in order, even if some leases are unknown", [](auto& store) {
@@ -236,11 +236,11 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         listen(store, account);
         expect(value_of(store.complete({}, noon)).empty(), "no results without attempts");
         report(store, account, 2);
-        const auto claimed = claim_at(store, noon);
-        auto unknown = completed(claimed.at(0), delivered);
+        const auto leased = lease_due_at(store, noon);
+        auto unknown = completed(leased.at(0), delivered);
         unknown.lease.delivery = delivery_id{(std::numeric_limits<std::int64_t>::max)()};
-        const std::array ended{unknown, completed(claimed.at(1), delivered), completed(claimed.at(1), delivered),
-                               unknown, completed(claimed.at(0), gone),      completed(claimed.at(0), delivered)};
+        const std::array ended{unknown, completed(leased.at(1), delivered), completed(leased.at(1), delivered),
+                               unknown, completed(leased.at(0), gone),      completed(leased.at(0), delivered)};
         using enum completion;
         expect(value_of(store.complete(ended, noon)) ==
                    std::vector{too_late, done, too_late, too_late, hook_disabled, too_late},
@@ -254,10 +254,10 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         const auto secrets_at = [&](instant now) {
             auto terms = sample_terms(now);
             terms.lease_until = now + milliseconds{1};
-            const auto claimed = claim(store, terms);
-            expect(claimed.size() == 1, "one delivery is due");
-            auto all = claimed[0].previous_secrets;
-            all.insert(all.begin(), claimed[0].secret);
+            const auto leased = lease_due(store, terms);
+            expect(leased.size() == 1, "one delivery is due");
+            auto all = leased[0].previous_secrets;
+            all.insert(all.begin(), leased[0].secret);
             return all;
         };
         const std::string first = sample_hook(account).secret, second = "whsec_c2Vjb25k", third = "whsec_dGhpcmQ=";
@@ -292,7 +292,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         const auto lost = listen(store, account), remaining = listen(store, account);
         report(store, account, 3);
         std::vector<due_delivery> of_lost, of_kept;
-        for (due_delivery& each : claim_at(store, noon)) (each.hook == lost ? of_lost : of_kept).push_back(each);
+        for (due_delivery& each : lease_due_at(store, noon)) (each.hook == lost ? of_lost : of_kept).push_back(each);
         expect(of_lost.size() == 3 && of_kept.size() == 3, "each hook has its deliveries");
         expect_completed(store, completed(of_lost[0], delivered), completion::done);
         expect_completed(store, completed(of_lost[1], retry), completion::done);
@@ -304,7 +304,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         for (const due_delivery& each : of_lost)
             expect(!value_of(store.resend(account, each.lease.delivery, noon)), "there is no such delivery");
         expect(!value_of(store.enable_hook(account, lost, noon)), "there is no such hook");
-        const auto left = claim_at(store, noon + seconds{86'400});
+        const auto left = lease_due_at(store, noon + seconds{86'400});
         expect(left.size() == 3, "what is left is due when it was");
         for (const due_delivery& each : left)
             expect(each.hook == remaining && each.event->data == sample_event(account).data, "and is the other hook's");
@@ -313,13 +313,13 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         listen(store, account);
         expect_none_due(store, noon + seconds{2 * 86'400});
         report(store, account);
-        const auto next = claim_one(store, noon);
+        const auto next = lease_one(store, noon);
         for (const auto* each : {&of_lost, &of_kept})
             for (const due_delivery& before : *each)
                 expect(next.lease.delivery != before.lease.delivery, "ids are never used again");
     });
 
-    add("lease: parallel claims never return the same delivery", [](auto& store) {
+    add("lease: parallel calls never return the same delivery", [](auto& store) {
         constexpr std::size_t hook_count = 5, event_count = 40;
         const auto account = sample_account();
         std::vector<hook_id> hooks;
@@ -327,27 +327,27 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
             hooks.push_back(
                 listen_at(store, account, "https://" + std::to_string(i % 3) + ".example/" + std::to_string(i)));
         report(store, account, event_count);
-        std::array<std::vector<due_delivery>, thread_count> claimed;
+        std::array<std::vector<due_delivery>, thread_count> leased;
         std::atomic<std::size_t> count{0};
         in_parallel([&](std::size_t i) {
-            // A claim may find too few while another is running, so all threads continue until everything is claimed.
+            // A call may find too few while another is running, so all threads continue until everything is leased.
             for (int tries = 0; count < hook_count * event_count && tries < 10'000; ++tries) {
                 auto terms = sample_terms(noon);
                 terms.deliveries_max = 1 + i;
-                for (due_delivery& each : claim(store, terms)) {
-                    claimed[i].push_back(each);
+                for (due_delivery& each : lease_due(store, terms)) {
+                    leased[i].push_back(each);
                     ++count;
-                    if (claimed[i].size() % 2 == 0)
+                    if (leased[i].size() % 2 == 0)
                         expect_completed(store, completed(each, delivered), completion::done);
                 }
                 std::this_thread::yield();  // or one thread has it all before the next begins
             }
         });
         std::set<delivery_id> all;
-        for (const auto& each : claimed)
+        for (const auto& each : leased)
             for (const due_delivery& one : each)
                 expect(all.insert(one.lease.delivery).second, "no delivery is leased twice");
-        expect(all.size() == hook_count * event_count, "and all is claimed in the end");
+        expect(all.size() == hook_count * event_count, "and all is leased in the end");
     });
 
     add("event: each of several parallel reports is delivered to each hook", [](auto& store) {
@@ -359,14 +359,14 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
             for (std::size_t n = 0; n < each_reports; ++n) {
                 report(store, account);
                 if (i % 2 == 0) continue;
-                for (const due_delivery& each : claim_at(store, noon)) {
+                for (const due_delivery& each : lease_due_at(store, noon)) {
                     expect_completed(store, completed(each, delivered), completion::done);
                     ++delivered_count;
                 }
             }
         });
         std::set<public_id> messages;
-        for (const due_delivery& each : claim_at(store, noon)) {
+        for (const due_delivery& each : lease_due_at(store, noon)) {
             expect_completed(store, completed(each, delivered), completion::done);
             ++delivered_count;
         }
@@ -376,7 +376,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
                 expect(messages.insert(each.message_id).second, "no two deliveries have one message's id");
             }
         expect(messages.size() == 2 * thread_count * each_reports, "each event has its deliveries");
-        expect(delivered_count == messages.size(), "each was claimed once");
+        expect(delivered_count == messages.size(), "each was leased once");
     });
 }
 

@@ -23,7 +23,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         const auto hook = listen(store, account), other = listen(store, account);
         report(store, account, 6);
         std::vector<due_delivery> due;
-        for (const due_delivery& each : claim_at(store, noon))
+        for (const due_delivery& each : lease_due_at(store, noon))
             if (each.hook == hook) due.push_back(each);
         const auto expect_since = [&](std::optional<instant> since) {
             expect(listed_hook(store, account, hook).failing_since == since, "since when it has been failing");
@@ -51,7 +51,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 4);
-        const auto due = claim_at(store, noon);
+        const auto due = lease_due_at(store, noon);
         const auto complete = [&](std::size_t which, delivery_outcome outcome, completion result, instant bound) {
             auto ended = completed(due.at(which), outcome, noon + seconds{static_cast<int>(which)});
             ended.disable_if_failing_since = bound;
@@ -71,7 +71,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
 
         const auto healthy = listen(store, sample_account("sitesmaker", 43));
         report(store, sample_account("sitesmaker", 43));
-        auto ended = completed(claim_one(store, noon), delivered);
+        auto ended = completed(lease_one(store, noon), delivered);
         ended.disable_if_failing_since = noon + seconds{99};
         expect_completed(store, ended, completion::done);
         expect(!listed_hook(store, sample_account("sitesmaker", 43), healthy).disabled, "a success disables nothing");
@@ -83,7 +83,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         constexpr seconds bound{100};
         const auto fail = [&](int second, completion result = completion::done) {
             report(store, account, 1, noon + seconds{second});
-            for (const due_delivery& each : claim_at(store, noon + seconds{second})) {
+            for (const due_delivery& each : lease_due_at(store, noon + seconds{second})) {
                 auto ended = completed(each, given_up, noon + seconds{second});
                 ended.disable_if_failing_since = noon + seconds{second} - bound;
                 expect_completed(store, ended, result, noon + seconds{second});
@@ -109,7 +109,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen(store, account);
         report(store, account);
-        for (const due_delivery& each : claim_at(store, noon))
+        for (const due_delivery& each : lease_due_at(store, noon))
             if (each.hook == hook)
                 expect_completed(store, completed(each, gone), completion::hook_disabled, noon + seconds{1});
         expect_state(store, account, hook, delivery_state::given_up);
@@ -118,7 +118,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect(!listed_hook(store, account, other).disabled, "the other hook is not disabled");
         expect(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 1, "one hook is left");
         expect(deliveries(store, account, hook).size() == 1, "a disabled hook gets no event");
-        expect(claim_one(store, noon).hook == other, "the other hook does");
+        expect(lease_one(store, noon).hook == other, "the other hook does");
     });
 
     add("hook: a disabled hook holds its deliveries until it is enabled", [](auto& store) {
@@ -127,7 +127,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         report(store, account, 5);
         auto terms = sample_terms(noon);
         terms.deliveries_max = 4;
-        const auto sent = claim(store, terms);
+        const auto sent = lease_due(store, terms);
         expect_completed(store, completed(sent.at(0), retry), completion::done);
         expect_completed(store, completed(sent.at(1), gone), completion::hook_disabled);
         expect_completed(store, completed(sent.at(2), retry), completion::done);
@@ -152,7 +152,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect(value_of(store.enable_hook(account, hook, later)), "there is such a hook");
         const auto enabled = listed_hook(store, account, hook);
         expect(!enabled.disabled && !enabled.failing_since, "it is neither disabled nor failing");
-        const auto due = claim_at(store, later);
+        const auto due = lease_due_at(store, later);
         expect(due.size() == 4, "what was held is due at once");
         for (const due_delivery& each : due) expect(each.attempts_made == 0, "with its schedule from the start");
         expect_completed(store, completed(sent[3], retry), completion::too_late);
@@ -165,12 +165,12 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         report(store, account, 2);
         auto terms = sample_terms(noon);
         terms.deliveries_max = 1;
-        const auto lost = claim(store, terms);
+        const auto lost = lease_due(store, terms);
         terms.now = terms.lease_until;
         terms.lease_until += seconds{30};
-        const auto other = claim(store, terms);  // notices that the first lease has ended
+        const auto other = lease_due(store, terms);  // notices that the first lease has ended
         expect_completed(store, completed(other.at(0), gone), completion::hook_disabled, terms.now);
-        expect(claim(store, terms).empty(), "a disabled hook's deliveries are not due");
+        expect(lease_due(store, terms).empty(), "a disabled hook's deliveries are not due");
         expect_completed(store, completed(lost.at(0), delivered), completion::too_late, terms.now);
         for (const delivery& each : deliveries(store, account, hook))
             expect(each.state != delivery_state::delivered, "a late success does not end a held delivery");
@@ -180,26 +180,26 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         const auto account = sample_account();
         const auto hook = listen_at(store, account, "https://old.example/hook");
         report(store, account);
-        claim_one(store, noon);  // by a worker that dies
+        lease_one(store, noon);  // by a worker that dies
         expect(value_of(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100)), "changed");
         report(store, account);
-        expect_completed(store, completed(claim_one(store, noon), gone), completion::hook_disabled);
+        expect_completed(store, completed(lease_one(store, noon), gone), completion::hook_disabled);
         expect_none_due(store, noon + seconds{86'400});
         expect(value_of(store.enable_hook(account, hook, noon + seconds{86'400})), "there is such a hook");
-        claim_one(store, noon + seconds{86'400});
+        lease_one(store, noon + seconds{86'400});
     });
 
     add("hook: enabling it does not change when retries are due", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 2);
-        const auto sent = claim_at(store, noon);
+        const auto sent = lease_due_at(store, noon);
         expect_completed(store, completed(sent.at(0), retry), completion::done);
         expect(value_of(store.enable_hook(account, hook, noon)), "there is such a hook");
         expect_none_due(store, noon + seconds{29});
         expect(!listed_hook(store, account, hook).failing_since, "it is not failing any more");
         expect_completed(store, completed(sent.at(1), delivered), completion::done);
-        expect(claim_one(store, noon + seconds{60}).attempts_made == 1, "with its schedule as it was");
+        expect(lease_one(store, noon + seconds{60}).attempts_made == 1, "with its schedule as it was");
     });
 }
 

@@ -40,7 +40,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(each.next_attempt_at == each.created_at, "and is due since it was reported");
         }
         const auto some = value_of(store.deliveries_of(account, hook, 2, std::nullopt, std::nullopt));
-        expect(some.size() == 2 && some[0].id == listed[0].id && some[1].id == listed[1].id, "not more than asked for");
+        expect(some.size() == 2 && some[0].id == listed[0].id && some[1].id == listed[1].id, "not more than requested");
         expect(value_of(store.deliveries_of(account, hook, 0, std::nullopt, std::nullopt)).empty(), "not even one");
         const auto before = [&](delivery_id which, std::size_t rows_max) {
             std::vector<delivery_id> ids;
@@ -64,7 +64,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account);
-        claim_one(store, noon);
+        lease_one(store, noon);
         const auto listed = only_delivery(store, account, hook);
         expect(listed.state == delivery_state::waiting && listed.attempts_made == 0, "it waits for its attempt's end");
         expect(listed.next_attempt_at == sample_terms(noon).lease_until, "or for its lease's");
@@ -75,7 +75,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto hook = listen(store, account);
         expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).empty(), "at first there are none");
         report(store, account, 2);
-        const auto claimed = claim_at(store, noon);
+        const auto leased = lease_due_at(store, noon);
         using enum attempt_end;
         std::vector<recorded_attempt> recorded;
         std::vector<attempt_result> ended;
@@ -84,7 +84,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         while (bytes.size() < limits::attempt_response_bytes_max) bytes += bytes;
         for (const attempt_end end :
              {answered, no_address, refused_address, no_connection, no_tls, timed_out, broken_off, bad_response}) {
-            const due_delivery& sent = claimed.at(recorded.size() % 2);
+            const due_delivery& sent = leased.at(recorded.size() % 2);
             const auto number = static_cast<unsigned>(recorded.size());
             // Later ones have earlier times: the order must be that of completion.
             attempt one{.at = noon - milliseconds{number}, .duration = milliseconds{number * 2000}, .end = end};
@@ -113,9 +113,9 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(listed[i].attempt.request == expected.attempt.request, "and the request, byte for byte");
         }
         const auto some = value_of(store.attempts_of(account, hook, 3, std::nullopt));
-        expect(some.size() == 3 && some[2].attempt == listed[2].attempt, "not more than asked for");
+        expect(some.size() == 3 && some[2].attempt == listed[2].attempt, "not more than requested");
         expect(value_of(store.attempts_of(account, hook, 0, std::nullopt)).empty(), "not even one");
-        for (const due_delivery& each : claimed) {
+        for (const due_delivery& each : leased) {
             std::vector<attempt> of_one;
             for (const recorded_attempt& one : listed)
                 if (one.delivery == each.lease.delivery) of_one.push_back(one.attempt);
@@ -128,7 +128,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             };
             expect(attempts_of(account, hook, 100) == of_one, "those of one delivery");
             of_one.resize(2);
-            expect(attempts_of(account, hook, 2) == of_one, "not more than asked for");
+            expect(attempts_of(account, hook, 2) == of_one, "not more than requested");
             expect(attempts_of(sample_account("sitesmaker", 43), hook, 9).empty(), "it is another account's");
             expect(attempts_of(account, listen(store, account), 9).empty(), "it is another hook's");
         }
@@ -143,7 +143,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto hook = listen(store, account);
         report(store, account);
         const auto send = [&](std::size_t number, delivery_outcome outcome) {
-            auto ended = completed(claim_one(store, noon), outcome);
+            auto ended = completed(lease_one(store, noon), outcome);
             ended.attempt.duration = milliseconds{number};
             ended.retry_at = noon;
             expect_completed(store, ended, completion::done);
@@ -163,13 +163,13 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 4);
-        const auto sent = claim_at(store, noon);
+        const auto sent = lease_due_at(store, noon);
         const std::array ended{completed(sent.at(0), delivered), completed(sent.at(1), retry),
                                completed(sent.at(2), given_up)};
         value_of(store.complete(ended, noon));
         for (const due_delivery& each : sent)
             expect(value_of(store.resend(account, each.lease.delivery, noon + seconds{1})), "there is such a delivery");
-        const auto due = claim_at(store, noon + seconds{1});
+        const auto due = lease_due_at(store, noon + seconds{1});
         expect(due.size() == 3, "all but the one that is being sent");
         expect(only_of(deliveries(store, account, hook), sent[3].lease.delivery).next_attempt_at ==
                    sample_terms(noon).lease_until,
@@ -185,7 +185,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         }
         expect_completed(store, completed(sent[3], delivered), completion::done, noon + seconds{2});
         expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).size() == 7, "recorded attempts are kept");
-        const auto once_more = claim_one(store, noon + seconds{2});
+        const auto once_more = lease_one(store, noon + seconds{2});
         expect(once_more.lease.delivery == sent[3].lease.delivery && once_more.attempts_made == 0,
                "a delivery in flight is sent once more, with any outcome");
         expect_completed(store, completed(once_more, delivered), completion::done, noon + seconds{2});
@@ -207,20 +207,20 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     add("resend: a request during an attempt takes effect after it, whatever its outcome", [](auto& store) {
         const auto account = sample_account(), dying = sample_account("sitesmaker", 43);
         const auto hook = listen(store, account), dying_hook = listen_at(store, dying, "https://dying.example/");
-        const auto ask = [&](const account_ref& owner, const due_delivery& each, instant now) {
+        const auto request_resend = [&](const account_ref& owner, const due_delivery& each, instant now) {
             expect(value_of(store.resend(owner, each.lease.delivery, now)), "there is such a delivery");
         };
         report(store, account);
         int second = 0;
         for (const delivery_outcome outcome : {delivered, retry, given_up, not_attempted}) {
-            auto sent = claim_one(store, noon + seconds{second});
+            auto sent = lease_one(store, noon + seconds{second});
             expect_completed(store, completed(sent, retry, noon + seconds{second}), completion::done);
             second += 60;
-            sent = claim_one(store, noon + seconds{second});
+            sent = lease_one(store, noon + seconds{second});
             expect(sent.attempts_made == 1, "the second attempt");
-            ask(account, sent, noon + seconds{second + 1});
-            ask(account, sent, noon + seconds{second + 2});
-            expect(only_delivery(store, account, hook).attempts_made == 0, "its schedule begins anew");
+            request_resend(account, sent, noon + seconds{second + 1});
+            request_resend(account, sent, noon + seconds{second + 2});
+            expect(only_delivery(store, account, hook).attempts_made == 0, "its schedule starts over");
             expect_none_due(store, noon + seconds{second + 2});
             second += 3;
             expect_completed(store, completed(sent, outcome, noon), completion::done, noon + seconds{second});
@@ -229,29 +229,29 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
                        listed.attempts_made == 0,
                    "it is due at once");
         }
-        auto sent = claim_one(store, noon + seconds{second});
+        auto sent = lease_one(store, noon + seconds{second});
         expect_completed(store, completed(sent, delivered), completion::done, noon + seconds{second});
         expect_none_due(store, noon + seconds{86'400});  // once more, not for ever
 
         // Leased by a worker that died.
-        ask(account, sent, noon + seconds{second});
-        sent = claim_one(store, noon + seconds{second});
-        ask(account, sent, noon + seconds{second + 1});
-        sent = claim_one(store, noon + seconds{second + 30});
+        request_resend(account, sent, noon + seconds{second});
+        sent = lease_one(store, noon + seconds{second});
+        request_resend(account, sent, noon + seconds{second + 1});
+        sent = lease_one(store, noon + seconds{second + 30});
         expect(sent.attempts_made == 0, "a lease that is over is as if there had been none");
         expect_completed(store, completed(sent, delivered), completion::done, noon + seconds{second + 30});
         expect_none_due(store, noon + seconds{86'400});
 
         // Completed by the attempt that disables the hook, and by one that ends afterwards.
         report(store, dying, 2, noon + seconds{second});
-        const auto both = claim_at(store, noon + seconds{second});
-        for (const due_delivery& each : both) ask(dying, each, noon + seconds{second});
+        const auto both = lease_due_at(store, noon + seconds{second});
+        for (const due_delivery& each : both) request_resend(dying, each, noon + seconds{second});
         expect_completed(store, completed(both.at(0), gone), completion::hook_disabled, noon + seconds{second});
         expect_completed(store, completed(both.at(1), delivered), completion::done, noon + seconds{second});
         for (const delivery& each : deliveries(store, dying, dying_hook))
             expect(each.state == delivery_state::held && !each.next_attempt_at, "held until the hook is enabled");
         expect(value_of(store.enable_hook(dying, dying_hook, noon + seconds{second})), "there is such a hook");
-        expect(claim_at(store, noon + seconds{second}).size() == 2, "and sent then");
+        expect(lease_due_at(store, noon + seconds{second}).size() == 2, "and sent then");
     });
 
     add("sweep: deliveries that ended before the given time are deleted, up to a bound per call", [](auto& store) {
@@ -259,7 +259,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto hook = listen(store, account), lasting = listen(store, account);
         report(store, account, 6);
         std::vector<due_delivery> sent;
-        for (const due_delivery& each : claim_at(store, noon))
+        for (const due_delivery& each : lease_due_at(store, noon))
             if (each.hook == hook) sent.push_back(each);
         const auto complete = [&](std::size_t which, delivery_outcome outcome, instant now) {
             complete_one(store, completed(sent.at(which), outcome), now);
@@ -294,7 +294,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         left = deliveries(store, account, hook);
         expect(left.size() == 1 && left[0].id == sent[5].lease.delivery, "deliveries in flight are kept");
         expect(deliveries(store, account, lasting).size() == 6, "the other hook's are as they were");
-        for (const due_delivery& each : claim_at(store, noon + seconds{60}))
+        for (const due_delivery& each : lease_due_at(store, noon + seconds{60}))
             expect(each.event->data == sample_event(account).data, "and so are their events");
     });
 
@@ -309,7 +309,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
                 failing = listen(store, account);
                 dead = listen_at(store, account, "https://dead.example/");
                 report(store, account, 3);
-                for (const due_delivery& each : claim_at(store, noon)) {
+                for (const due_delivery& each : lease_due_at(store, noon)) {
                     if (each.hook == *dead) complete_one(store, completed(each, gone));
                     else if (leased) expect_completed(store, completed(each, retry), completion::done);
                     else leased = each;
@@ -324,10 +324,10 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
                    "deliveries are there");
             expect(value_of(store.attempts_of(account, *failing, 9, std::nullopt)).size() == 2, "and attempts");
             expect_none_due(store, noon + seconds{29});
-            const auto claimed = claim_one(store, noon + seconds{30});
-            expect(claimed.lease.delivery == leased->lease.delivery, "a dead worker's delivery is due again");
+            const auto next = lease_one(store, noon + seconds{30});
+            expect(next.lease.delivery == leased->lease.delivery, "a dead worker's delivery is due again");
             expect_completed(store, completed(*leased, delivered), completion::too_late);
-            expect(claim_at(store, noon + seconds{60}).size() == 3, "and what waits is due at its time");
+            expect(lease_due_at(store, noon + seconds{60}).size() == 3, "and what waits is due at its time");
         });
 }
 

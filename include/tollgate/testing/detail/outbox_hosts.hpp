@@ -16,9 +16,9 @@ namespace tollgate::inline v0::testing {
 namespace detail {
 
 /// The number of deliveries per target.
-[[nodiscard]] inline std::map<std::string, std::size_t> by_target(const std::vector<due_delivery>& claimed) {
+[[nodiscard]] inline std::map<std::string, std::size_t> by_target(const std::vector<due_delivery>& leased) {
     std::map<std::string, std::size_t> counts;
-    for (const due_delivery& each : claimed) ++counts[each.target_url];
+    for (const due_delivery& each : leased) ++counts[each.target_url];
     return counts;
 }
 
@@ -40,7 +40,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         auto terms = sample_terms(noon + seconds{3});
         const auto first = lease_of(store, {hook, 2, 1000, terms.now}, terms);
         expect(first.size() == 2, "as many as requested");
-        const auto rest = claim(store, terms);
+        const auto rest = lease_due(store, terms);
         expect(rest.size() == 1, "and then the rest");
         std::vector<delivery_id> order;
         for (const delivery& each : deliveries(store, account, hook)) order.push_back(each.id);
@@ -53,7 +53,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(lease_of(store, {hook, 1000, 0, terms.now}, terms).empty(), "nor where the host may have no lease");
         expect(value_of(store.lease({}, {terms.now, terms.lease_until})).empty(), "no request, no lease");
         expect(lease_of(store, {hook_id{hook.value() + 100}, 9, 9, terms.now}, terms).empty(), "there is no such hook");
-        expect(claim(store, terms).size() == 1, "the delivery was not lost");
+        expect(lease_due(store, terms).size() == 1, "the delivery was not lost");
     });
 
     add("lease: the bound of a host counts the leases of all workers", [](auto& store) {
@@ -62,17 +62,17 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         report(store, account, 10);
         auto terms = sample_terms(noon);
         terms.host_leases_max = 4;
-        const auto first = claim(store, terms);
+        const auto first = lease_due(store, terms);
         expect(first.size() == 4, "as many as a host may have");
-        expect(claim(store, terms).empty(), "leases of other workers count");
+        expect(lease_due(store, terms).empty(), "leases of other workers count");
         const std::vector ended{completed(first[0], delivered), completed(first[1], retry)};
         value_of(store.complete(ended, noon));
         terms.lease_until += seconds{30};
-        const auto next = claim(store, terms);
+        const auto next = lease_due(store, terms);
         expect(next.size() == 2, "a completed delivery's lease is free");
         terms.now = noon + seconds{30};
         terms.lease_until = noon + seconds{60};
-        expect(claim(store, terms).size() == 2, "and so is one that has ended");
+        expect(lease_due(store, terms).size() == 2, "and so is one that has ended");
     });
 
     add("lease: the bound of a host applies to all requests of one call, in their order", [](auto& store) {
@@ -96,10 +96,10 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         report(store, account, 2);
         auto terms = sample_terms(noon);
         terms.host_leases_max = 1;
-        const auto claimed = by_target(claim(store, terms));
-        expect(claimed.size() == 4, "two hooks share a host, and the others have one each");
-        for (const auto& [target, count] : claimed) expect(count == 1, "each host has as many as it may have");
-        expect(!(claimed.contains("https://example.com/one") && claimed.contains("https://EXAMPLE.com:443/two?three")),
+        const auto leased = by_target(lease_due(store, terms));
+        expect(leased.size() == 4, "two hooks share a host, and the others have one each");
+        for (const auto& [target, count] : leased) expect(count == 1, "each host has as many as it may have");
+        expect(!(leased.contains("https://example.com/one") && leased.contains("https://EXAMPLE.com:443/two?three")),
                "a host is its scheme, name and port, however they are spelled");
     });
 
@@ -112,7 +112,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         terms.host_leases_max = 4;
         expect(lease_of(store, {remaining, 2, 4, noon}, terms).size() == 2, "two for one hook");
         expect(lease_of(store, {deleted, 2, 4, noon}, terms).size() == 2, "two for the other");
-        expect(claim(store, terms).empty(), "there is no lease for more");
+        expect(lease_due(store, terms).empty(), "there is no lease for more");
         value_of(store.delete_hook(account, deleted));
         expect(lease_of(store, {remaining, 1000, 4, noon}, terms).size() == 1, "there is one for the other hook's delivery");
     });

@@ -26,7 +26,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect(value_of(store.update_hook(account, hook, changed, 100)), "there is such a hook");
         expect(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 1, "the old event is not its own");
         expect(value_of(store.append_event(sample_event(account, "site.created"), sample_seed(2), noon)) == 1, "the new one is");
-        for (const due_delivery& each : claim_at(store, noon))
+        for (const due_delivery& each : lease_due_at(store, noon))
             expect(each.target_url == (each.hook == hook ? changed.target_url : "https://old.example/other"), "sent to its target");
     });
 
@@ -55,7 +55,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const std::string target = "https://old.example/hook";
         const auto hook = listen_at(store, account, target);
         report(store, account);
-        expect_completed(store, completed(claim_one(store, noon), retry), completion::done);
+        expect_completed(store, completed(lease_one(store, noon), retry), completion::done);
         const auto failing_since = [&] { return value_of(store.hooks_of(account)).front().failing_since; };
         expect(failing_since() == noon, "it has failed");
         expect(value_of(store.update_hook(account, hook, {"site.created", target}, 100)), "changed");
@@ -68,13 +68,13 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto account = sample_account();
         const auto hook = listen_at(store, account, "https://old.example/hook");
         report(store, account);
-        const auto sent = claim_one(store, noon);
+        const auto sent = lease_one(store, noon);
         const hook_change changed{"site.published", "https://new.example/hook"};
         expect(value_of(store.update_hook(account, hook, changed, 100)), "changed while the request was under way");
         expect_completed(store, completed(sent, gone), completion::done);
         const auto stored = value_of(store.hooks_of(account)).front();
         expect(!stored.disabled && !stored.failing_since, "the response says nothing about the new target");
-        const auto again = claim_one(store, noon);
+        const auto again = lease_one(store, noon);
         expect(again.target_url == changed.target_url, "which gets the delivery now");
         expect_completed(store, completed(again, gone), completion::hook_disabled);
     });
@@ -89,7 +89,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect_none_due(store, noon);
         ping.account = account;
         expect(value_of(store.append_event_to(hook, ping, sample_seed(1), noon)), "there is such a hook");
-        const auto sent = claim_one(store, noon);
+        const auto sent = lease_one(store, noon);
         expect(sent.hook == hook && sent.event->name == "ping" && sent.event->data == ping.data && sent.event->at == ping.at,
                "it is the event that was appended");
         expect(sent.message_id == message_id_of(sample_seed(1), hook), "with its own id");
@@ -103,14 +103,14 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto account = sample_account();
         const auto hook = listen(store, account);
         report(store, account, 6);
-        const auto sent = claim_at(store, noon);
+        const auto sent = lease_due_at(store, noon);
         const std::array ended{completed(sent.at(0), given_up), completed(sent.at(1), delivered), completed(sent.at(2), given_up),
                                completed(sent.at(3), retry), completed(sent.at(4), given_up)};
         value_of(store.complete(ended, noon));
         const auto ids = [&](delivery_state state, std::size_t rows_max = 100, std::optional<delivery_id> before = {}) {
             std::vector<delivery_id> found;
             for (const delivery& each : value_of(store.deliveries_of(account, hook, rows_max, before, state))) {
-                expect(each.state == state, "only those that were asked for");
+                expect(each.state == state, "only those with the requested state");
                 found.push_back(each.id);
             }
             return found;
@@ -118,13 +118,13 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto id = [&](std::size_t i) { return sent.at(i).lease.delivery; };
         using all = std::vector<delivery_id>;
         expect(ids(delivery_state::given_up) == all{id(4), id(2), id(0)}, "newest first");
-        expect(ids(delivery_state::given_up, 2) == all{id(4), id(2)}, "not more than asked for");
+        expect(ids(delivery_state::given_up, 2) == all{id(4), id(2)}, "not more than requested");
         expect(ids(delivery_state::given_up, 2, id(2)) == all{id(0)}, "those before one");
         expect(ids(delivery_state::delivered) == all{id(1)}, "what was delivered");
         expect(ids(delivery_state::waiting) == all{id(5), id(3)}, "what waits, and what is being sent");
         expect(ids(delivery_state::held).empty(), "none is held");
         value_of(store.resend(account, id(3), noon));
-        expect_completed(store, completed(claim_one(store, noon), gone), completion::hook_disabled);
+        expect_completed(store, completed(lease_one(store, noon), gone), completion::hook_disabled);
         expect(ids(delivery_state::given_up).size() == 4, "one more was given up");
         expect_completed(store, completed(sent[5], retry), completion::done);
         expect(ids(delivery_state::held) == all{id(5)}, "a disabled hook holds what waits");
@@ -134,7 +134,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen_at(store, account, "https://other.example/");
         for (int i = 0; i < 5; ++i) report(store, account, 1, noon + seconds{i});
-        const auto sent = claim_at(store, noon + seconds{5});
+        const auto sent = lease_due_at(store, noon + seconds{5});
         std::vector<attempt_result> ended;
         std::vector<delivery_id> of_hook;
         for (const due_delivery& each : sent) {
@@ -151,15 +151,15 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect(resend(account, hook, noon, 0) == 0, "not even one");
         expect(resend(account, hook, noon + seconds{5}, 100) == 0, "none was created then");
         expect_none_due(store, now);
-        expect(resend(account, hook, noon + seconds{1}, 2) == 2, "as many as asked for");
-        const auto due = claim_at(store, now);
+        expect(resend(account, hook, noon + seconds{1}, 2) == 2, "as many as requested");
+        const auto due = lease_due_at(store, now);
         expect(due.size() == 2, "they are due now");
         for (const due_delivery& each : due)
             expect((each.lease.delivery == of_hook.at(1) || each.lease.delivery == of_hook.at(3)) && each.attempts_made == 0,
                    "the oldest of them, with their schedules from the start");
         expect(resend(account, hook, noon, 100) == 2, "those that are left, and not those that are being sent");
         expect(resend(account, hook, noon, 100) == 0, "each once");
-        for (const due_delivery& each : claim_at(store, now)) expect(each.hook != other, "the other hook's stay as they are");
+        for (const due_delivery& each : lease_due_at(store, now)) expect(each.hook != other, "the other hook's stay as they are");
         expect_completed(store, completed(due[0], gone), completion::hook_disabled);
         expect_error("resend_given_up", store.resend_given_up(account, hook, noon, 100, now), error_kind::conflict);
     });

@@ -53,7 +53,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     const auto add = adder_of_cases(to, source);
 
     add("personal token: a created token is found", [](auto& store) {
-        expect_token_unknown(store, "tgu_a");  // asked before, so that a cache has something to get wrong
+        expect_token_unknown(store, "tgu_a");  // looked up before, so that a cache has something to get wrong
         const auto token = sample_personal_token("tgu_a");
         value_of(store.create_personal_token(token, tokens_max));
         expect_token_found(store, token);

@@ -15,12 +15,12 @@ namespace tollgate::inline v0::testing {
 
 namespace detail {
 
-/// Shows the token with seed `shown` of a family: that of seed 1, which is replaced by 2, 3, ...
-[[nodiscard]] inline token_refresh replacing(std::uint64_t shown, std::uint64_t access, application_id application,
+/// Presents the token with seed `presented` of a family: that of seed 1, which is replaced by 2, 3, ...
+[[nodiscard]] inline token_refresh replacing(std::uint64_t presented, std::uint64_t access, application_id application,
                                              instant now = noon + seconds{2}) {
-    auto refresh = sample_refresh(shown, access, application);
+    auto refresh = sample_refresh(presented, access, application);
     refresh.now = now;
-    refresh.rotation = sample_rotation(1, shown + 1);
+    refresh.rotation = sample_rotation(1, presented + 1);
     return refresh;
 }
 
@@ -40,17 +40,17 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect_code(store, code, code_result::created);
         expect_redemption(store, sample_redemption(1, application), redemption_result::redeemed);
         for (const std::uint64_t access : {11U, 12U, 13U}) {
-            const auto shown = sample_refresh(1, access, application);
-            const auto actual = value_of(store.refresh_access_token(shown));
+            const auto presented = sample_refresh(1, access, application);
+            const auto actual = value_of(store.refresh_access_token(presented));
             expect(actual.result == refreshed, "a good refresh token refreshes");
             expect(actual.scopes == code.scopes, "as many scopes as were granted, in their order");
             if constexpr (credential_source<std::remove_reference_t<decltype(store)>>) {
-                const auto found = value_of(store.find_access_token(shown.access_digest));
+                const auto found = value_of(store.find_access_token(presented.access_digest));
                 expect(found.has_value(), "the access token is found");
                 expect(found->user == code.user, "the access token has its user");
                 expect(found->scopes == code.scopes, "the access token has its scopes, in their order");
                 expect(found->application == application, "the access token has its application");
-                expect(found->expires_at == shown.access_expires_at, "the access token has its expiry");
+                expect(found->expires_at == presented.access_expires_at, "the access token has its expiry");
             }
         }
         for (const std::uint64_t access : {1U, 11U, 12U, 13U}) expect_access(store, access);
@@ -72,18 +72,18 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
                                 row{"sitesmaker:read user:balance", refreshed}, row{"itemplatform", too_wide},
                                 row{"sitesmaker:read itemplatform", too_wide}, row{"sitesmaker", too_wide},
                                 row{"SITESMAKER:read", too_wide}}) {
-            auto shown = sample_refresh(1, ++access, application);
-            shown.narrowed = sample_scopes(each.scopes);
-            const auto actual = value_of(store.refresh_access_token(shown));
+            auto presented = sample_refresh(1, ++access, application);
+            presented.narrowed = sample_scopes(each.scopes);
+            const auto actual = value_of(store.refresh_access_token(presented));
             expect(actual.result == each.expected, "a scope that the token does not have is too wide");
             if (actual.result == too_wide) {
                 expect_no_access(store, access);
                 continue;
             }
-            expect(actual.scopes == *shown.narrowed, "the requested scopes, in their order");
+            expect(actual.scopes == *presented.narrowed, "the requested scopes, in their order");
             if constexpr (credential_source<std::remove_reference_t<decltype(store)>>)
-                expect(found_of(store.find_access_token(shown.access_digest)).scopes == *shown.narrowed,
-                       "the access token has the scopes that were asked for");
+                expect(found_of(store.find_access_token(presented.access_digest)).scopes == *presented.narrowed,
+                       "the access token has the requested scopes");
         }
         const auto full = value_of(store.refresh_access_token(sample_refresh(1, ++access, application)));
         expect(full.scopes == sample_code(1, application).scopes, "one narrow access token narrows no other");
@@ -95,47 +95,47 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         authorize(store, 1, application);
         expect_refresh(store, sample_refresh(2, 11, application), unknown);
         expect_refresh(store, sample_refresh(1, 11, other), unknown);
-        auto shown = sample_refresh(1, 11, application);
-        shown.refresh_digest = sample_access_digest(1);
-        expect_refresh(store, shown, unknown);
-        shown.refresh_digest = sample_code_digest(1);
-        expect_refresh(store, shown, unknown);
+        auto presented = sample_refresh(1, 11, application);
+        presented.refresh_digest = sample_access_digest(1);
+        expect_refresh(store, presented, unknown);
+        presented.refresh_digest = sample_code_digest(1);
+        expect_refresh(store, presented, unknown);
         expect_no_access(store, 11);
         expect_refresh(store, sample_refresh(1, 11, application), refreshed);
     });
 
     add("refresh token: each use prolongs it, but not beyond its end", [](auto& store) {
         const auto application = create_sample_application(store);
-        const auto let_in_for = [&](std::uint64_t seed, seconds lifetime, seconds end) {
+        const auto authorize_for = [&](std::uint64_t seed, seconds lifetime, seconds end) {
             expect_code(store, sample_code(seed, application), code_result::created);
-            auto shown = sample_redemption(seed, application);
-            shown.now = noon;
-            shown.tokens.refresh_expires_at = noon + lifetime;
-            shown.tokens.refresh_ends_at = noon + end;
-            expect_redemption(store, shown, redemption_result::redeemed);
+            auto presented = sample_redemption(seed, application);
+            presented.now = noon;
+            presented.tokens.refresh_expires_at = noon + lifetime;
+            presented.tokens.refresh_ends_at = noon + end;
+            expect_redemption(store, presented, redemption_result::redeemed);
         };
         std::uint64_t access = 100;
         const auto refresh = [&](std::uint64_t seed, instant now) {
-            auto shown = sample_refresh(seed, ++access, application);
-            shown.now = now;
-            shown.access_expires_at = now + seconds{10};
-            shown.refresh_lifetime = seconds{100};
-            return value_of(store.refresh_access_token(shown)).result;
+            auto presented = sample_refresh(seed, ++access, application);
+            presented.now = now;
+            presented.access_expires_at = now + seconds{10};
+            presented.refresh_lifetime = seconds{100};
+            return value_of(store.refresh_access_token(presented)).result;
         };
         constexpr milliseconds moment{1};
 
-        let_in_for(1, seconds{100}, seconds{1000});
+        authorize_for(1, seconds{100}, seconds{1000});
         expect(refresh(1, noon + seconds{100}) == unknown, "it is not good at the moment it expires at");
         expect(refresh(1, noon + seconds{100} - moment) == refreshed, "it is good before");
         expect(refresh(1, noon + seconds{200} - moment) == unknown, "it lives on from its last use, no longer");
 
-        let_in_for(2, seconds{100}, seconds{250});
+        authorize_for(2, seconds{100}, seconds{250});
         for (const int at : {90, 180, 240})
             expect(refresh(2, noon + seconds{at}) == refreshed, "it lives on with each use");
         expect(refresh(2, noon + seconds{250}) == unknown, "it ends, however often it was used");
         expect(refresh(2, noon + seconds{250} - moment) == refreshed, "it is good until then");
 
-        let_in_for(3, seconds{100}, seconds{50});
+        authorize_for(3, seconds{100}, seconds{50});
         expect(refresh(3, noon + seconds{50}) == unknown, "an end before its expiry is its end");
         expect(refresh(3, noon + seconds{50} - moment) == refreshed, "it is good until then");
     });
@@ -224,8 +224,8 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             authorize(store, base, application);
             authorize(store, base + 50, application);
             authorize(store, base + 60, other);
-            const auto replace = [&](std::uint64_t shown, std::uint64_t access, instant now) {
-                auto replacement = replacing(shown, access, application, now);
+            const auto replace = [&](std::uint64_t presented, std::uint64_t access, instant now) {
+                auto replacement = replacing(presented, access, application, now);
                 replacement.rotation->family_digest = sample_digest(base);
                 return replacement;
             };
@@ -272,10 +272,10 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         std::mutex mutex;
         std::vector<digest> seeds;
         in_parallel([&](std::size_t i) {
-            auto shown = replacing(1, 100 + i, application);
-            shown.rotation->successor_seed = sample_digest(i);
-            shown.rotation->successor_digest = sample_refresh_digest(100 + i);
-            const auto actual = value_of(store.refresh_access_token(shown));
+            auto presented = replacing(1, 100 + i, application);
+            presented.rotation->successor_seed = sample_digest(i);
+            presented.rotation->successor_digest = sample_refresh_digest(100 + i);
+            const auto actual = value_of(store.refresh_access_token(presented));
             expect(actual.result == refreshed && actual.successor_seed.has_value(), "each use refreshes");
             const std::scoped_lock lock{mutex};
             seeds.push_back(*actual.successor_seed);
@@ -292,9 +292,9 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         for (const bool by_family : {false, true}) {
             const std::uint64_t seed = by_family ? 20 : 10;
             authorize(store, seed, application);
-            auto shown = replacing(seed, seed + 5, application);
-            shown.rotation->family_digest = sample_digest(seed);
-            expect_refresh(store, shown, refreshed);
+            auto presented = replacing(seed, seed + 5, application);
+            presented.rotation->family_digest = sample_digest(seed);
+            expect_refresh(store, presented, refreshed);
             const digest known_by = by_family ? sample_digest(seed) : sample_refresh_digest(seed + 1);
             const auto found = value_of(store.find_oauth_token(known_by));
             expect(found && found->is_refresh_token && found->application == application, "the token is found");
@@ -304,7 +304,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             expect(!is_refreshable(store, seed + 1, application), "the token is gone");
             expect(!value_of(store.find_oauth_token(known_by)), "the token is not found any more");
             expect_no_access(store, seed + 5);
-            expect_refresh(store, shown, unknown);
+            expect_refresh(store, presented, unknown);
         }
     });
 

@@ -200,7 +200,7 @@ TEST_CASE("a change of a webhook that runs out of memory changes nothing") {
         done = store.update_hook(account, hook, changed, 100).has_value();
         allocations_left.reset();
         CHECK(value_of(store.hooks_of(account)).front().target_url == (done ? changed.target_url : before));
-        const auto leased = claim_at(store, noon);
+        const auto leased = lease_due_at(store, noon);
         REQUIRE(leased.size() == 1);
         CHECK(leased.front().target_url == (done ? changed.target_url : before));
     }
@@ -219,7 +219,7 @@ TEST_CASE("an outbox verb of a memory store that runs out of memory changes noth
                              [&] {
                                  CHECK(count_of(hook) == count);
                                  CHECK(count_of(other) == count);
-                                 CHECK(claim_at(store, noon - seconds{1}).empty());
+                                 CHECK(lease_due_at(store, noon - seconds{1}).empty());
                              });
         CHECK(count_of(other) == count + 1);
     }
@@ -270,7 +270,7 @@ TEST_CASE("an outbox verb of a memory store that runs out of memory changes noth
     const auto deleted_other = store.delete_hook(account, other);
     allocations_left.reset();
     CHECK((resent && *resent && enabled && *enabled && swept && deleted && *deleted && deleted_other && *deleted_other));
-    CHECK(claim_at(store, noon + seconds{86'400}).empty());
+    CHECK(lease_due_at(store, noon + seconds{86'400}).empty());
 }
 
 #endif

@@ -62,7 +62,7 @@ hook_id listen_with(Store& store, const std::string& secret) {
 template <class Store>
 std::vector<std::string> signing(Store&& store, instant now = noon) {
     report(store, own_account, 1, now);
-    const auto delivery = claim_one(store, now);
+    const auto delivery = lease_one(store, now);
     expect_completed(store, completed(delivery, delivery_outcome::delivered), completion::done);
     std::vector<std::string> all{delivery.secret};
     all.insert(all.end(), delivery.previous_secrets.begin(), delivery.previous_secrets.end());
@@ -127,7 +127,7 @@ void check_encryption(const place& at, Open open) {
         auto store = value_of(open(std::nullopt));
         CHECK(value_of(store.hooks_of(own_account)).size() == 1);
         report(store, own_account);
-        const auto delivery = claim_one(store, noon);
+        const auto delivery = lease_one(store, noon);
         CHECK(delivery.secret.empty());
         CHECK(delivery.previous_secrets.empty());
         CHECK_THAT(delivery.unreadable_secret, Catch::Contains("webhook sitesmaker 42") && Catch::Contains("no key is given"));
@@ -140,7 +140,7 @@ void check_encryption(const place& at, Open open) {
         auto store = value_of(open(keys(b + "\n" + c)));
         const auto healthy = listen_with(store, first_secret);
         report(store, own_account);
-        const auto deliveries = claim_at(store, noon);
+        const auto deliveries = lease_due_at(store, noon);
         REQUIRE(deliveries.size() == 2);
         for (const due_delivery& each : deliveries) {
             CHECK(each.unreadable_secret.empty() == (each.hook == healthy));
