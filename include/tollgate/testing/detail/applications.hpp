@@ -46,7 +46,7 @@ void expect_application_found(Store& store, application_id id, const new_applica
 template <class Store>
 void expect_application_unknown(Store& store, std::string_view client_id,
                                 const std::source_location& at = std::source_location::current()) {
-    expect(!value_of(store.find_application(client_id), at).has_value(), "no application is found", at);
+    expect_nothing(store.find_application(client_id), "no application is found", at);
 }
 
 }  // namespace detail
@@ -184,9 +184,9 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const auto id = value_of(store.create_application(application, applications_max));
         const auto other_id = value_of(store.create_application(other, applications_max));
         const application_id nobodys{other_id.value() + 1};
-        expect(!value_of(store.add_client_secret(user_id{4}, id, sample_digest(50))), "it is another owner's");
-        expect(!value_of(store.add_client_secret(application.owner, nobodys, sample_digest(50))), "there is no such application");
-        expect(!value_of(store.remove_older_secret(application.owner, id)), "there is no older secret");
+        expect_false(store.add_client_secret(user_id{4}, id, sample_digest(50)), "the application is another owner's");
+        expect_false(store.add_client_secret(application.owner, nobodys, sample_digest(50)), "there is no such application");
+        expect_false(store.remove_older_secret(application.owner, id), "there is no older secret");
         expect_application_found(store, id, application);
 
         const auto secrets = [&] {
@@ -195,16 +195,16 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
                    "a list tells the same");
             return std::pair{found.secret_digest, found.older_secret_digest};
         };
-        expect(value_of(store.add_client_secret(application.owner, id, sample_digest(51))), "it is the owner's");
+        expect_true(store.add_client_secret(application.owner, id, sample_digest(51)), "the application is the owner's");
         expect(secrets() == std::pair{sample_digest(51), std::optional{application.secret_digest}}, "both secrets are kept");
-        expect(value_of(store.add_client_secret(application.owner, id, sample_digest(52))), "it is the owner's");
+        expect_true(store.add_client_secret(application.owner, id, sample_digest(52)), "the application is the owner's");
         expect(secrets() == std::pair{sample_digest(52), std::optional{sample_digest(51)}}, "the first of three is gone");
-        expect(!value_of(store.remove_older_secret(user_id{4}, id)), "it is another owner's");
-        expect(!value_of(store.remove_older_secret(application.owner, nobodys)), "there is no such application");
+        expect_false(store.remove_older_secret(user_id{4}, id), "the application is another owner's");
+        expect_false(store.remove_older_secret(application.owner, nobodys), "there is no such application");
         expect(secrets().second.has_value(), "only the owner removes a secret");
-        expect(value_of(store.remove_older_secret(application.owner, id)), "it is the owner's");
+        expect_true(store.remove_older_secret(application.owner, id), "the application is the owner's");
         expect(secrets() == std::pair{sample_digest(52), std::optional<digest>{}}, "the older secret is gone");
-        expect(!value_of(store.remove_older_secret(application.owner, id)), "it is removed once");
+        expect_false(store.remove_older_secret(application.owner, id), "an older secret is removed once");
         expect_application_found(store, other_id, other);
     });
 
@@ -216,19 +216,19 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         for (const std::string& text : difficult_texts()) {
             application_change changed{.name = text, .website = text, .description = text, .redirect_urls = {}};
             if (text.size() > 100) changed.redirect_urls = {"https://app.example/1", "https://app.example/2"};
-            expect(!value_of(store.update_application(user_id{4}, id, changed)), "it is another owner's");
-            expect(!value_of(store.update_application(application.owner, application_id{other_id.value() + 1}, changed)),
+            expect_false(store.update_application(user_id{4}, id, changed), "the application is another owner's");
+            expect_false(store.update_application(application.owner, application_id{other_id.value() + 1}, changed),
                    "there is no such application");
             expect_application_found(store, id, application);
-            expect(value_of(store.update_application(application.owner, id, changed)), "it is the owner's");
+            expect_true(store.update_application(application.owner, id, changed), "the application is the owner's");
             application.name = application.website = application.description = text;
             application.redirect_urls = changed.redirect_urls;
             expect_application_found(store, id, application);
         }
         expect_application_found(store, other_id, other);
-        expect(value_of(store.update_application(application.owner, id, {.name = "n", .website = "w", .description = "d",
-                                                                         .redirect_urls = {}, .acts_for_owner = true})),
-               "it is the owner's");
+        expect_true(store.update_application(application.owner, id, {.name = "n", .website = "w", .description = "d",
+                                                                         .redirect_urls = {}, .acts_for_owner = true}),
+               "the application is the owner's");
         expect(value_of(store.find_application("tgi_a"))->acts_for_owner, "it may act for its owner");
         expect(value_of(store.applications_of(application.owner)).front().acts_for_owner, "a list tells the same");
     });
@@ -237,12 +237,12 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const auto stored = sample_application("tgi_kept"), lost = sample_application("tgi_lost");
         const auto stored_id = value_of(store.create_application(stored, applications_max));
         const auto lost_id = value_of(store.create_application(lost, applications_max));
-        expect(!value_of(store.delete_application(user_id{4}, lost_id)), "it is another owner's");
+        expect_false(store.delete_application(user_id{4}, lost_id), "the application is another owner's");
         expect_application_found(store, lost_id, lost);
-        expect(value_of(store.delete_application(lost.owner, lost_id)), "it is the owner's");
+        expect_true(store.delete_application(lost.owner, lost_id), "the application is the owner's");
         expect_application_unknown(store, lost.client_id);
-        expect(!value_of(store.delete_application(lost.owner, lost_id)), "it is deleted once");
-        expect(!value_of(store.add_client_secret(lost.owner, lost_id, sample_digest(50))), "it has no secret");
+        expect_false(store.delete_application(lost.owner, lost_id), "an application is deleted once");
+        expect_false(store.add_client_secret(lost.owner, lost_id, sample_digest(50)), "a deleted application has no secrets");
         expect_application_found(store, stored_id, stored);
         expect(value_of(store.applications_of(stored.owner)).size() == 1, "a deleted application is not listed");
 

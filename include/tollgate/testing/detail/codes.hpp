@@ -26,8 +26,8 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto application = create_sample_application(store);
         const application_id other{application.value() + 1};
         expect_error("create_code", store.create_code(sample_code(1, other)), error_kind::not_found);
-        expect(!value_of(store.granted_scopes(user_id{7}, other)), "others have no grant");
-        expect(value_of(store.grants_of(user_id{7})).empty(), "others have no grant");
+        expect_nothing(store.granted_scopes(user_id{7}, other), "an unknown application has no grant");
+        expect(value_of(store.grants_of(user_id{7})).empty(), "the user has granted nothing");
         expect_redemption(store, sample_redemption(1, other), unknown);
     });
 

@@ -32,11 +32,11 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(access->created_at == sample_redemption(1, application).now, "an access token has its time");
         expect(access->expires_at == sample_tokens(1).access_expires_at, "an access token has its end");
         expect(refresh->expires_at == sample_tokens(1).refresh_expires_at, "a refresh token has its end");
-        expect(!value_of(store.find_oauth_token(sample_access_digest(2))), "there is no other");
-        expect(!value_of(store.find_oauth_token(sample_code_digest(1))), "a code is no token");
+        expect_nothing(store.find_oauth_token(sample_access_digest(2)), "it was not created");
+        expect_nothing(store.find_oauth_token(sample_code_digest(1)), "a code is no token");
         value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
-        expect(!value_of(store.find_oauth_token(sample_access_digest(1))), "a revoked access token is not found");
-        expect(!value_of(store.find_oauth_token(sample_refresh_digest(1))), "nor is a refresh token");
+        expect_nothing(store.find_oauth_token(sample_access_digest(1)), "a revoked access token is not found");
+        expect_nothing(store.find_oauth_token(sample_refresh_digest(1)), "a revoked refresh token is not found");
     });
 
     add("owner token: is created for the owner only, and works only while the owner allows it", [](auto& store) {
@@ -45,14 +45,14 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
                                          .acts_for_owner = true};
         const auto create = [&](std::uint64_t seed, user_id user, application_id client) {
             new_access_token token{user, client, sample_access_digest(seed), sample_scopes("sitesmaker"), noon, noon + seconds{60}};
-            return value_of(store.create_owner_token(token));
+            return store.create_owner_token(token);
         };
-        expect(!create(1, user_id{3}, application), "an owner has to allow it");
+        expect_false(create(1, user_id{3}, application), "an owner has to allow it");
         value_of(store.update_application(user_id{3}, application, allowed));
-        expect(!create(1, user_id{7}, application), "a user is not the owner");
-        expect(!create(1, user_id{3}, application_id{application.value() + 1}), "there is no such application");
+        expect_false(create(1, user_id{7}, application), "a user is not the owner");
+        expect_false(create(1, user_id{3}, application_id{application.value() + 1}), "there is no such application");
         expect_no_access(store, 1);
-        expect(create(1, user_id{3}, application), "the owner has allowed it");
+        expect_true(create(1, user_id{3}, application), "the owner has allowed it");
         expect_access(store, 1);
         const auto found = value_of(store.find_oauth_token(sample_access_digest(1)));
         expect(found && found->user == user_id{3} && found->scopes == sample_scopes("sitesmaker"),
@@ -64,22 +64,22 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
             other.type = type;
             const auto id = value_of(store.create_application(other, limits::applications_per_user_max));
             value_of(store.update_application(user_id{3}, id, allowed));
-            expect(!create(9, user_id{3}, id), "only a confidential client proves who it is");
+            expect_false(create(9, user_id{3}, id), "only a confidential client proves who it is");
         }
 
         authorize(store, 5, application, user_id{3});
         auto forbidden = allowed;
         forbidden.acts_for_owner = false;
-        expect(!value_of(store.update_application(user_id{4}, application, forbidden)), "it is another owner's");
+        expect_false(store.update_application(user_id{4}, application, forbidden), "the application is another owner's");
         expect_access(store, 1);
         value_of(store.update_application(user_id{3}, application, forbidden));
         expect_no_access(store, 1);
         expect_access(store, 5);
         value_of(store.update_application(user_id{3}, application, allowed));
-        expect(create(2, user_id{3}, application), "the owner has allowed it again");
+        expect_true(create(2, user_id{3}, application), "the owner has allowed it again");
         value_of(store.revoke_grant(user_id{3}, application));
         expect_no_access(store, 2);
-        expect(create(3, user_id{3}, application), "the right is the application's");
+        expect_true(create(3, user_id{3}, application), "the right is the application's");
         value_of(store.delete_application(user_id{3}, application));
         expect_no_access(store, 3);
     });
@@ -116,13 +116,14 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
             expect(found->created_at == device_code.created_at && found->expires_at == device_code.expires_at, "it has its times");
             expect(found->state == pending, "it is pending");
         }
-        expect(!value_of(store.find_device_code(sample_digest(0))), "there is no other");
-        expect(!value_of(store.answer_device_code(sample_digest(0), approved)), "there is none to answer");
-        expect(!value_of(store.answer_device_code(device_code.device_digest, approved)), "a device does not answer itself");
-        expect(value_of(store.answer_device_code(device_code.user_digest, denied)), "it was pending");
-        expect(!value_of(store.answer_device_code(device_code.user_digest, approved)), "it is answered once");
+        expect_nothing(store.find_device_code(sample_digest(0)), "it was not created");
+        expect_false(store.answer_device_code(sample_digest(0), approved), "there is no such code");
+        expect_false(store.answer_device_code(device_code.device_digest, approved),
+                     "a request is answered by the user's code, not by the device's");
+        expect_true(store.answer_device_code(device_code.user_digest, denied), "the request was pending");
+        expect_false(store.answer_device_code(device_code.user_digest, approved), "a request is answered once");
         expect(value_of(store.find_device_code(device_code.device_digest))->state == denied, "the answer stays");
-        expect(value_of(store.answer_device_code(sample_device_code(2, application).user_digest, approved)), "it was pending");
+        expect_true(store.answer_device_code(sample_device_code(2, application).user_digest, approved), "the request was pending");
         expect(value_of(store.find_device_code(sample_device_code(2, application).device_digest))->state == approved,
                "each has its answer");
     });
@@ -143,11 +144,11 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(value_of(store.find_device_code(device_code.device_digest)).has_value(), "it is there until its end");
         expect(value_of(store.sweep_expired(device_code.expires_at, 0)) == 0, "nothing is swept");
         expect(value_of(store.sweep_expired(device_code.expires_at, 10)) == 1, "it is swept");
-        expect(!value_of(store.find_device_code(device_code.device_digest)), "it is gone");
+        expect_nothing(store.find_device_code(device_code.device_digest), "it was swept");
 
         value_of(store.create_device_code(device_code));
         value_of(store.delete_application(user_id{3}, application));
-        expect(!value_of(store.find_device_code(device_code.device_digest)), "it is deleted with its application");
+        expect_nothing(store.find_device_code(device_code.device_digest), "a device code is deleted with its application");
     });
 }
 

@@ -61,6 +61,25 @@ T found_of(result<std::optional<T>> actual, const std::source_location& at = std
     return *std::move(found);
 }
 
+/// Requires that the verb returns true; `reason` says why it must.
+inline void expect_true(const result<bool>& actual, std::string_view reason,
+                        const std::source_location& at = std::source_location::current()) {
+    if (!value_of(actual, at)) fail("must return true: " + std::string{reason}, at);
+}
+
+/// Requires that the verb returns false, without an error.
+inline void expect_false(const result<bool>& actual, std::string_view reason,
+                         const std::source_location& at = std::source_location::current()) {
+    if (value_of(actual, at)) fail("must return false: " + std::string{reason}, at);
+}
+
+/// Requires that the verb finds nothing, without an error.
+template <class T>
+void expect_nothing(const result<std::optional<T>>& actual, std::string_view reason,
+                    const std::source_location& at = std::source_location::current()) {
+    if (value_of(actual, at)) fail("must return an empty optional: " + std::string{reason}, at);
+}
+
 /// Requires that the verb refuses with an error of this kind.
 template <class T>
 void expect_error(std::string_view verb, const result<T>& actual, error_kind kind,

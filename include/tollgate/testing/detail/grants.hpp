@@ -28,7 +28,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
     add("grant: the scopes of a code are granted and listed", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto code = sample_code(1, application);
-        expect(!value_of(store.granted_scopes(code.user, application)), "nothing was granted before");
+        expect_nothing(store.granted_scopes(code.user, application), "nothing was granted before");
         expect(value_of(store.grants_of(code.user)).empty(), "a user who granted nothing has an empty list");
         expect_code(store, code, code_result::created);
         expect(value_of(store.granted_scopes(code.user, application)) == code.scopes,
@@ -42,7 +42,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(listed[0].scopes == code.scopes, "a listed grant has its scopes, in their order");
         expect(listed[0].created_at == code.created_at, "a listed grant has its time, to the millisecond");
         expect(!listed[0].last_used_at, "a grant that was not used says so");
-        expect(!value_of(store.granted_scopes(user_id{8}, application)), "another user granted nothing");
+        expect_nothing(store.granted_scopes(user_id{8}, application), "another user granted nothing");
         expect(value_of(store.grants_of(user_id{8})).empty(), "another user granted nothing");
     });
 
@@ -74,7 +74,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             return code;
         };
         expect_code(store, without_consent(1, "a"), code_result::not_granted);
-        expect(!value_of(store.granted_scopes(user_id{7}, application)), "nothing is granted by it");
+        expect_nothing(store.granted_scopes(user_id{7}, application), "a refused code grants nothing");
         expect(value_of(store.grants_of(user_id{7})).empty(), "and nothing is listed");
         expect_redemption(store, sample_redemption(1, application), redemption_result::unknown);
 
@@ -89,7 +89,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         const auto actual = value_of(store.redeem_code(sample_redemption(3, application)));
         expect(actual.scopes == sample_scopes("a"), "the code is for its own scopes");
 
-        expect(value_of(store.revoke_grant(user_id{7}, application)), "there was such a grant");
+        expect_true(store.revoke_grant(user_id{7}, application), "there was such a grant");
         expect_code(store, without_consent(5, "a"), code_result::not_granted);
         expect(value_of(store.grants_of(user_id{7})).empty(), "a revocation is not undone");
     });
@@ -121,7 +121,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             expect_code(store, sample_code(10 + seed, applications[each], user_id{8}), code_result::created);
         }
         const auto first = value_of(store.grants_of(user_id{7}));
-        expect(value_of(store.revoke_grant(user_id{7}, applications[0])), "there was such a grant");
+        expect_true(store.revoke_grant(user_id{7}, applications[0]), "there was such a grant");
         expect_code(store, sample_code(20, applications[0]), code_result::created);
         const auto listed = value_of(store.grants_of(user_id{7}));
         std::size_t at = 0;
@@ -134,22 +134,22 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
     add("grant: a revocation deletes its codes and tokens, and changes no other grant", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
-        expect(!value_of(store.revoke_grant(user_id{7}, application)), "there was no such grant");
+        expect_false(store.revoke_grant(user_id{7}, application), "there was no such grant");
         authorize(store, 1, application);
         authorize(store, 2, other);
         authorize(store, 3, application, user_id{8});
         expect_refresh(store, sample_refresh(1, 11, application), refresh_result::refreshed);
         expect_code(store, sample_code(4, application), code_result::created);
 
-        expect(value_of(store.revoke_grant(user_id{7}, application)), "revoking a grant says that there was one");
+        expect_true(store.revoke_grant(user_id{7}, application), "there was such a grant");
         for (const std::uint64_t gone : {1U, 11U}) expect_no_access(store, gone);
         expect_refresh(store, sample_refresh(1, 12, application), refresh_result::unknown);
         expect_redemption(store, sample_redemption(4, application), redemption_result::unknown);
         expect_redemption(store, sample_redemption(1, application), redemption_result::unknown);
         for (const std::uint64_t gone : {12U, 4U}) expect_no_access(store, gone);
-        expect(!value_of(store.granted_scopes(user_id{7}, application)), "nothing is granted any more");
+        expect_nothing(store.granted_scopes(user_id{7}, application), "nothing is granted any more");
         expect(value_of(store.grants_of(user_id{7})).size() == 1, "a revoked grant is not listed");
-        expect(!value_of(store.revoke_grant(user_id{7}, application)), "a grant is revoked once");
+        expect_false(store.revoke_grant(user_id{7}, application), "a grant is revoked once");
 
         for (const std::uint64_t number : {2U, 3U}) expect_access(store, number);
         expect(is_refreshable(store, 2, other) && is_refreshable(store, 3, application), "others' tokens are good");
@@ -169,10 +169,10 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         authorize(store, 2, other);
         authorize(store, 3, application, user_id{8});
         expect_code(store, sample_code(4, application), code_result::created);
-        expect(!value_of(store.delete_application(user_id{4}, application)), "it is another owner's");
+        expect_false(store.delete_application(user_id{4}, application), "the application is another owner's");
         for (const std::uint64_t number : {1U, 2U, 3U}) expect_access(store, number);
 
-        expect(value_of(store.delete_application(user_id{3}, application)), "it is the owner's");
+        expect_true(store.delete_application(user_id{3}, application), "the application is the owner's");
         for (const std::uint64_t gone : {1U, 3U}) {
             expect_no_access(store, gone);
             expect_refresh(store, sample_refresh(gone, 10 + gone, application), refresh_result::unknown);
@@ -180,14 +180,14 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         }
         for (const std::uint64_t code : {1U, 3U, 4U})
             expect_redemption(store, sample_redemption(code, application), redemption_result::unknown);
-        expect(!value_of(store.granted_scopes(user_id{7}, application)), "others have no grant");
-        expect(value_of(store.grants_of(user_id{8})).empty(), "others have no grant");
+        expect_nothing(store.granted_scopes(user_id{7}, application), "a grant is deleted with its application");
+        expect(value_of(store.grants_of(user_id{8})).empty(), "a grant of a deleted application is not listed");
         expect_error("create_code", store.create_code(sample_code(5, application)), error_kind::not_found);
         expect_access(store, 2);
         expect(value_of(store.grants_of(user_id{7})).size() == 1, "what was granted to others is granted");
 
         const auto again = create_sample_application(store);
-        expect(!value_of(store.granted_scopes(user_id{7}, again)), "an application of the same name inherits nothing");
+        expect_nothing(store.granted_scopes(user_id{7}, again), "an application of the same name inherits nothing");
     });
 
     if constexpr (token_store<store_given_as<Given>>)
@@ -238,7 +238,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             authorize(store, first, application);
             in_parallel([&](std::size_t i) {
                 if (i == 0) {
-                    expect(value_of(store.revoke_grant(user_id{7}, application)), "there was such a grant");
+                    expect_true(store.revoke_grant(user_id{7}, application), "there was such a grant");
                     return;
                 }
                 for (std::uint64_t n = 0; n < 4; ++n)
@@ -255,7 +255,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             const std::uint64_t first = round * 1000;
             in_parallel([&](std::size_t i) {
                 if (i == 0) {
-                    expect(value_of(store.delete_application(user_id{3}, application)),
+                    expect_true(store.delete_application(user_id{3}, application),
                            "there was such an application");
                     return;
                 }
@@ -269,7 +269,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
                     value_of(store.redeem_code(sample_redemption(seed, application)));
                 }
             });
-            expect(value_of(store.grants_of(user_id{7})).empty(), "others have no grant");
+            expect(value_of(store.grants_of(user_id{7})).empty(), "a grant of a deleted application is not listed");
             for (std::uint64_t n = 0; n < thread_count * 10; ++n) expect_no_access(store, first + n);
         }
     });

@@ -227,7 +227,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect_completed(store, completed(leased.at(0), gone), completion::hook_disabled);
         expect_completed(store, completed(leased.at(1), not_attempted), completion::done);
         expect_none_due(store, noon + seconds{86'400});
-        expect(value_of(store.enable_hook(account, hook, noon)), "there is such a hook");
+        expect_true(store.enable_hook(account, hook, noon), "there is such a hook");
         expect(lease_one(store, noon).lease.delivery == leased[1].lease.delivery, "and nothing of it is lost");
     });
 
@@ -282,8 +282,8 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         }
         newest.resize(1 + limits::previous_secrets_max);
         expect(secrets_at(noon + seconds{300}) == newest, "of too many the oldest is forgotten");
-        expect(!value_of(store.replace_hook_secret(sample_account("sitesmaker", 43), hook, first, noon)),
-               "it is another account's");
+        expect_false(store.replace_hook_secret(sample_account("sitesmaker", 43), hook, first, noon),
+               "the hook is another account's");
         expect(secrets_at(noon + seconds{301}) == newest, "who replaces nothing");
     });
 
@@ -297,13 +297,13 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect_completed(store, completed(of_lost[0], delivered), completion::done);
         expect_completed(store, completed(of_lost[1], retry), completion::done);
         expect_completed(store, completed(of_kept[0], retry), completion::done);
-        expect(value_of(store.delete_hook(account, lost)), "there was such a hook");
+        expect_true(store.delete_hook(account, lost), "there was such a hook");
         expect_completed(store, completed(of_lost[2], retry), completion::too_late);
         expect(deliveries(store, account, lost).empty(), "it has no deliveries");
         expect(value_of(store.attempts_of(account, lost, 100, std::nullopt)).empty(), "and no attempts");
         for (const due_delivery& each : of_lost)
-            expect(!value_of(store.resend(account, each.lease.delivery, noon)), "there is no such delivery");
-        expect(!value_of(store.enable_hook(account, lost, noon)), "there is no such hook");
+            expect_false(store.resend(account, each.lease.delivery, noon), "there is no such delivery");
+        expect_false(store.enable_hook(account, lost, noon), "there is no such hook");
         const auto left = lease_due_at(store, noon + seconds{86'400});
         expect(left.size() == 3, "what is left is due when it was");
         for (const due_delivery& each : left)

@@ -145,11 +145,11 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect_error("resend", store.resend(account, sent[1].lease.delivery, noon), error_kind::conflict);
 
         const instant later = noon + seconds{2 * 86'400};
-        expect(!value_of(store.enable_hook(sample_account("sitesmaker", 43), hook, later)), "it is another account's");
-        expect(!value_of(store.enable_hook(sample_account("itemplatform"), hook, later)), "it is another service's");
-        expect(!value_of(store.enable_hook(account, hook_id{hook.value() + 100}, later)), "there is no such hook");
+        expect_false(store.enable_hook(sample_account("sitesmaker", 43), hook, later), "the hook is another account's");
+        expect_false(store.enable_hook(sample_account("itemplatform"), hook, later), "the hook is another service's");
+        expect_false(store.enable_hook(account, hook_id{hook.value() + 100}, later), "there is no such hook");
         expect_none_due(store, later);
-        expect(value_of(store.enable_hook(account, hook, later)), "there is such a hook");
+        expect_true(store.enable_hook(account, hook, later), "there is such a hook");
         const auto enabled = listed_hook(store, account, hook);
         expect(!enabled.disabled && !enabled.failing_since, "it is neither disabled nor failing");
         const auto due = lease_due_at(store, later);
@@ -181,11 +181,11 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         const auto hook = listen_at(store, account, "https://old.example/hook");
         report(store, account);
         lease_one(store, noon);  // by a worker that dies
-        expect(value_of(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100)), "changed");
+        expect_true(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100), "there is such a hook");
         report(store, account);
         expect_completed(store, completed(lease_one(store, noon), gone), completion::hook_disabled);
         expect_none_due(store, noon + seconds{86'400});
-        expect(value_of(store.enable_hook(account, hook, noon + seconds{86'400})), "there is such a hook");
+        expect_true(store.enable_hook(account, hook, noon + seconds{86'400}), "there is such a hook");
         lease_one(store, noon + seconds{86'400});
     });
 
@@ -195,7 +195,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         report(store, account, 2);
         const auto sent = lease_due_at(store, noon);
         expect_completed(store, completed(sent.at(0), retry), completion::done);
-        expect(value_of(store.enable_hook(account, hook, noon)), "there is such a hook");
+        expect_true(store.enable_hook(account, hook, noon), "there is such a hook");
         expect_none_due(store, noon + seconds{29});
         expect(!listed_hook(store, account, hook).failing_since, "it is not failing any more");
         expect_completed(store, completed(sent.at(1), delivered), completion::done);

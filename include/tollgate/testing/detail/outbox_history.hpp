@@ -55,9 +55,9 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(before(delivery_id{(std::numeric_limits<std::int64_t>::max)()}, 1) == ids{listed[0].id},
                "before one that is not there");
         expect(deliveries(store, account, other).size() == 5, "the other hook has its own");
-        expect(deliveries(store, sample_account("sitesmaker", 43), hook).empty(), "the hook is another account's");
-        expect(deliveries(store, sample_account("itemplatform"), hook).empty(), "the hook is another service's");
-        expect(deliveries(store, account, hook_id{hook.value() + 100}).empty(), "there is no such hook");
+        expect(deliveries(store, sample_account("sitesmaker", 43), hook).empty(), "must be empty: the hook is another account's");
+        expect(deliveries(store, sample_account("itemplatform"), hook).empty(), "must be empty: the hook is another service's");
+        expect(deliveries(store, account, hook_id{hook.value() + 100}).empty(), "must be empty: there is no such hook");
     });
 
     add("history: a leased delivery is waiting until its lease ends", [](auto& store) {
@@ -129,12 +129,13 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(attempts_of(account, hook, 100) == of_one, "those of one delivery");
             of_one.resize(2);
             expect(attempts_of(account, hook, 2) == of_one, "not more than requested");
-            expect(attempts_of(sample_account("sitesmaker", 43), hook, 9).empty(), "it is another account's");
-            expect(attempts_of(account, listen(store, account), 9).empty(), "it is another hook's");
+            expect(attempts_of(sample_account("sitesmaker", 43), hook, 9).empty(), "must be empty: the hook is another account's");
+            expect(attempts_of(account, listen(store, account), 9).empty(), "must be empty: the delivery is another hook's");
         }
         expect(value_of(store.attempts_of(sample_account("sitesmaker", 43), hook, 9, std::nullopt)).empty(),
-               "it is another account's");
-        expect(value_of(store.attempts_of(sample_account("itemplatform"), hook, 9, std::nullopt)).empty(), "it is another service's");
+               "must be empty: the hook is another account's");
+        expect(value_of(store.attempts_of(sample_account("itemplatform"), hook, 9, std::nullopt)).empty(),
+               "must be empty: the hook is another service's");
         expect(value_of(store.attempts_of(account, listen(store, account), 9, std::nullopt)).empty(), "another hook has its own");
     });
 
@@ -168,7 +169,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
                                completed(sent.at(2), given_up)};
         value_of(store.complete(ended, noon));
         for (const due_delivery& each : sent)
-            expect(value_of(store.resend(account, each.lease.delivery, noon + seconds{1})), "there is such a delivery");
+            expect_true(store.resend(account, each.lease.delivery, noon + seconds{1}), "there is such a delivery");
         const auto due = lease_due_at(store, noon + seconds{1});
         expect(due.size() == 3, "all but the one that is being sent");
         expect(only_of(deliveries(store, account, hook), sent[3].lease.delivery).next_attempt_at ==
@@ -190,16 +191,16 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
                "a delivery in flight is sent once more, with any outcome");
         expect_completed(store, completed(once_more, delivered), completion::done, noon + seconds{2});
 
-        expect(!value_of(store.resend(sample_account("sitesmaker", 43), sent[0].lease.delivery, noon)),
-               "another account's");
-        expect(!value_of(store.resend(sample_account("itemplatform"), sent[0].lease.delivery, noon)),
-               "another service's");
+        expect_false(store.resend(sample_account("sitesmaker", 43), sent[0].lease.delivery, noon),
+               "the delivery is another account's");
+        expect_false(store.resend(sample_account("itemplatform"), sent[0].lease.delivery, noon),
+               "the delivery is another service's");
         const delivery_id unknown{(std::numeric_limits<std::int64_t>::max)()};
-        expect(!value_of(store.resend(account, unknown, noon)), "there is no such delivery");
+        expect_false(store.resend(account, unknown, noon), "there is no such delivery");
 
         // A delivery whose worker died is not in flight any more.
         const instant over = sample_terms(noon + seconds{1}).lease_until;
-        expect(value_of(store.resend(account, due[0].lease.delivery, over)), "there is such a delivery");
+        expect_true(store.resend(account, due[0].lease.delivery, over), "there is such a delivery");
         expect(only_of(deliveries(store, account, hook), due[0].lease.delivery).next_attempt_at == over, "due at once");
         expect_completed(store, completed(due[0], delivered), completion::too_late);
     });
@@ -208,7 +209,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         const auto account = sample_account(), dying = sample_account("sitesmaker", 43);
         const auto hook = listen(store, account), dying_hook = listen_at(store, dying, "https://dying.example/");
         const auto request_resend = [&](const account_ref& owner, const due_delivery& each, instant now) {
-            expect(value_of(store.resend(owner, each.lease.delivery, now)), "there is such a delivery");
+            expect_true(store.resend(owner, each.lease.delivery, now), "there is such a delivery");
         };
         report(store, account);
         int second = 0;
@@ -250,7 +251,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_completed(store, completed(both.at(1), delivered), completion::done, noon + seconds{second});
         for (const delivery& each : deliveries(store, dying, dying_hook))
             expect(each.state == delivery_state::held && !each.next_attempt_at, "held until the hook is enabled");
-        expect(value_of(store.enable_hook(dying, dying_hook, noon + seconds{second})), "there is such a hook");
+        expect_true(store.enable_hook(dying, dying_hook, noon + seconds{second}), "there is such a hook");
         expect(lease_due_at(store, noon + seconds{second}).size() == 2, "and sent then");
     });
 
@@ -281,11 +282,11 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(each.id != sent[0].lease.delivery && each.id != sent[1].lease.delivery, "the others are not");
         for (const recorded_attempt& each : value_of(store.attempts_of(account, hook, 100, std::nullopt)))
             expect(each.delivery == sent[2].lease.delivery, "attempts go with their deliveries");
-        expect(!value_of(store.resend(account, sent[0].lease.delivery, noon)), "there is no such delivery any more");
+        expect_false(store.resend(account, sent[0].lease.delivery, noon), "there is no such delivery any more");
         expect_completed(store, completed(sent[0], delivered), completion::too_late);
 
         // Held since the hook was disabled; after a resend it has not ended at all.
-        expect(value_of(store.resend(account, sent[2].lease.delivery, noon + seconds{4})), "there is such a delivery");
+        expect_true(store.resend(account, sent[2].lease.delivery, noon + seconds{4}), "there is such a delivery");
         complete(3, gone, noon + seconds{6});
         complete(4, retry, noon + seconds{7});
         expect(sweep(6, 100) == 0, "nothing ended before that");

@@ -23,7 +23,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto hook = listen_at(store, account, "https://old.example/hook");
         listen_at(store, account, "https://old.example/other");
         const hook_change changed{"site.created", "https://new.example:8443/hook?a=b"};
-        expect(value_of(store.update_hook(account, hook, changed, 100)), "there is such a hook");
+        expect_true(store.update_hook(account, hook, changed, 100), "there is such a hook");
         expect(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 1, "the old event is not its own");
         expect(value_of(store.append_event(sample_event(account, "site.created"), sample_seed(2), noon)) == 1, "the new one is");
         for (const due_delivery& each : lease_due_at(store, noon))
@@ -38,7 +38,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         report(store, account, 3);
         const auto in_flight = lease_of(store, {hook, 1, 10, noon}, sample_terms(noon));
         expect(in_flight.size() == 1, "one is being sent");
-        expect(value_of(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100)), "changed");
+        expect_true(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100), "there is such a hook");
         expect_completed(store, completed(in_flight[0], delivered), completion::done);
         const auto moved = lease_of(store, {hook, 1, 1, noon}, sample_terms(noon));
         expect(moved.size() == 1 && moved[0].target_url == "https://new.example/hook", "the next goes to the new target");
@@ -58,9 +58,9 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect_completed(store, completed(lease_one(store, noon), retry), completion::done);
         const auto failing_since = [&] { return value_of(store.hooks_of(account)).front().failing_since; };
         expect(failing_since() == noon, "it has failed");
-        expect(value_of(store.update_hook(account, hook, {"site.created", target}, 100)), "changed");
+        expect_true(store.update_hook(account, hook, {"site.created", target}, 100), "there is such a hook");
         expect(failing_since() == noon, "the target is the same");
-        expect(value_of(store.update_hook(account, hook, {"site.created", "https://new.example/hook"}, 100)), "changed");
+        expect_true(store.update_hook(account, hook, {"site.created", "https://new.example/hook"}, 100), "there is such a hook");
         expect(!failing_since(), "the new target has not failed yet");
     });
 
@@ -70,7 +70,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         report(store, account);
         const auto sent = lease_one(store, noon);
         const hook_change changed{"site.published", "https://new.example/hook"};
-        expect(value_of(store.update_hook(account, hook, changed, 100)), "changed while the request was under way");
+        expect_true(store.update_hook(account, hook, changed, 100), "there is such a hook");
         expect_completed(store, completed(sent, gone), completion::done);
         const auto stored = value_of(store.hooks_of(account)).front();
         expect(!stored.disabled && !stored.failing_since, "the response says nothing about the new target");
@@ -83,12 +83,12 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen(store, account);
         auto ping = sample_event(account, "ping");
-        expect(!value_of(store.append_event_to(hook_id{hook.value() + 100}, ping, sample_seed(1), noon)), "there is no such hook");
+        expect_false(store.append_event_to(hook_id{hook.value() + 100}, ping, sample_seed(1), noon), "there is no such hook");
         ping.account = sample_account("sitesmaker", 43);
-        expect(!value_of(store.append_event_to(hook, ping, sample_seed(1), noon)), "the hook is another account's");
+        expect_false(store.append_event_to(hook, ping, sample_seed(1), noon), "the hook is another account's");
         expect_none_due(store, noon);
         ping.account = account;
-        expect(value_of(store.append_event_to(hook, ping, sample_seed(1), noon)), "there is such a hook");
+        expect_true(store.append_event_to(hook, ping, sample_seed(1), noon), "there is such a hook");
         const auto sent = lease_one(store, noon);
         expect(sent.hook == hook && sent.event->name == "ping" && sent.event->data == ping.data && sent.event->at == ping.at,
                "it is the event that was appended");
@@ -146,10 +146,10 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto resend = [&](const account_ref& owner, hook_id which, instant since, std::size_t rows_max) {
             return value_of(store.resend_given_up(owner, which, since, rows_max, now));
         };
-        expect(resend(sample_account("sitesmaker", 43), hook, noon, 100) == 0, "the hook is another account's");
-        expect(resend(account, hook_id{hook.value() + 100}, noon, 100) == 0, "there is no such hook");
-        expect(resend(account, hook, noon, 0) == 0, "not even one");
-        expect(resend(account, hook, noon + seconds{5}, 100) == 0, "none was created then");
+        expect(resend(sample_account("sitesmaker", 43), hook, noon, 100) == 0, "must return 0: the hook is another account's");
+        expect(resend(account, hook_id{hook.value() + 100}, noon, 100) == 0, "must return 0: there is no such hook");
+        expect(resend(account, hook, noon, 0) == 0, "must return 0: none is requested");
+        expect(resend(account, hook, noon + seconds{5}, 100) == 0, "must return 0: none was created then");
         expect_none_due(store, now);
         expect(resend(account, hook, noon + seconds{1}, 2) == 2, "as many as requested");
         const auto due = lease_due_at(store, now);
@@ -158,7 +158,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
             expect((each.lease.delivery == of_hook.at(1) || each.lease.delivery == of_hook.at(3)) && each.attempts_made == 0,
                    "the oldest of them, with their schedules from the start");
         expect(resend(account, hook, noon, 100) == 2, "those that are left, and not those that are being sent");
-        expect(resend(account, hook, noon, 100) == 0, "each once");
+        expect(resend(account, hook, noon, 100) == 0, "must return 0: each is sent again once");
         for (const due_delivery& each : lease_due_at(store, now)) expect(each.hook != other, "the other hook's stay as they are");
         expect_completed(store, completed(due[0], gone), completion::hook_disabled);
         expect_error("resend_given_up", store.resend_given_up(account, hook, noon, 100, now), error_kind::conflict);

@@ -31,7 +31,7 @@ void expect_token_found(Store& store, const new_personal_token& token,
 template <class Store>
 void expect_token_unknown(Store& store, std::string_view username,
                           const std::source_location& at = std::source_location::current()) {
-    expect(!value_of(store.find_personal_token(username), at).has_value(), "no personal token is found", at);
+    expect_nothing(store.find_personal_token(username), "no personal token is found", at);
 }
 
 inline void expect_token_listed(const personal_token& listed, token_id id, const new_personal_token& token,
@@ -121,7 +121,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         const auto stored_id = value_of(store.create_personal_token(stored, tokens_max));
         const auto lost_id = value_of(store.create_personal_token(lost, tokens_max));
         expect_token_found(store, lost);
-        expect(value_of(store.revoke_personal_token(lost_id)), "revoking a token says that there was one");
+        expect_true(store.revoke_personal_token(lost_id), "there was such a token");
         expect_token_unknown(store, lost.username);
         expect_token_found(store, stored);
         const auto listed = value_of(store.personal_tokens_of(stored.user));
@@ -130,13 +130,13 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     });
 
     add("personal token: revoking an unknown token returns false", [](auto& store) {
-        expect(!value_of(store.revoke_personal_token(token_id{1})), "there was no such token");
+        expect_false(store.revoke_personal_token(token_id{1}), "there was no such token");
         const auto id = value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
-        expect(!value_of(store.revoke_personal_token(token_id{id.value() + 1})), "there was no such token");
-        expect(!value_of(store.revoke_personal_token(token_id{(std::numeric_limits<std::int64_t>::max)()})),
+        expect_false(store.revoke_personal_token(token_id{id.value() + 1}), "there was no such token");
+        expect_false(store.revoke_personal_token(token_id{(std::numeric_limits<std::int64_t>::max)()}),
                "there was no such token");
-        expect(value_of(store.revoke_personal_token(id)), "there was such a token");
-        expect(!value_of(store.revoke_personal_token(id)), "a token is revoked once");
+        expect_true(store.revoke_personal_token(id), "there was such a token");
+        expect_false(store.revoke_personal_token(id), "a token is revoked once");
     });
 
     add("personal token: ids are never reused, usernames may be", [](auto& store) {
@@ -148,7 +148,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         const auto second = value_of(store.create_personal_token(token, tokens_max));
         expect(first != second, "the id of a revoked token is not used again");
         expect_token_found(store, token);
-        expect(!value_of(store.revoke_personal_token(first)), "the old id names nothing");
+        expect_false(store.revoke_personal_token(first), "the old id names nothing");
         expect_token_found(store, token);
     });
 
@@ -259,17 +259,17 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         const auto id = value_of(store.create_personal_token(token, tokens_max));
         value_of(store.create_personal_token(other, tokens_max));
         const personal_token_renewal renewed{sample_digest(77), noon + seconds{5}, noon + seconds{9}};
-        expect(!value_of(store.renew_personal_token(user_id{8}, id, renewed)), "it is another user's");
-        expect(!value_of(store.renew_personal_token(token.user, token_id{id.value() + 100}, renewed)), "there is no such token");
+        expect_false(store.renew_personal_token(user_id{8}, id, renewed), "the token is another user's");
+        expect_false(store.renew_personal_token(token.user, token_id{id.value() + 100}, renewed), "there is no such token");
         expect_token_found(store, token);
-        expect(value_of(store.renew_personal_token(token.user, id, renewed)), "it is the user's");
+        expect_true(store.renew_personal_token(token.user, id, renewed), "the token is the user's");
         token.secret_digest = renewed.secret_digest;
         token.created_at = renewed.created_at;
         token.expires_at = renewed.expires_at;
         expect_token_found(store, token);
         expect_token_listed(value_of(store.personal_tokens_of(token.user)).at(0), id, token);
         token.expires_at.reset();
-        expect(value_of(store.renew_personal_token(token.user, id, {token.secret_digest, token.created_at, {}})), "it is the user's");
+        expect_true(store.renew_personal_token(token.user, id, {token.secret_digest, token.created_at, {}}), "the token is the user's");
         expect_token_found(store, token);
         expect_token_found(store, other);
     });
@@ -328,7 +328,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
                     expect(found->secret_digest == sample_personal_token(neighbours).secret_digest &&
                                found->scopes == token.scopes,
                            "a token is seen whole or not at all");
-                expect(value_of(store.revoke_personal_token(id)), "a token is revoked by its creator");
+                expect_true(store.revoke_personal_token(id), "a token is revoked by its creator");
                 expect_token_unknown(store, own);
             }
         });

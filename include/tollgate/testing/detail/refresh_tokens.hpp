@@ -246,7 +246,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             for (const std::uint64_t gone : {base, base + 11, base + 12, base + 13, base + 50}) expect_no_access(store, gone);
             for (const std::uint64_t gone : {base, base + 1, base + 2, base + 50})
                 expect(!is_refreshable(store, gone, application), "all refresh tokens of the grant are gone");
-            expect(!value_of(store.granted_scopes(user_id{7}, application)).has_value(), "and the grant");
+            expect_nothing(store.granted_scopes(user_id{7}, application), "the grant was revoked");
             expect_refresh(store, stolen, unknown);
             expect_access(store, base + 60);
             expect(is_refreshable(store, base + 60, other), "tokens of another application stay valid");
@@ -302,7 +302,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             expect(is_refreshable(store, seed + 1, application), "a token is revoked by its application");
             value_of(store.revoke_oauth_token(application, known_by));
             expect(!is_refreshable(store, seed + 1, application), "the token is gone");
-            expect(!value_of(store.find_oauth_token(known_by)), "the token is not found any more");
+            expect_nothing(store.find_oauth_token(known_by), "the token is not found any more");
             expect_no_access(store, seed + 5);
             expect_refresh(store, presented, unknown);
         }
