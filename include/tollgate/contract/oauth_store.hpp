@@ -77,8 +77,10 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // Creates an access token for the accounts of an application's owner. Whether it was created: only if the application
     // is confidential and may act for its owner, and the owner is the user. error_kind::conflict if the digest exists.
     { s.create_owner_token(access) } -> std::same_as<result<bool>>;
-    // Stores a device's request. error_kind::not_found if the application does not exist (any more), conflict if one of
-    // the digests exists. Of more than `limits::device_codes_per_application_max`, the oldest may be deleted.
+    // Stores a device's request. error_kind::not_found if the application does not exist (any more), conflict if another
+    // request has this digest of its device's code, or this digest of its user's code. A digest that another request has as
+    // the other of its two may be refused as a conflict, or not. Of more than `limits::device_codes_per_application_max`,
+    // the oldest may be deleted.
     { s.create_device_code(device) } -> std::same_as<result<void>>;
     // The request of either code's digest, expired or not.
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;

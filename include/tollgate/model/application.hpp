@@ -56,7 +56,7 @@ struct application_change {
     std::string name;
     std::string website;
     std::string description;
-    std::vector<std::string> redirect_urls;  ///< without control characters; the order is kept
+    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
     bool acts_for_owner = false;
 };
 
@@ -68,7 +68,7 @@ struct new_application {
     std::string name;
     std::string website;
     std::string description;
-    std::vector<std::string> redirect_urls;  ///< without control characters; the order is kept
+    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
     instant created_at;
     client_type type = client_type::confidential;
 };
