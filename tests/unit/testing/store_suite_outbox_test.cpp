@@ -6,7 +6,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +16,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -88,6 +91,9 @@ enum class defect {
     resends_without_bound,
     resends_regardless_of_time,
     truncates_requests,
+    never_changes_its_number,
+    ignores_single_events_in_its_number,
+    counts_held_deliveries,
 };
 
 /// The memory store with one defect.
@@ -148,9 +154,23 @@ public:
         if (is(defect::truncates_to_seconds)) reported.at = std::chrono::floor<seconds>(reported.at);
         if (is(defect::trims_data))
             reported.data = reported.data.substr(0, reported.data.find_last_not_of(" \r\n") + 1);
+        ++changes_;
         return inner_.append_event(reported, seed, now);
     }
+    std::optional<std::uint64_t> changes_seen() const noexcept {
+        return is(defect::never_changes_its_number) ? std::uint64_t{1} : changes_.load();
+    }
 
+    result<delivery_backlog> backlog(instant now, std::size_t rows_max) {
+        auto found = inner_.backlog(now, rows_max);
+        if (found && is(defect::counts_held_deliveries) && found->due == 0) {
+            const std::scoped_lock lock{mutex_};
+            const auto hooks = *inner_.hooks_of(testing::sample_account());
+            for (const hook& each : hooks)
+                found->due += inner_.deliveries_of(each.account, each.id, rows_max, {}, delivery_state::held)->size();
+        }
+        return found;
+    }
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) {
         if (is(defect::lists_too_many_hooks)) ++rows_max;
         auto page = inner_.due_hooks(now, rows_max);
@@ -297,6 +317,7 @@ public:
         return inner_.resend_given_up(account, of, since, rows_max, now);
     }
     result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
+        if (!is(defect::ignores_single_events_in_its_number)) ++changes_;
         auto done = inner_.append_event_to(to, reported, seed, now);
         if (!done && is(defect::accepts_events_for_disabled_hooks)) return true;
         if (is(defect::delivers_to_all_hooks)) {
@@ -329,6 +350,7 @@ private:
     defect defect_;
     memory_store inner_;
     std::mutex mutex_;
+    std::atomic<std::uint64_t> changes_ = 0;
     std::set<hook_id> deleted_, failed_;
     std::map<hook_id, instant> was_failing_;
     std::map<hook_id, std::vector<recorded_attempt>> attempts_;
@@ -336,7 +358,7 @@ private:
     std::optional<std::thread::id> last_caller_;
     std::vector<due_delivery> last_batch_;
 };
-static_assert(hook_store<adapter> && outbox<adapter>);
+static_assert(hook_store<adapter> && outbox<adapter> && shared_outbox<adapter> && backlog_source<adapter>);
 static_assert(!token_store<adapter> && !session_store<adapter>);
 
 }  // namespace
@@ -413,5 +435,52 @@ TEST_CASE("each defect of an outbox is detected by its case") {
             "resend: deliveries that were given up since a time are sent again, oldest first, up to a bound"},
         row{defect::resends_regardless_of_time,
             "resend: deliveries that were given up since a time are sent again, oldest first, up to a bound"},
-        row{defect::truncates_requests, "attempt: attempts are recorded in full and listed newest first"}});
+        row{defect::truncates_requests, "attempt: attempts are recorded in full and listed newest first"},
+        row{defect::never_changes_its_number, "shared: the number of changes is another one after an event was appended"},
+        row{defect::ignores_single_events_in_its_number, "shared: the number of changes is another one after an event was appended"},
+        row{defect::counts_held_deliveries, "backlog: does not count deliveries that are held"}});
+}
+
+namespace {
+
+/// Without the optional `changes_seen` and `backlog`.
+struct plain_outbox : private memory_store {
+    using memory_store::account_of_hook;
+    using memory_store::append_event;
+    using memory_store::append_event_to;
+    using memory_store::attempts_of;
+    using memory_store::complete;
+    using memory_store::create_hook;
+    using memory_store::delete_hook;
+    using memory_store::deliveries_of;
+    using memory_store::due_hooks;
+    using memory_store::enable_hook;
+    using memory_store::hooks_of;
+    using memory_store::lease;
+    using memory_store::replace_hook_secret;
+    using memory_store::resend;
+    using memory_store::resend_given_up;
+    using memory_store::sweep_deliveries;
+    using memory_store::update_hook;
+};
+static_assert(hook_store<plain_outbox> && outbox<plain_outbox>);
+
+}  // namespace
+
+TEST_CASE("the store suite reports no result for what an outbox does not offer") {
+    const auto is_named = [](const auto& all, std::string_view begin) {
+        return std::any_of(all.begin(), all.end(), [&](const testing::test_case& each) { return each.name().starts_with(begin); });
+    };
+    const auto plain = testing::cases([] { return std::make_unique<plain_outbox>(); });
+    const auto full = testing::cases([] { return std::make_unique<adapter>(defect::none); });
+    for (const char* each : {"backlog: ", "shared: "}) {
+        CAPTURE(each);
+        CHECK_FALSE(is_named(plain, each));
+        CHECK(is_named(full, each));
+    }
+    for (const char* each : {"contract: backlog_source", "contract: shared_outbox"}) {
+        const auto entry = std::find_if(plain.begin(), plain.end(), [&](const auto& one) { return one.name() == each; });
+        REQUIRE(entry != plain.end());
+        CHECK_THAT(entry->run().message, Catch::StartsWith("not found"));
+    }
 }

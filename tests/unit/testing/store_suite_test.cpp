@@ -7,12 +7,16 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace tollgate;
@@ -51,12 +55,33 @@ enum class defect {
     changes_the_source,
     counts_before_updating,
     does_not_record_use,
+    caches_revoked_personal_tokens,
+    caches_revoked_access_tokens,
+    caches_old_secrets,
+    caches_unknown_tokens_beside_the_store,
 };
 
 /// The memory store with one defect.
 class adapter {
 public:
     explicit adapter(defect defect) : defect_{defect} {}
+
+    lookup<token_credential> cached_personal_token(std::string_view username) const noexcept {
+        const auto stored = *inner_.find_personal_token(username);
+        const std::scoped_lock lock{mutex_};
+        auto& before = cached_[std::string{username}];
+        if (is(defect::caches_unknown_tokens_beside_the_store) && before.is_miss()) return before;
+        if (is(defect::caches_revoked_personal_tokens) && before.is_hit() && !stored) return before;
+        if (is(defect::caches_old_secrets) && before.is_hit() && stored) return before;
+        return before = stored ? lookup<token_credential>::hit(*stored) : lookup<token_credential>::miss();
+    }
+    lookup<token_credential> cached_access_token(const digest& token) const noexcept {
+        const auto stored = *inner_.find_access_token(token);
+        const std::scoped_lock lock{mutex_};
+        auto& before = cached_[std::string{token.raw()}];
+        if (is(defect::caches_revoked_access_tokens) && before.is_hit() && !stored) return before;
+        return before = stored ? lookup<token_credential>::hit(*stored) : lookup<token_credential>::miss();
+    }
 
     result<std::optional<token_credential>> find_personal_token(std::string_view username) {
         if (is(defect::throws)) throw std::runtime_error{"connection lost"};
@@ -205,13 +230,14 @@ private:
     }
 
     defect defect_;
-    memory_store inner_;
-    std::mutex mutex_;
+    mutable memory_store inner_;
+    mutable std::mutex mutex_;
+    mutable std::map<std::string, lookup<token_credential>> cached_;
     std::set<std::string> unknown_;
     std::set<hook_id> updated_;
     std::int64_t hooks_there_ = 0;
 };
-static_assert(token_store<adapter> && use_recorder<adapter> && hook_store<adapter>);
+static_assert(token_store<adapter> && credential_cache<adapter> && use_recorder<adapter> && hook_store<adapter>);
 
 struct hooks_alone {
     memory_store inner;
@@ -284,7 +310,11 @@ TEST_CASE("each defect of an adapter is detected by its case") {
         row{defect::accepts_one_update_too_many, "hook: an update does not exceed the bound for one account and event"},
         row{defect::updates_only_the_event, "hook: only its own account can update it, and an update changes only event and target"},
         row{defect::changes_the_source, "hook: only its own account can update it, and an update changes only event and target"},
-        row{defect::does_not_record_use, "access token: the time of its last use is stored"}});
+        row{defect::does_not_record_use, "access token: the time of its last use is stored"},
+        row{defect::caches_revoked_personal_tokens, "personal token: a revoked token is not found"},
+        row{defect::caches_revoked_access_tokens, "access token: a revoked token is not found"},
+        row{defect::caches_old_secrets, "personal token: only its user can replace its secret"},
+        row{defect::caches_unknown_tokens_beside_the_store, "personal token: a created token is found"}});
 }
 
 TEST_CASE("the store suite detects a bound that is not checked atomically") {
@@ -346,9 +376,10 @@ TEST_CASE("the store suite reports that a store is not empty, instead of the err
 
 namespace {
 
-/// Sessions, hooks with a misspelled member, and an outbox.
+/// Sessions, hooks with a misspelled member, and an outbox with a backlog.
 struct half_store : sessions_alone {
     using memory_store::append_event;
+    using memory_store::backlog;
     using memory_store::append_event_to;
     using memory_store::attempts_of;
     using memory_store::complete;
@@ -382,10 +413,13 @@ TEST_CASE("the suite names the contracts it found, and fails for an incomplete o
         const char* message;
     } const rows[] = {
         {"contract: token_store", true, "not found"},
+        {"contract: credential_cache", true, "not found"},
         {"contract: use_recorder", true, "not found"},
         {"contract: hook_store", false,
          "the store has members of hook_store, but does not satisfy it; static_assert(tollgate::hook_store<your_store>)"},
         {"contract: outbox", false, "its rules are not tested, because the store does not satisfy hook_store"},
+        {"contract: shared_outbox", true, "not found"},
+        {"contract: backlog_source", false, "its rules are not tested, because the store does not satisfy outbox"},
         {"contract: application_store", true, "not found"},
         {"contract: oauth_store", true, "not found"},
         {"contract: session_store", true, "found"},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/testing/detail/credentials.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
@@ -18,7 +19,7 @@ namespace detail {
 template <class Store>
 void expect_token_found(Store& store, const new_access_token& token,
                         const std::source_location& at = std::source_location::current()) {
-    const auto found = value_of(store.find_access_token(token.token_digest), at);
+    const auto found = looked_up(store, token.token_digest, at);
     expect(found.has_value(), "an access token that was created is found", at);
     expect(found->user == token.user, "a found token has its user", at);
     expect(found->secret_digest == token.token_digest, "a found token has its digest", at);
@@ -30,7 +31,7 @@ void expect_token_found(Store& store, const new_access_token& token,
 template <class Store>
 void expect_token_unknown(Store& store, const digest& token,
                           const std::source_location& at = std::source_location::current()) {
-    expect_nothing(store.find_access_token(token), "no access token is found", at);
+    expect(!looked_up(store, token, at), "no access token is found", at);
 }
 
 }  // namespace detail

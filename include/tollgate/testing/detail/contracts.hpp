@@ -36,6 +36,23 @@ struct token_store {
     }
 };
 
+struct credential_cache {
+    static constexpr std::string_view name = "credential_cache";
+    using needs = token_store;
+    template <class S>
+    static constexpr bool is_met = tollgate::token_store<S> && tollgate::credential_cache<S>;
+    template <class S>
+    static constexpr bool is_begun = requires { &S::cached_personal_token; } || requires { &S::cached_access_token; };
+    template <class S>
+    static consteval void require() {
+        if constexpr (tollgate::token_store<S>)
+            static_assert(tollgate::credential_cache<S>,
+                          "tollgate: this does not satisfy credential_cache; read tollgate/contract/token_store.hpp");
+        else
+            token_store::require<S>();
+    }
+};
+
 struct use_recorder {
     static constexpr std::string_view name = "use_recorder";
     template <class S>
@@ -76,6 +93,38 @@ struct outbox {
             static_assert(tollgate::outbox<S>, "tollgate: this does not satisfy outbox; read tollgate/contract/outbox.hpp");
         else
             hook_store::require<S>();
+    }
+};
+
+struct shared_outbox {
+    static constexpr std::string_view name = "shared_outbox";
+    using needs = outbox;
+    template <class S>
+    static constexpr bool is_met = outbox::is_met<S> && tollgate::shared_outbox<S>;
+    template <class S>
+    static constexpr bool is_begun = requires { &S::changes_seen; };
+    template <class S>
+    static consteval void require() {
+        if constexpr (outbox::is_met<S>)
+            static_assert(tollgate::shared_outbox<S>, "tollgate: this does not satisfy shared_outbox; read tollgate/contract/outbox.hpp");
+        else
+            outbox::require<S>();
+    }
+};
+
+struct backlog_source {
+    static constexpr std::string_view name = "backlog_source";
+    using needs = outbox;
+    template <class S>
+    static constexpr bool is_met = outbox::is_met<S> && tollgate::backlog_source<S>;
+    template <class S>
+    static constexpr bool is_begun = requires { &S::backlog; };
+    template <class S>
+    static consteval void require() {
+        if constexpr (outbox::is_met<S>)
+            static_assert(tollgate::backlog_source<S>, "tollgate: this does not satisfy backlog_source; read tollgate/contract/outbox.hpp");
+        else
+            outbox::require<S>();
     }
 };
 

@@ -6,6 +6,7 @@
 #include <tollgate/testing/detail/samples.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 /// Helpers for the rules for outboxes.
@@ -137,6 +139,18 @@ void expect_completed(Store& store, const attempt_result& ended, completion resu
          : result == completion::hook_disabled ? "the result disabled the hook"
                                                   : "the result was too late",
          at);
+}
+
+/// The number of `changes_seen`, as soon as there is one that is not `before`. A store may learn of a change a moment later, on
+/// another thread; the bound is for a store that never does.
+template <class Store>
+std::uint64_t expect_changes(Store& store, std::optional<std::uint64_t> before,
+                             const std::source_location& at = std::source_location::current()) {
+    for (const auto end = std::chrono::steady_clock::now() + seconds{5}; std::chrono::steady_clock::now() < end;) {
+        if (const auto seen = store.changes_seen(); seen && seen != before) return *seen;
+        std::this_thread::sleep_for(milliseconds{1});
+    }
+    fail(before ? "changes_seen() must return another number after an event was appended" : "changes_seen() must return a number", at);
 }
 
 /// The hook's deliveries, newest first.

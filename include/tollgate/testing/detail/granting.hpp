@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/testing/detail/credentials.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
@@ -21,7 +22,7 @@ template <class Store>
 bool has_access(Store& store, std::uint64_t seed, bool expected,
                 const std::source_location& at = std::source_location::current()) {
     if constexpr (credential_source<Store>)
-        return value_of(store.find_access_token(sample_access_digest(seed)), at).has_value();
+        return looked_up(store, sample_access_digest(seed), at).has_value();
     else return expected;
 }
 template <class Store>

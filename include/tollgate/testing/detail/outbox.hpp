@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -104,6 +105,17 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
             if (refused) expect(due[0].event->data == text, "an event has its data, byte for byte");
         }
     });
+
+    if constexpr (shared_outbox<store_given_as<Given>>)
+        add("shared: the number of changes is another one after an event was appended", [](auto& store) {
+            const auto account = sample_account();
+            const auto hook = listen(store, account);
+            const auto first = expect_changes(store, std::nullopt);
+            report(store, account);
+            const auto second = expect_changes(store, first);
+            expect_true(store.append_event_to(hook, sample_event(account, "ping"), sample_seed(1), noon), "there is such a hook");
+            expect_changes(store, second);
+        });
 
     add("lease: is valid until its end", [](auto& store) {
         const auto account = sample_account();

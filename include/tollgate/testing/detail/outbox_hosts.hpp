@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace tollgate::inline v0::testing {
@@ -141,8 +140,8 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(value_of(store.due_hooks(noon + seconds{2}, 0)).hooks.empty(), "not even one");
     });
 
-    add("backlog: counts the due deliveries and returns when the oldest became due", [](auto& store) {
-        if constexpr (backlog_source<std::remove_cvref_t<decltype(store)>>) {
+    if constexpr (backlog_source<store_given_as<Given>>)
+        add("backlog: counts the due deliveries and returns when the oldest became due", [](auto& store) {
             const auto account = sample_account();
             const auto hook = listen_at(store, account, "https://one.example/hook");
             auto backlog = value_of(store.backlog(noon, 100));
@@ -168,8 +167,25 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect(value_of(store.backlog(terms.lease_until, 100)).due == 5, "when its lease has ended, it is");
             value_of(store.delete_hook(account, hook));
             expect(value_of(store.backlog(terms.lease_until, 100)).due == 0, "deliveries of a deleted hook are not due");
-        }
-    });
+        });
+
+    if constexpr (backlog_source<store_given_as<Given>>) {
+        add("backlog: does not count deliveries that are held", [](auto& store) {
+            const auto account = sample_account();
+            const auto hook = listen(store, account);
+            report(store, account, 20);
+            const auto sent = lease_of(store, {hook, 2, 1000, noon}, sample_terms(noon));
+            expect(value_of(store.backlog(noon, 100)).due == 18, "all others are due");
+            expect_completed(store, completed(sent.at(0), gone), completion::hook_disabled);
+            auto backlog = value_of(store.backlog(noon, 100));
+            expect(backlog.due == 0 && !backlog.due_since, "those that wait are held");
+            expect_completed(store, completed(sent.at(1), retry), completion::done);
+            backlog = value_of(store.backlog(noon + seconds{60}, 100));
+            expect(backlog.due == 0 && !backlog.due_since, "so is one that is to be sent again");
+            expect_true(store.enable_hook(account, hook, noon + seconds{60}), "there is such a hook");
+            expect(value_of(store.backlog(noon + seconds{60}, 100)).due == 19, "they are due when it is enabled");
+        });
+    }
 
     add("due: a hook that was served is listed after those that are waiting", [](auto& store) {
         std::vector<hook_id> hooks;

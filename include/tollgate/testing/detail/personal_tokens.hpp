@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/testing/detail/credentials.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
@@ -19,7 +20,7 @@ namespace detail {
 template <class Store>
 void expect_token_found(Store& store, const new_personal_token& token,
                         const std::source_location& at = std::source_location::current()) {
-    const auto found = value_of(store.find_personal_token(token.username.view()), at);
+    const auto found = looked_up(store, token.username.view(), at);
     expect(found.has_value(), "a personal token that was created is found", at);
     expect(found->user == token.user, "a found token has its user", at);
     expect(found->secret_digest == token.secret_digest, "a found token has its digest", at);
@@ -31,7 +32,7 @@ void expect_token_found(Store& store, const new_personal_token& token,
 template <class Store>
 void expect_token_unknown(Store& store, std::string_view username,
                           const std::source_location& at = std::source_location::current()) {
-    expect_nothing(store.find_personal_token(username), "no personal token is found", at);
+    expect(!looked_up(store, username, at), "no personal token is found", at);
 }
 
 inline void expect_token_listed(const personal_token& listed, token_id id, const new_personal_token& token,

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <tollgate/contract/token_store.hpp>
+#include <tollgate/testing/detail/expect.hpp>
+
+#include <optional>
+#include <source_location>
+#include <string_view>
+
+/// Lookups of the credentials of requests, in the store and in its cache.
+namespace tollgate::inline v0::testing::detail {
+
+/// Requires that a cache that answers returns what the store returns. When a credential was last used may lag behind.
+inline void expect_cached(const lookup<token_credential>& cached, const std::optional<token_credential>& stored,
+                          const std::source_location& at) {
+    if (cached.is_unknown()) return;
+    const auto& found = cached.found();
+    if (found.has_value() != stored.has_value())
+        fail(found ? "the cache must not return a token that the store does not find" : "the cache must not hide a token of the store", at);
+    expect(!found || (found->user == stored->user && found->secret_digest == stored->secret_digest && found->scopes == stored->scopes &&
+                      found->expires_at == stored->expires_at && found->application == stored->application),
+           "a cached token must be the one that the store finds", at);
+}
+
+/// What the store finds, which its cache must return, too, both before and after the lookup.
+template <class Store>
+std::optional<token_credential> looked_up(Store& store, std::string_view username, const std::source_location& at) {
+    if constexpr (credential_cache<Store>) {
+        const auto cached = store.cached_personal_token(username);
+        auto found = value_of(store.find_personal_token(username), at);
+        expect_cached(cached, found, at);
+        expect_cached(store.cached_personal_token(username), found, at);
+        return found;
+    } else {
+        return value_of(store.find_personal_token(username), at);
+    }
+}
+template <class Store>
+std::optional<token_credential> looked_up(Store& store, const digest& token, const std::source_location& at) {
+    if constexpr (credential_cache<Store>) {
+        const auto cached = store.cached_access_token(token);
+        auto found = value_of(store.find_access_token(token), at);
+        expect_cached(cached, found, at);
+        expect_cached(store.cached_access_token(token), found, at);
+        return found;
+    } else {
+        return value_of(store.find_access_token(token), at);
+    }
+}
+
+}  // namespace tollgate::testing::detail
