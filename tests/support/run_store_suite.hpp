@@ -47,6 +47,9 @@ inline void check_caught(const std::vector<tollgate::testing::case_result>& fail
     CHECK_THAT(caught->message, Catch::Contains(std::string{message_has}));
 }
 
+/// Whether an entry of the report is about the contracts that were found or what was tested, and not a rule.
+inline bool is_about_the_report(std::string_view name) { return name.starts_with("contract: ") || name == "durability"; }
+
 /// A defect of an adapter, and the rule of the store suite that detects it.
 template <class Defect>
 struct mutant {

@@ -31,7 +31,8 @@
 ///
 /// The contracts in angle brackets are required: a store without one does not compile, and the compiler names the member that is
 /// missing or wrong. All others that it satisfies are tested as well. The report begins with one entry for each contract, found or
-/// not; a store that has some members of a contract, but does not satisfy it, fails.
+/// not; a store that has some members of a contract, but does not satisfy it, fails. The next entry, `durability`, says whether
+/// `reopen` was given, without which no case tests that changes survive a restart.
 ///
 /// With a test framework, such as Catch2:
 ///
@@ -65,6 +66,7 @@ template <class... Required, class Make>
     add_contract_cases<store, contracts::token_store, contracts::credential_cache, contracts::use_recorder, contracts::hook_store,
                        contracts::outbox, contracts::shared_outbox, contracts::backlog_source, contracts::application_store,
                        contracts::oauth_store, contracts::session_store>(all);
+    add_durability_entry(all, static_cast<bool>(source->reopen));
     if constexpr (token_store<store>) {
         add_personal_token_cases(all, source);
         add_access_token_cases(all, source);

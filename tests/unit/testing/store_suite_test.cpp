@@ -335,7 +335,7 @@ TEST_CASE("the store suite tests the contracts of a store, also through a pointe
     std::size_t hook_cases = 0, all_cases = 0;
     CHECK(testing::run([] { return std::make_unique<hooks_alone>(); },
                            [&](const testing::case_result& each) {
-                               if (each.name.starts_with("contract: ")) return;
+                               if (tollgate_test::is_about_the_report(each.name)) return;
                                CHECK(each.name.starts_with("hook: "));
                                CHECK(each.message.empty());
                                ++hook_cases;
@@ -353,13 +353,23 @@ TEST_CASE("the store suite detects lost data after reopening") {
     CHECK(failed == 7);  // one of each family
 }
 
+TEST_CASE("the store suite reports whether durability was tested") {
+    const auto message = [](const auto& all) {
+        const auto entry = std::find_if(all.begin(), all.end(), [](const auto& each) { return each.name() == "durability"; });
+        return entry == all.end() ? std::string{} : entry->run().message;
+    };
+    const auto make = [] { return std::make_unique<memory_store>(); };
+    CHECK(message(testing::cases(make)) == "not tested: there is no reopen()");
+    CHECK(message(testing::cases(make, make)) == "tested with reopen()");
+}
+
 TEST_CASE("the store suite reports that a store is not empty, instead of the errors that result from it") {
     const auto check = [](auto store, const char* held) {
         CAPTURE(held);
         std::vector<testing::case_result> failed;
         std::size_t rules = 0;
         testing::run([&] { return store; }, [&](const testing::case_result& each) {
-            if (!each.name.starts_with("contract: ")) ++rules;
+            if (!tollgate_test::is_about_the_report(each.name)) ++rules;
             if (!each.passed) failed.push_back(each);
         });
         CHECK(failed.size() == rules - 1);  // the first rule got an empty store
@@ -423,6 +433,7 @@ TEST_CASE("the suite names the contracts it found, and fails for an incomplete o
         {"contract: application_store", true, "not found"},
         {"contract: oauth_store", true, "not found"},
         {"contract: session_store", true, "found"},
+        {"durability", true, "not tested: there is no reopen()"},
     };
     REQUIRE(report.size() > std::size(rows));
     for (std::size_t i = 0; i < std::size(rows); ++i) {

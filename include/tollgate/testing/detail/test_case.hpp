@@ -22,7 +22,7 @@
 namespace tollgate::inline v0::testing {
 
 /// The result of a case. `message` says why it failed, usually beginning with `file:line: `. Of a case that passed it is empty, except
-/// that `contract: ...` says whether the store has that contract.
+/// that `contract: ...` says whether the store has that contract, and `durability` whether it was tested.
 struct case_result {
     std::string name;
     bool passed;
