@@ -50,6 +50,23 @@ inline void check_caught(const std::vector<tollgate::testing::case_result>& fail
 /// Whether an entry of the report is about the contracts that were found or what was tested, and not a rule.
 inline bool is_about_the_report(std::string_view name) { return name.starts_with("contract: ") || name == "durability"; }
 
+/// Whether a store breaks the rule `name`, of which there must be one.
+template <class Make>
+bool breaks_rule(Make make, std::function<std::invoke_result_t<Make&>()> reopen, std::string_view name) {
+    const auto all = tollgate::testing::cases(std::move(make), std::move(reopen));
+    const auto rule = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name() == name; });
+    REQUIRE(rule != all.end());
+    return !rule->run().passed;
+}
+
+/// Whether the rule `name` detects a check that is not atomic. Only threads that run at the same time show it, so one run may miss it.
+template <class Make>
+bool is_caught_in_time(Make make, std::string_view name) {
+    for (int run = 0; run < 50; ++run)
+        if (breaks_rule(make, {}, name)) return true;
+    return false;
+}
+
 /// A defect of an adapter, and the rule of the store suite that detects it.
 template <class Defect>
 struct mutant {

@@ -6,11 +6,18 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 using namespace tollgate;
@@ -70,12 +77,28 @@ enum class defect {
     ends_the_excepted_session,
     lists_sessions_by_creation,
     sweeps_used_sessions,
+    sweeps_with_swapped_times,
+    sorts_redirect_urls,
+    ignores_the_end_of_owner_tokens,
+    recreates_codes_for_the_first_user,
+    recreates_codes_for_the_first_application,
+    recreates_codes_with_the_first_scopes,
+    recreates_codes_with_the_first_redirect,
+    recreates_codes_with_the_first_challenge,
+    creates_unknown_codes_without_consent,
+    narrows_the_successor,
+    finds_refreshed_tokens_with_the_time_of_the_code,
+    keeps_the_first_end_of_refresh_tokens,
+    checks_before_answering,
+    loses_device_codes,
+    loses_answers_to_devices,
 };
 
 /// The memory store with one defect.
 class adapter {
 public:
-    explicit adapter(defect defect) : defect_{defect} {}
+    explicit adapter(defect defect, std::shared_ptr<memory_store> inner = std::make_shared<memory_store>())
+        : defect_{defect}, stored_{std::move(inner)} {}
 
     result<std::optional<token_credential>> find_personal_token(std::string_view username) {
         return inner_.find_personal_token(username);
@@ -115,6 +138,7 @@ public:
     }
     result<std::vector<application>> applications_of(user_id owner) { return inner_.applications_of(owner); }
     result<bool> update_application(user_id owner, application_id id, application_change changed) {
+        if (is(defect::sorts_redirect_urls)) std::sort(changed.redirect_urls.begin(), changed.redirect_urls.end());
         if (is(defect::keeps_owner_tokens)) changed.acts_for_owner = true;
         return inner_.update_application(owner, id, changed);
     }
@@ -129,20 +153,42 @@ public:
         auto found = inner_.find_oauth_token(token);
         if (found && *found && is(defect::does_not_find_refresh_tokens) && (*found)->is_refresh_token) found->reset();
         if (found && *found && is(defect::does_not_find_tokens_by_family) && token == testing::sample_digest(20)) found->reset();
+        const std::scoped_lock lock{mutex_};
+        if (found && *found && is(defect::finds_refreshed_tokens_with_the_time_of_the_code) && refreshed_.contains(token.bytes()))
+            (*found)->created_at = testing::noon + seconds{1};
+        if (found && *found && is(defect::keeps_the_first_end_of_refresh_tokens) && first_ends_.contains(token.bytes()))
+            (*found)->expires_at = first_ends_.at(token.bytes());
         return found;
     }
     result<bool> create_owner_token(new_access_token token) {
         if (is(defect::creates_owner_tokens_for_any_user)) token.user = user_id{3};
+        if (is(defect::ignores_the_end_of_owner_tokens)) token.expires_at = token.created_at + seconds{3600};
         return inner_.create_owner_token(token);
     }
-    result<void> create_device_code(const new_device_code& token) { return inner_.create_device_code(token); }
+    result<void> create_device_code(const new_device_code& token) {
+        const std::scoped_lock lock{mutex_};
+        created_here_.insert(token.device_digest.bytes());
+        return inner_.create_device_code(token);
+    }
     result<std::optional<device_code>> find_device_code(const digest& code) {
         auto found = inner_.find_device_code(code);
         if (found && *found && is(defect::finds_devices_by_device_code_only) && (*found)->device_digest != code)
             found->reset();
+        const std::scoped_lock lock{mutex_};
+        if (found && *found && !created_here_.contains((*found)->device_digest.bytes())) {
+            if (is(defect::loses_device_codes)) found->reset();
+            else if (is(defect::loses_answers_to_devices)) (*found)->state = device_code_state::pending;
+        }
         return found;
     }
     result<bool> answer_device_code(const digest& user_code, device_code_state state) {
+        if (is(defect::checks_before_answering)) {
+            const auto found = *inner_.find_device_code(user_code);
+            for (int i = 0; i < 10; ++i) std::this_thread::yield();
+            if (!found || found->device_digest == user_code || found->state != device_code_state::pending) return false;
+            static_cast<void>(inner_.answer_device_code(user_code, state));
+            return true;
+        }
         auto done = inner_.answer_device_code(user_code, state);
         if (is(defect::answers_device_codes_twice)) return true;
         return done;
@@ -166,13 +212,27 @@ public:
     }
     result<code_result> create_code(new_authorization_code code) {
         if (is(defect::grants_without_consent)) code.only_if_granted = false;
+        if (const std::scoped_lock lock{mutex_}; codes_.contains(code.code_digest.bytes())) {
+            const new_authorization_code& first = codes_.at(code.code_digest.bytes());
+            const bool is_over = first.expires_at <= code.created_at;
+            if (is_over && is(defect::recreates_codes_for_the_first_user)) code.user = first.user;
+            if (is_over && is(defect::recreates_codes_for_the_first_application)) code.application = first.application;
+            if (is_over && is(defect::recreates_codes_with_the_first_scopes)) code.scopes = first.scopes;
+            if (is_over && is(defect::recreates_codes_with_the_first_redirect)) code.redirect = first.redirect;
+            if (is_over && is(defect::recreates_codes_with_the_first_challenge)) code.code_challenge = first.code_challenge;
+        }
         if (is(defect::replaces_granted_scopes)) {
             const auto before = *inner_.granted_scopes(code.user, code.application);
             if (before && before->text() != code.scopes.text() && before->text() == "b a")
                 static_cast<void>(inner_.revoke_grant(code.user, code.application));
         }
         auto done = inner_.create_code(code);
+        if (done && *done == code_result::created) {
+            const std::scoped_lock lock{mutex_};
+            codes_.insert_or_assign(code.code_digest.bytes(), code);
+        }
         if (!done && is(defect::creates_codes_for_unknown_applications)) return code_result::created;
+        if (!done && code.only_if_granted && is(defect::creates_unknown_codes_without_consent)) return code_result::not_granted;
         if (done && is(defect::reports_a_waiting_code_as_created) && *done == code_result::waiting) return code_result::created;
         return done;
     }
@@ -188,6 +248,10 @@ public:
                               : std::nullopt;
         auto outcome = inner_.redeem_code(redemption);
         if (!outcome) return outcome;
+        if (outcome->result == redeemed) {
+            const std::scoped_lock lock{mutex_};
+            first_ends_.emplace(redemption.tokens.refresh_digest.bytes(), redemption.tokens.refresh_expires_at);
+        }
         if (is(defect::returns_all_granted_scopes) && outcome->result == redeemed)
             outcome->scopes = before.value_or(outcome->scopes);
         if (is(defect::redeems_twice) && outcome->result == reused) return redeemed_code{redeemed, user_id{7}, {}};
@@ -213,7 +277,19 @@ public:
         if (is(defect::does_not_rotate)) refresh.rotation.reset();
         if (is(defect::has_no_grace_period) && refresh.rotation) refresh.rotation->grace = seconds{0};
         if (is(defect::has_a_longer_grace_period) && refresh.rotation) refresh.rotation->grace += seconds{1};
+        if (is(defect::narrows_the_successor)) {
+            const std::scoped_lock lock{mutex_};
+            if (const auto narrowed = narrowed_successors_.find(refresh.refresh_digest.bytes());
+                narrowed != narrowed_successors_.end() && !refresh.narrowed)
+                refresh.narrowed = narrowed->second;
+            else if (refresh.narrowed && refresh.rotation)
+                narrowed_successors_.emplace(refresh.rotation->successor_digest.bytes(), *refresh.narrowed);
+        }
         auto outcome = inner_.refresh_access_token(refresh);
+        if (outcome && outcome->result == refreshed) {
+            const std::scoped_lock lock{mutex_};
+            refreshed_.insert(refresh.access_digest.bytes());
+        }
         if (outcome && is(defect::does_not_detect_reuse) && outcome->result == reused) return refreshed_token{};
         if (!outcome || outcome->result != refreshed) return outcome;
         if (is(defect::rotates_refresh_tokens))
@@ -288,16 +364,25 @@ public:
     }
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
         if (is(defect::sweeps_used_sessions)) seen_before += milliseconds{1};
+        if (is(defect::sweeps_with_swapped_times)) std::swap(created_before, seen_before);
         return inner_.sweep_sessions(created_before, seen_before, rows_max);
     }
 
 private:
     [[nodiscard]] bool is(defect other) const noexcept { return defect_ == other; }
 
+    using bytes = std::array<std::uint8_t, digest::size_bytes>;
+
     defect defect_;
-    memory_store inner_;
+    std::shared_ptr<memory_store> stored_;
+    memory_store& inner_ = *stored_;
     std::atomic<bool> grants_seen_ = false;
     std::optional<scope_set> narrowed_;
+    std::mutex mutex_;
+    std::map<bytes, new_authorization_code> codes_;
+    std::map<bytes, scope_set> narrowed_successors_;
+    std::map<bytes, instant> first_ends_;
+    std::set<bytes> refreshed_, created_here_;
 };
 static_assert(token_store<adapter> && use_recorder<adapter> && oauth_store<adapter> && session_store<adapter>);
 static_assert(!hook_store<adapter>);
@@ -375,7 +460,40 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::ends_only_one_session, "session: all sessions of one user can be ended, and no others are"},
         row{defect::ends_the_excepted_session, "session: all sessions of one user except one can be ended"},
         row{defect::lists_sessions_by_creation, "session: the sessions of a user are listed, the last used first"},
-        row{defect::sweeps_used_sessions, "session: a sweep deletes sessions that were created or last used before the given times"}});
+        row{defect::sweeps_used_sessions, "session: a sweep deletes sessions that were created or last used before the given times"},
+        row{defect::sweeps_with_swapped_times, "session: a sweep deletes sessions that were created or last used before the given times"},
+        row{defect::sorts_redirect_urls, "application: only its owner can change it"},
+        row{defect::ignores_the_end_of_owner_tokens,
+            "owner token: is created for the owner only, and works only while the owner allows it"},
+        row{defect::recreates_codes_for_the_first_user, "code: one that expired before it was redeemed is created again"},
+        row{defect::recreates_codes_for_the_first_application, "code: one that expired before it was redeemed is created again"},
+        row{defect::recreates_codes_with_the_first_scopes, "code: one that expired before it was redeemed is created again"},
+        row{defect::recreates_codes_with_the_first_redirect, "code: one that expired before it was redeemed is created again"},
+        row{defect::recreates_codes_with_the_first_challenge, "code: one that expired before it was redeemed is created again"},
+        row{defect::creates_unknown_codes_without_consent, "code: none is created for an unknown application"},
+        row{defect::narrows_the_successor, "rotation: fewer scopes are those of one access token, not of the successor"},
+        row{defect::finds_refreshed_tokens_with_the_time_of_the_code,
+            "refresh token: after a use, both tokens are found with the times of that use"},
+        row{defect::keeps_the_first_end_of_refresh_tokens,
+            "refresh token: after a use, both tokens are found with the times of that use"}});
+}
+
+TEST_CASE("the store suite detects an answer to a device that is not checked atomically") {
+    CHECK(tollgate_test::is_caught_in_time([] { return std::make_unique<adapter>(defect::checks_before_answering); },
+                                           "device code: exactly one of several parallel answers is accepted, and stays"));
+}
+
+TEST_CASE("the store suite detects device codes that are lost after reopening") {
+    std::shared_ptr<memory_store> stored;
+    for (const auto& [injected, is_caught] :
+         {std::pair{defect::none, false}, std::pair{defect::loses_device_codes, true}, std::pair{defect::loses_answers_to_devices, true}}) {
+        CAPTURE(static_cast<int>(injected));
+        const auto make = [&, injected = injected] {
+            return std::make_unique<adapter>(injected, stored = std::make_shared<memory_store>());
+        };
+        const auto reopen = [&, injected = injected] { return std::make_unique<adapter>(injected, stored); };
+        CHECK(tollgate_test::breaks_rule(make, reopen, "device code: everything is present after the store is reopened") == is_caught);
+    }
 }
 
 TEST_CASE("the store suite accepts a store of sessions only") {

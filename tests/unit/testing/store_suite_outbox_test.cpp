@@ -93,6 +93,8 @@ enum class defect {
     truncates_requests,
     never_changes_its_number,
     ignores_single_events_in_its_number,
+    counts_failures_that_do_not_count,
+    sends_tests_at_the_event_time,
     counts_held_deliveries,
 };
 
@@ -242,6 +244,7 @@ public:
                 continue;
             }
             if (is(defect::never_disables)) each.disable_if_failing_since.reset();
+            if (is(defect::counts_failures_that_do_not_count)) each.counts_for_hook = true;
             if (is(defect::is_failing_forever) && each.outcome != delivery_outcome::delivered)
                 for (std::int64_t hook = 1; hook < 4; ++hook) failed_.insert(hook_id{hook});
             auto outcome = inner_.complete({&each, 1}, now);
@@ -317,6 +320,7 @@ public:
         return inner_.resend_given_up(account, of, since, rows_max, now);
     }
     result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
+        if (is(defect::sends_tests_at_the_event_time)) now = reported.at;
         if (!is(defect::ignores_single_events_in_its_number)) ++changes_;
         auto done = inner_.append_event_to(to, reported, seed, now);
         if (!done && is(defect::accepts_events_for_disabled_hooks)) return true;
@@ -438,6 +442,8 @@ TEST_CASE("each defect of an outbox is detected by its case") {
         row{defect::truncates_requests, "attempt: attempts are recorded in full and listed newest first"},
         row{defect::never_changes_its_number, "shared: the number of changes is another one after an event was appended"},
         row{defect::ignores_single_events_in_its_number, "shared: the number of changes is another one after an event was appended"},
+        row{defect::counts_failures_that_do_not_count, "hook: a failure that its receiver did not cause leaves its status as it is"},
+        row{defect::sends_tests_at_the_event_time, "event: can be sent to a single hook, whatever the name of its event"},
         row{defect::counts_held_deliveries, "backlog: does not count deliveries that are held"}});
 }
 

@@ -215,7 +215,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const auto other_id = value_of(store.create_application(other, applications_max));
         for (const std::string& text : difficult_texts()) {
             application_change changed{.name = text, .website = text, .description = text, .redirect_urls = {}};
-            if (text.size() > 100) changed.redirect_urls = {"https://app.example/1", "https://app.example/2"};
+            if (text.size() > 100) changed.redirect_urls = {"https://app.example/2", "https://app.example/3", "https://app.example/1"};
             expect_false(store.update_application(user_id{4}, id, changed), "the application is another owner's");
             expect_false(store.update_application(application.owner, application_id{other_id.value() + 1}, changed),
                    "there is no such application");

@@ -25,7 +25,11 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     add("code: none is created for an unknown application", [](auto& store) {
         const auto application = create_sample_application(store);
         const application_id other{application.value() + 1};
-        expect_error("create_code", store.create_code(sample_code(1, other)), error_kind::not_found);
+        auto code = sample_code(1, other);
+        for (const bool only_if_granted : {false, true}) {
+            code.only_if_granted = only_if_granted;
+            expect_error("create_code", store.create_code(code), error_kind::not_found);
+        }
         expect_nothing(store.granted_scopes(user_id{7}, other), "an unknown application has no grant");
         expect(value_of(store.grants_of(user_id{7})).empty(), "the user has granted nothing");
         expect_redemption(store, sample_redemption(1, other), unknown);
@@ -235,18 +239,37 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     });
 
     add("code: one that expired before it was redeemed is created again", [](auto& store) {
-        const auto application = create_sample_application(store);
-        auto again = sample_code(1, application);
-        expect_code(store, again, code_result::created);
+        const auto application = create_sample_application(store), other = create_sample_application(store, "tgi_b");
+        const auto first = sample_code(1, application);
+        expect_code(store, first, code_result::created);
+        auto again = first;
         again.created_at = noon + seconds{60} - milliseconds{1};
         again.expires_at = noon + seconds{120};
         expect_code(store, again, code_result::waiting);
         auto presented = sample_redemption(1, application);
         presented.now = noon + seconds{60};
         expect_redemption(store, presented, expired);
+
+        // Nothing of the first one remains but the grant.
         again.created_at = noon + seconds{60};
+        again.user = user_id{8};
+        again.application = other;
+        again.scopes = sample_scopes("b a");
+        again.redirect = "https://other.example/back";
+        again.code_challenge = std::string(43, 'a');
         expect_code(store, again, code_result::created);
-        expect_redemption(store, presented, redeemed);
+        expect(value_of(store.granted_scopes(first.user, application)) == first.scopes, "a grant does not expire with its code");
+        expect(value_of(store.granted_scopes(again.user, other)) == again.scopes, "the scopes of the second code are granted");
+        expect_redemption(store, presented, unknown);
+        presented.application = other;
+        expect_redemption(store, presented, verifier_mismatch);
+        presented.code_challenge = again.code_challenge;
+        presented.redirect_uri = first.redirect;
+        expect_redemption(store, presented, redirect_mismatch);
+        presented.redirect_uri = again.redirect;
+        const auto actual = value_of(store.redeem_code(presented));
+        expect(actual.result == redeemed, "the second code is redeemed");
+        expect(actual.user == again.user && actual.scopes == again.scopes, "it is for the second user and scopes");
         again.created_at = noon + seconds{180};
         expect_code(store, again, code_result::spent);
     });

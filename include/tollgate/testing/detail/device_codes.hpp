@@ -4,7 +4,12 @@
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace tollgate::inline v0::testing {
@@ -57,6 +62,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const auto found = value_of(store.find_oauth_token(sample_access_digest(1)));
         expect(found && found->user == user_id{3} && found->scopes == sample_scopes("sitesmaker"),
                "the token is the owner's, with its scopes");
+        expect(found->created_at == noon && found->expires_at == noon + seconds{60}, "the token has its time and its end");
         new_access_token again{user_id{3}, application, sample_access_digest(1), sample_scopes("a"), noon, noon};
         expect_error("create_owner_token", store.create_owner_token(again), error_kind::conflict);
         for (const auto type : {client_type::public_client, client_type::resource_server}) {
@@ -150,6 +156,47 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         value_of(store.delete_application(user_id{3}, application));
         expect_nothing(store.find_device_code(device_code.device_digest), "a device code is deleted with its application");
     });
+
+    add("device code: exactly one of several parallel answers is accepted, and stays", [](auto& store) {
+        const auto application = create_sample_application(store);
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            const auto device_code = sample_device_code(round, application);
+            value_of(store.create_device_code(device_code));
+            const auto answer_of = [](std::size_t i) { return i % 2 == 0 ? approved : denied; };
+            std::atomic<std::size_t> accepted{0}, winner{0};
+            in_parallel([&](std::size_t i) {
+                if (!value_of(store.answer_device_code(device_code.user_digest, answer_of(i)))) return;
+                ++accepted;
+                winner = i;
+            });
+            expect(accepted == 1, "exactly one answer is accepted");
+            expect(found_of(store.find_device_code(device_code.device_digest)).state == answer_of(winner), "the accepted answer stays");
+        }
+    });
+
+    if (source->reopen)
+        to.emplace_back("device code: everything is present after the store is reopened", [source] {
+            std::optional<application_id> application;
+            {
+                auto instance = source->make();
+                auto& store = empty_store_of(instance);
+                application = create_sample_application(store);
+                for (const std::uint64_t seed : {1U, 2U, 3U}) value_of(store.create_device_code(sample_device_code(seed, *application)));
+                expect_true(store.answer_device_code(sample_device_code(2, *application).user_digest, approved), "the request was pending");
+                expect_true(store.answer_device_code(sample_device_code(3, *application).user_digest, denied), "the request was pending");
+            }
+            auto again = source->reopen();
+            auto& store = store_of(again);
+            for (const auto& [seed, state] : {std::pair{1U, pending}, std::pair{2U, approved}, std::pair{3U, denied}}) {
+                const auto device_code = sample_device_code(seed, *application);
+                const auto found = found_of(store.find_device_code(device_code.device_digest));
+                expect(found.state == state, "a device code has its answer");
+                expect(found.scopes == device_code.scopes && found.expires_at == device_code.expires_at,
+                       "a device code has its scopes and its end");
+            }
+            expect_true(store.answer_device_code(sample_device_code(1, *application).user_digest, denied), "the request was pending");
+            expect_false(store.answer_device_code(sample_device_code(2, *application).user_digest, denied), "a request is answered once");
+        });
 }
 
 }  // namespace tollgate::testing

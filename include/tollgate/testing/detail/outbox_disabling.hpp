@@ -77,6 +77,33 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect(!listed_hook(store, sample_account("sitesmaker", 43), healthy).disabled, "a success disables nothing");
     });
 
+    add("hook: a failure that its receiver did not cause leaves its status as it is", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 4);
+        const auto due = lease_due_at(store, noon);
+        const auto complete = [&](std::size_t which, delivery_outcome outcome, bool counts, completion result) {
+            auto ended = completed(due.at(which), outcome, noon + seconds{static_cast<int>(which)});
+            ended.counts_for_hook = counts;
+            ended.disable_if_failing_since = noon + seconds{3};
+            expect_completed(store, ended, result, noon + seconds{9});
+        };
+        for (const delivery_outcome outcome : {retry, given_up}) {
+            complete(outcome == retry ? 0 : 1, outcome, false, completion::done);
+            const auto unchanged = listed_hook(store, account, hook);
+            expect(!unchanged.failing_since && !unchanged.disabled, "the hook is neither failing nor disabled");
+        }
+        for (const delivery& each : deliveries(store, account, hook))
+            if (each.id == due.at(0).lease.delivery || each.id == due.at(1).lease.delivery)
+                expect(each.attempts_made == 1, "but it is an attempt");
+        expect(value_of(store.attempts_of(account, hook, 9, std::nullopt)).size() == 2, "and on record");
+        complete(2, retry, true, completion::hook_disabled);
+        const auto disabled = listed_hook(store, account, hook);
+        expect(disabled.failing_since == noon + seconds{2}, "failing since the first failure that counts");
+        complete(3, given_up, false, completion::done);
+        expect(listed_hook(store, account, hook).failing_since == disabled.failing_since, "one that does not count changes nothing");
+    });
+
     add("hook: a failure long after the previous one starts a new series", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);

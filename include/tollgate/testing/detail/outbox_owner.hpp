@@ -88,7 +88,9 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect_false(store.append_event_to(hook, ping, sample_seed(1), noon), "the hook is another account's");
         expect_none_due(store, noon);
         ping.account = account;
+        ping.at = noon - seconds{86'400};
         expect_true(store.append_event_to(hook, ping, sample_seed(1), noon), "there is such a hook");
+        expect_none_due(store, noon - milliseconds{1});  // due from now on, not since the event's own time
         const auto sent = lease_one(store, noon);
         expect(sent.hook == hook && sent.event->name == "ping" && sent.event->data == ping.data && sent.event->at == ping.at,
                "it is the event that was appended");

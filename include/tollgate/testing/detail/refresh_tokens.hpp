@@ -140,6 +140,33 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect(refresh(3, noon + seconds{50} - moment) == refreshed, "it is good until then");
     });
 
+    add("refresh token: after a use, both tokens are found with the times of that use", [](auto& store) {
+        const auto application = create_sample_application(store);
+        authorize(store, 1, application);
+        auto presented = sample_refresh(1, 11, application);
+        presented.now = noon + seconds{20};
+        presented.access_expires_at = noon + seconds{50};
+        expect_refresh(store, presented, refreshed);
+        const auto access = found_of(store.find_oauth_token(presented.access_digest));
+        expect(access.created_at == presented.now, "an access token has the time of its refresh");
+        expect(access.expires_at == presented.access_expires_at, "an access token has its end");
+        const auto first = found_of(store.find_oauth_token(sample_access_digest(1)));
+        expect(first.created_at == sample_redemption(1, application).now && first.expires_at == sample_tokens(1).access_expires_at,
+               "the access token of the code keeps its times");
+        const auto end_of = [&](std::uint64_t seed) { return found_of(store.find_oauth_token(sample_refresh_digest(seed))).expires_at; };
+        expect(end_of(1) == presented.now + presented.refresh_lifetime, "a refresh token expires its lifetime after its last use");
+
+        presented = replacing(1, 12, application, noon + seconds{40});
+        expect_refresh(store, presented, refreshed);
+        expect(end_of(2) == presented.now + presented.refresh_lifetime, "a successor expires its lifetime after its creation");
+        expect(found_of(store.find_oauth_token(sample_access_digest(12))).created_at == presented.now,
+               "an access token has the time of its refresh, with a rotation, too");
+        presented = replacing(2, 13, application, noon + seconds{60});
+        presented.refresh_lifetime = seconds{400 * 86'400};
+        expect_refresh(store, presented, refreshed);
+        expect(end_of(3) == sample_tokens(1).refresh_ends_at, "no successor lives longer than the first one may");
+    });
+
     add("refresh token: if the access token's digest already exists, nothing changes", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
@@ -190,6 +217,20 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect_redemption(store, sample_redemption(1, application), redemption_result::reused);
         expect(!is_refreshable(store, 7, application), "reuse of the code revokes what replaced its token");
         for (const std::uint64_t access : {1U, 11U, 12U, 30U}) expect_no_access(store, access);
+    });
+
+    add("rotation: fewer scopes are those of one access token, not of the successor", [](auto& store) {
+        const auto application = create_sample_application(store);
+        authorize(store, 1, application);  // user:balance sitesmaker:read
+        const auto all = sample_code(1, application).scopes;
+        auto narrow = replacing(1, 11, application);
+        narrow.narrowed = sample_scopes("sitesmaker:read");
+        const auto first = value_of(store.refresh_access_token(narrow));
+        expect(first.result == refreshed && first.scopes == *narrow.narrowed, "the access token has the requested scopes");
+        expect(found_of(store.find_oauth_token(sample_access_digest(11))).scopes == *narrow.narrowed, "it is found with them");
+        expect(found_of(store.find_oauth_token(sample_refresh_digest(2))).scopes == all, "the successor has all that were granted");
+        const auto next = value_of(store.refresh_access_token(replacing(2, 12, application)));
+        expect(next.result == refreshed && next.scopes == all, "the next access token has all that were granted");
     });
 
     add("rotation: in the grace period a repeated request gets the same successor", [](auto& store) {

@@ -191,18 +191,19 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             return session;
         };
         constexpr milliseconds moment{1};
-        const auto fresh = create(1, noon, noon), old = create(2, noon - moment, noon + seconds{9});
-        const auto idle = create(3, noon, noon - moment), both = create(4, noon - moment, noon - moment);
-        auto used = create(5, noon, noon - moment);
-        used.last_seen_at = noon;
-        value_of(store.touch_session(used.cookie_digest, noon));
+        const instant created = noon - seconds{100}, seen = noon;
+        const auto fresh = create(1, created, seen), old = create(2, created - moment, seen + seconds{9});
+        const auto idle = create(3, created, seen - moment), both = create(4, created - moment, seen - moment);
+        auto used = create(5, created, seen - moment);
+        used.last_seen_at = seen;
+        value_of(store.touch_session(used.cookie_digest, seen));
 
-        expect(value_of(store.sweep_sessions(noon - moment, noon - moment, 100)) == 0, "none is that old");
-        expect(value_of(store.sweep_sessions(noon, noon, 0)) == 0, "none is swept where none may be");
+        expect(value_of(store.sweep_sessions(created - moment, seen - moment, 100)) == 0, "none is that old");
+        expect(value_of(store.sweep_sessions(created, seen, 0)) == 0, "none is swept where none may be");
         expect_session_found(store, old);
         for (int i = 0; i < 3; ++i)
-            expect(value_of(store.sweep_sessions(noon, noon, 1)) == 1, "one is swept where one may be");
-        expect(value_of(store.sweep_sessions(noon, noon, 100)) == 0, "three are too old, or were unused for too long");
+            expect(value_of(store.sweep_sessions(created, seen, 1)) == 1, "one is swept where one may be");
+        expect(value_of(store.sweep_sessions(created, seen, 100)) == 0, "three are too old, or were unused for too long");
         for (const auto& each : {old, idle, both}) expect_session_unknown(store, each);
         for (const auto& each : {fresh, used}) expect_session_found(store, each);
     });
