@@ -185,6 +185,19 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect_true(store.enable_hook(account, hook, noon + seconds{60}), "there is such a hook");
             expect(value_of(store.backlog(noon + seconds{60}, 100)).due == 19, "they are due when it is enabled");
         });
+
+        add("backlog: does not count a delivery of a disabled hook whose lease has ended", [](auto& store) {
+            const auto account = sample_account();
+            const auto hook = listen(store, account);
+            report(store, account, 2);
+            const auto terms = sample_terms(noon);
+            const auto sent = lease_of(store, {hook, 2, 1000, noon}, terms);
+            expect(value_of(store.backlog(terms.lease_until, 100)).due == 2, "both leases have ended");
+            expect_completed(store, completed(sent.at(0), gone), completion::hook_disabled);
+            // A store may hold it later, when `lease` comes across it.
+            const auto backlog = value_of(store.backlog(terms.lease_until, 100));
+            expect(backlog.due == 0 && !backlog.due_since, "a disabled hook has nothing to send");
+        });
     }
 
     add("due: a hook that was served is listed after those that are waiting", [](auto& store) {
