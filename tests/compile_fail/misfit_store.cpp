@@ -4,7 +4,6 @@
 // misfit 3 names find_personal_token: tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp
 // misfit 4 names cached_access_token: tollgate: a member named cached_personal_token or cached_access_token exists, but this does not satisfy credential_cache; read tollgate/contract/token_store.hpp
 // misfit 5 names record_access_token_use: tollgate: a member named record_personal_token_use or record_access_token_use exists, but this does not satisfy use_recorder; read tollgate/contract/token_store.hpp
-// misfit 6 names record_access_token_use: tollgate: a member named record_personal_token_use or record_access_token_use exists, but this does not satisfy use_recorder; read tollgate/contract/token_store.hpp
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>
@@ -30,9 +29,6 @@ struct own_store : memory_store {
 #elif TOLLGATE_MISFIT == 5
     result<void> record_access_token_usage(const digest&, instant);
     void record_access_token_use() = delete;
-#elif TOLLGATE_MISFIT == 6
-    template <class... Arguments>
-    void record_access_token_use(const Arguments&...);
 #endif
 };
 

@@ -32,7 +32,7 @@ template <class A, class Store>
 consteval bool check_authenticator() {
     static_assert(authenticator_over<A, Store>,
                   "tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp");
-    if constexpr (authenticator_over<A, Store> && detail::names_read<A>)
+    if constexpr (authenticator_over<A, Store> && requires { &A::read; })
         static_assert(token_authenticator<A>,
                       "tollgate: a member named read exists, but this does not satisfy token_authenticator; "
                       "read tollgate/contract/authenticator.hpp");
@@ -83,15 +83,16 @@ consteval bool check_optional_members_of_directory() {
 
 template <class Store>
 consteval bool check_optional_members_of_store() {
-    if constexpr (detail::names_cached_personal_token<Store> || detail::names_cached_access_token<Store>)
+    // Public ones: a store may inherit another one privately, and show some of its members only.
+    if constexpr (requires { &Store::cached_personal_token; } || requires { &Store::cached_access_token; })
         static_assert(credential_cache<Store>,
                       "tollgate: a member named cached_personal_token or cached_access_token exists, but this does not satisfy "
                       "credential_cache; read tollgate/contract/token_store.hpp");
-    if constexpr (detail::names_record_personal_token_use<Store> || detail::names_record_access_token_use<Store>)
+    if constexpr (requires { &Store::record_personal_token_use; } || requires { &Store::record_access_token_use; })
         static_assert(use_recorder<Store>,
                       "tollgate: a member named record_personal_token_use or record_access_token_use exists, but this does not satisfy "
                       "use_recorder; read tollgate/contract/token_store.hpp");
-    if constexpr (detail::names_create_hook<Store> || detail::names_hooks_of<Store> || detail::names_delete_hook<Store>)
+    if constexpr (requires { &Store::create_hook; } || requires { &Store::hooks_of; } || requires { &Store::delete_hook; })
         static_assert(hook_store<Store>,
                       "tollgate: a member named create_hook, hooks_of or delete_hook exists, but this does not satisfy hook_store; "
                       "read tollgate/contract/hook_store.hpp");

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
@@ -28,8 +27,8 @@ struct token_store {
     template <class S>
     static constexpr bool is_met = tollgate::token_store<S>;
     template <class S>
-    static constexpr bool is_begun = tollgate::detail::names_create_personal_token<S> || tollgate::detail::names_personal_tokens_of<S> ||
-                                     tollgate::detail::names_create_access_token<S>;
+    static constexpr bool is_begun = requires { &S::create_personal_token; } || requires { &S::personal_tokens_of; } ||
+                                     requires { &S::create_access_token; };
     template <class S>
     static consteval void require() {
         static_assert(tollgate::token_store<S>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
@@ -59,7 +58,7 @@ struct use_recorder {
     static constexpr bool is_met = tollgate::use_recorder<S>;
     template <class S>
     static constexpr bool is_begun =
-        tollgate::detail::names_record_personal_token_use<S> || tollgate::detail::names_record_access_token_use<S>;
+        requires { &S::record_personal_token_use; } || requires { &S::record_access_token_use; };
     template <class S>
     static consteval void require() {
         static_assert(tollgate::use_recorder<S>, "tollgate: this does not satisfy use_recorder; read tollgate/contract/token_store.hpp");
@@ -71,8 +70,7 @@ struct hook_store {
     template <class S>
     static constexpr bool is_met = tollgate::hook_store<S>;
     template <class S>
-    static constexpr bool is_begun = tollgate::detail::names_create_hook<S> || tollgate::detail::names_hooks_of<S> ||
-                                     tollgate::detail::names_delete_hook<S>;
+    static constexpr bool is_begun = requires { &S::create_hook; } || requires { &S::hooks_of; } || requires { &S::delete_hook; };
     template <class S>
     static consteval void require() {
         static_assert(tollgate::hook_store<S>, "tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp");
@@ -85,8 +83,7 @@ struct outbox {
     template <class S>
     static constexpr bool is_met = tollgate::hook_store<S> && tollgate::outbox<S>;
     template <class S>
-    static constexpr bool is_begun = tollgate::detail::names_due_hooks<S> || tollgate::detail::names_deliveries_of<S> ||
-                                     tollgate::detail::names_sweep_deliveries<S>;
+    static constexpr bool is_begun = requires { &S::due_hooks; } || requires { &S::deliveries_of; } || requires { &S::sweep_deliveries; };
     template <class S>
     static consteval void require() {
         if constexpr (tollgate::hook_store<S>)
@@ -133,7 +130,7 @@ struct application_store {
     template <class S>
     static constexpr bool is_met = tollgate::application_store<S>;
     template <class S>
-    static constexpr bool is_begun = tollgate::detail::names_create_application<S> || tollgate::detail::names_find_application<S>;
+    static constexpr bool is_begun = requires { &S::create_application; } || requires { &S::find_application; };
     template <class S>
     static consteval void require() {
         static_assert(tollgate::application_store<S>,
@@ -146,7 +143,7 @@ struct oauth_store {
     template <class S>
     static constexpr bool is_met = tollgate::oauth_store<S>;
     template <class S>
-    static constexpr bool is_begun = tollgate::detail::names_create_code<S> || tollgate::detail::names_redeem_code<S>;
+    static constexpr bool is_begun = requires { &S::create_code; } || requires { &S::redeem_code; };
     template <class S>
     static consteval void require() {
         static_assert(tollgate::oauth_store<S>, "tollgate: this does not satisfy oauth_store; read tollgate/contract/oauth_store.hpp");
@@ -158,7 +155,7 @@ struct session_store {
     template <class S>
     static constexpr bool is_met = tollgate::session_store<S>;
     template <class S>
-    static constexpr bool is_begun = tollgate::detail::names_create_session<S> || tollgate::detail::names_find_session<S>;
+    static constexpr bool is_begun = requires { &S::create_session; } || requires { &S::find_session; };
     template <class S>
     static consteval void require() {
         static_assert(tollgate::session_store<S>,

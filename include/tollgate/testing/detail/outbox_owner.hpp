@@ -50,25 +50,6 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect(deliveries(store, account, hook).size() == 3, "its history stays");
     });
 
-    add("update: a delivery in flight counts for the host that it was leased for", [](auto& store) {
-        const auto account = sample_account(), other = sample_account("sitesmaker", 43);
-        const auto hook = listen_at(store, account, "https://old.example/hook");
-        const auto stays = listen_at(store, other, "https://old.example/other");
-        report(store, account, 4);
-        report(store, other, 3);
-        const auto terms = sample_terms(noon);
-        const auto in_flight = lease_of(store, {hook, 2, 2, noon}, terms);
-        expect(in_flight.size() == 2, "two are being sent");
-        expect_true(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100), "there is such a hook");
-        expect(lease_of(store, {stays, 1, 2, noon}, terms).empty(), "the old host is full, because both requests still run there");
-        expect(lease_of(store, {hook, 2, 1, noon}, terms).size() == 1, "the new host is free, up to its own bound");
-        expect_completed(store, completed(in_flight[0], delivered), completion::done);
-        expect(lease_of(store, {hook, 1, 1, noon}, terms).empty(), "a request that ended at the old host frees nothing at the new one");
-        expect(lease_of(store, {stays, 2, 2, noon}, terms).size() == 1, "but one place at the old one");
-        const auto later = sample_terms(terms.lease_until);
-        expect(lease_of(store, {stays, 3, 3, later.now}, later).size() == 3, "and a lease that has ended frees the rest");
-    });
-
     add("update: a hook that was moved and deleted leaves no lease at its old host", [](auto& store) {
         const auto account = sample_account(), other = sample_account("sitesmaker", 43);
         const auto hook = listen_at(store, account, "https://old.example/hook");

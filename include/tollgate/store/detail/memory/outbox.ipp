@@ -288,6 +288,7 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
     delivery_backlog backlog;
     const auto count = [&](const timed_deliveries& deliveries) {
         for (auto each = deliveries.begin(); each != deliveries.end() && each->at <= now && backlog.due < rows_max; ++each) {
+            if (hooks_.find(rows_.at(each->id).hook)->status.disabled) continue;
             ++backlog.due;
             if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
         }
