@@ -54,6 +54,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto account = sample_account(), other = sample_account("sitesmaker", 43);
         const auto hook = listen_at(store, account, "https://old.example/hook");
         const auto stays = listen_at(store, other, "https://old.example/other");
+        report(store, account, 1010, noon + seconds{60});  // more than a store may remove at once, before those that are leased
         report(store, account, 2);
         report(store, other, 3);
         const auto terms = sample_terms(noon);
