@@ -204,8 +204,8 @@ class Prometheus(Case):
             rule = {"groups": [{"name": "x", "rules": [{"record": "x:y", "expr": expression.replace("$__rate_interval", "5m")}]}]}
             self.promtool("check", "rules", self.write_json(rule))
 
-    def test_operating_md_names_all_metrics(self):
-        listed = re.findall(r"^\| `(?:tollgate|process)_.*?\|", (ROOT / "docs" / "operating.md").read_text(), re.MULTILINE)
+    def test_monitoring_md_names_all_metrics(self):
+        listed = re.findall(r"^\| `(?:tollgate|process)_.*?\|", (ROOT / "docs" / "monitoring.md").read_text(), re.MULTILINE)
         documented = set(re.findall(r"`([a-z_]+)`", "".join(listed)))
         with admin_server("--demo", "--limits", "redis://127.0.0.1:1/0") as server:
             self.assertEqual(families(server), documented)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Backup and restore as docs/operating.md describes them: tokens, sessions and webhooks work after the restore."""
+"""Backup and restore as docs/deployment.md describes them: tokens, sessions and webhooks work after the restore."""
 
 import subprocess
 

@@ -414,7 +414,7 @@ TEST_CASE("nodes whose clocks differ by minutes agree on expiry") {
             report(makes.store, account, 1, makes.now());
             auto terms = sample_terms(makes.now() + seconds{1});
             terms.lease_until = terms.now + seconds{30};
-            REQUIRE(claim(makes.store, terms).size() == 1);
+            REQUIRE(lease_due(makes.store, terms).size() == 1);
             expect_none_due(uses.store, uses.now() + seconds{20});
             const auto due = value_of(uses.store.due_hooks(uses.now() + seconds{20}, 10));
             REQUIRE(due.next_at);
