@@ -622,7 +622,6 @@ inline std::optional<digest> digest::from(std::string_view raw) noexcept {
     return value;
 }
 
-/// Constant time.
 inline bool operator==(const digest& a, const digest& b) noexcept {
     using words = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
     const auto x = std::bit_cast<words>(a.bytes_);
@@ -829,7 +828,7 @@ struct iso8601_text {
 };
 [[nodiscard]] constexpr iso8601_text to_iso8601(instant at) noexcept;
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters.
+/// `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters; truncated and clamped likewise.
 struct http_date_text {
     std::array<char, 29> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
@@ -872,7 +871,6 @@ constexpr char* put_text(char* out, std::string_view text) noexcept {
 
 }  // namespace detail
 
-/// Truncates fractions of a second.
 constexpr iso8601_text to_iso8601(instant at) noexcept {
     const auto civil = detail::to_civil(at);
     iso8601_text text{};
@@ -893,7 +891,6 @@ constexpr iso8601_text to_iso8601(instant at) noexcept {
     return text;
 }
 
-/// Truncates fractions of a second.
 constexpr http_date_text to_http_date(instant at) noexcept {
     constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
     constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -1090,6 +1087,7 @@ auto transform_error(Self&& self, F&& f) -> std::remove_cvref_t<Self> {
 template <class T>
 class [[nodiscard]] result {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "tollgate: a result holds an object");
+    static_assert(!std::is_same_v<T, tollgate::error>, "tollgate: the value of a result is not an error; use result<void>");
     static_assert(std::is_nothrow_move_constructible_v<T>, "tollgate: the value of a result moves without throwing");
 
 public:
@@ -1101,7 +1099,7 @@ public:
         requires std::default_initializable<T>
         : value_{}, has_value_{true} {}
     /// Holds `value`; without an argument, a default-constructed value.
-    result(T value) noexcept : value_{std::move(value)}, has_value_{true} {}
+    result(T value) noexcept : value_(std::move(value)), has_value_{true} {}  // braces would prefer a list of one value
     result(tollgate::error failure) noexcept : error_{std::move(failure)}, has_value_{false} {}
     /// Converts from a type that converts to T, or from a result of one.
     template <class U>
@@ -1265,10 +1263,10 @@ public:
     }
 
     /// Precondition: !has_value().
-    [[nodiscard]] tollgate::error& error() & noexcept { return *error_; }
-    [[nodiscard]] const tollgate::error& error() const& noexcept { return *error_; }
-    [[nodiscard]] tollgate::error&& error() && noexcept { return *std::move(error_); }
-    [[nodiscard]] const tollgate::error&& error() const&& noexcept { return *std::move(error_); }
+    [[nodiscard]] tollgate::error& error() & noexcept { return assert(!has_value()), *error_; }
+    [[nodiscard]] const tollgate::error& error() const& noexcept { return assert(!has_value()), *error_; }
+    [[nodiscard]] tollgate::error&& error() && noexcept { return assert(!has_value()), *std::move(error_); }
+    [[nodiscard]] const tollgate::error&& error() const&& noexcept { return assert(!has_value()), *std::move(error_); }
 
     /// The error, or `otherwise` on success.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return error_ ? *error_ : std::move(otherwise); }
@@ -1442,6 +1440,22 @@ struct system_random {
 };
 
 }  // namespace tollgate
+
+// <tollgate/base/detail/member_name.hpp>
+
+/// Defines `names_NAME<T>`: whether the class T has a member NAME, even if that is overloaded, a template or private, which
+/// `requires { &T::NAME; }` does not see: in a class that inherits a second NAME, the name is ambiguous. It cannot inherit from a final
+/// class, of which only members are found that `&T::NAME` or `T::NAME` can mean.
+#define TOLLGATE_DEFINE_NAMES(NAME)                                                                                     \
+    struct with_##NAME {                                                                                                \
+        static constexpr bool NAME = false;                                                                             \
+    };                                                                                                                  \
+    template <class T, bool = std::is_class_v<T> && !std::is_final_v<T>>                                                \
+    struct beside_##NAME : T, with_##NAME {};                                                                           \
+    template <class T>                                                                                                  \
+    struct beside_##NAME<T, false> : with_##NAME {};                                                                    \
+    template <class T>                                                                                                  \
+    concept names_##NAME = !requires { beside_##NAME<T>::NAME; } || requires { &T::NAME; } || requires { T::NAME; }
 
 // <tollgate/http/detail/scan.hpp>
 
@@ -2307,6 +2321,28 @@ struct request {
     }
 };
 
+/// The value of a cookie (RFC 6265 section 5.4), a view of the request. Empty if there is no cookie of this name, or if
+/// there are several with different values: one of them was set by another site (on another subdomain or path), and
+/// nothing tells which. Names are case-sensitive.
+[[nodiscard]] inline std::optional<std::string_view> find_cookie(const field_lines& fields, std::string_view name) noexcept {
+    std::optional<std::string_view> found;
+    if (fields.count(field_id::cookie) == 0) return found;
+    for (const field& line : fields) {
+        if (to_field_id(line.name) != field_id::cookie) continue;
+        std::string_view left = line.value;
+        while (!left.empty()) {
+            const std::string_view pair = trim_ows(left.substr(0, left.find(';')));
+            left.remove_prefix((std::min)(left.find(';'), left.size() - 1) + 1);
+            const auto equals = pair.find('=');
+            if (equals == std::string_view::npos || trim_ows(pair.substr(0, equals)) != name) continue;
+            const auto value = trim_ows(pair.substr(equals + 1));
+            if (found && *found != value) return std::nullopt;
+            found = value;
+        }
+    }
+    return found;
+}
+
 }  // namespace tollgate::http
 
 // <tollgate/http/handler.hpp>
@@ -2358,21 +2394,8 @@ concept handler = requires(H& h, const request& whole, const refusal& refused, r
 };
 
 namespace detail {
-
-struct has_blocking {
-    static constexpr bool blocking = false;
-};
-template <class H>
-struct beside_blocking : H, has_blocking {};
-
-/// Whether a class has a member `blocking`, even a private one: then the name is ambiguous.
-template <class H>
-[[nodiscard]] constexpr bool names_blocking() noexcept {
-    if constexpr (std::is_class_v<H> && !std::is_final_v<H>) return !requires { beside_blocking<H>::blocking; };
-    else return requires { H::blocking; };
+TOLLGATE_DEFINE_NAMES(blocking);
 }
-
-}  // namespace detail
 
 /// Whether `handle(request)` may wait for a disk or another machine: `static constexpr bool blocking`, false if
 /// missing. A server calls a blocking handler on worker threads, never on an I/O thread.
@@ -2381,7 +2404,7 @@ template <class H>
     if constexpr (requires { typename std::bool_constant<H::blocking>; }) {
         return H::blocking;
     } else {
-        static_assert(!detail::names_blocking<H>(),
+        static_assert(!detail::names_blocking<H>,
                       "tollgate: blocking is a public static constexpr bool; read tollgate/http/handler.hpp");
         return false;
     }
@@ -2923,6 +2946,53 @@ private:
 
 }  // namespace tollgate::http
 
+// <tollgate/base/detail/encoding.hpp>
+
+namespace tollgate::inline v0 {
+
+// Decoders are strict: each sequence of bytes has exactly one accepted encoding. Those that write to the caller's
+// buffer return the number of bytes written; after a refusal the buffer's contents are unspecified.
+
+/// RFC 4648 section 4, padded.
+[[nodiscard]] TOLLGATE_DECL std::string base64_encode(std::string_view bytes);
+
+/// Refuses missing or extra padding, blanks, line ends, and trailing bits that are not zero (RFC 4648 section 3.5).
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> base64_decode(std::string_view text);
+
+/// Also refuses input that may not fit: `out` must hold base64_decoded_bytes_max(text.size()) bytes.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> base64_decode_into(std::string_view text,
+                                                                          std::span<char> out) noexcept;
+
+[[nodiscard]] constexpr std::size_t base64_decoded_bytes_max(std::size_t text_bytes) noexcept {
+    return text_bytes / 4 * 3 + 2;
+}
+
+/// RFC 4648 section 5, without padding, as used by PKCE (RFC 7636) and JOSE.
+[[nodiscard]] TOLLGATE_DECL std::string base64url_encode(std::string_view bytes);
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> base64url_decode(std::string_view text);
+
+/// Two lower-case digits per byte.
+[[nodiscard]] TOLLGATE_DECL std::string hex_encode(std::string_view bytes);
+/// Accepts digits of either case.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> hex_decode(std::string_view text);
+
+/// The meaning of `+`: literal in a path (RFC 3986), a space in a form and in a query made from one (WHATWG URL,
+/// section 5.1).
+enum class plus_sign : std::uint8_t { literal, space };
+
+/// Encodes everything but unreserved characters as `%XX` (RFC 3986 section 2.3); the result is safe anywhere in a URL.
+[[nodiscard]] TOLLGATE_DECL std::string percent_encode(std::string_view bytes);
+
+/// Refuses a `%` without two hexadecimal digits. The result may be any bytes, including zero and invalid UTF-8.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> percent_decode(std::string_view text,
+                                                                      plus_sign plus = plus_sign::literal);
+
+/// Also refuses text longer than `out`. May decode in place: `out` may begin where `text` does.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> percent_decode_into(
+    std::string_view text, std::span<char> out, plus_sign plus = plus_sign::literal) noexcept;
+
+}  // namespace tollgate
+
 // <tollgate/http/url.hpp>
 
 namespace tollgate::inline v0::http {
@@ -2932,6 +3002,9 @@ namespace tollgate::inline v0::http {
 /// information, path or blank. No comma either, although a name may contain one, because proxies join two `Host` lines
 /// with a comma.
 [[nodiscard]] bool is_authority(std::string_view text) noexcept;
+
+/// `http::percent_encode` encodes text for any part of a URL: all but unreserved characters become `%XX` (RFC 3986 section 2.3).
+using tollgate::percent_encode;
 
 /// The supported schemes.
 enum class url_scheme : std::uint8_t { http, https };
@@ -2989,7 +3062,7 @@ namespace tollgate::inline v0 {
 /// At most `requests` within a window of this length.
 struct quota {
     std::uint32_t requests = 0;
-    seconds window{0};
+    seconds window{0};  ///< 0 or less: requests are not limited. Settings with `requests` and no window are refused.
 
     /// A longer window counts as this one, so that its end does not overflow.
     static constexpr seconds window_max = std::chrono::days{36'525};
@@ -3092,7 +3165,7 @@ using service_name = inline_text<limits::service_name_bytes_max>;
 struct account {
     account_id id;
     std::string name;
-    bool admin = false;
+    bool admin = false;  ///< whether the user administers it: shown to clients and on pages, decides nothing
 };
 
 /// Account ids are unique only within a service.
@@ -3172,7 +3245,7 @@ struct application_change {
     std::string name;
     std::string website;
     std::string description;
-    std::vector<std::string> redirect_urls;  ///< without control characters; the order is kept
+    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
     bool acts_for_owner = false;
 };
 
@@ -3184,57 +3257,10 @@ struct new_application {
     std::string name;
     std::string website;
     std::string description;
-    std::vector<std::string> redirect_urls;  ///< without control characters; the order is kept
+    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
     instant created_at;
     client_type type = client_type::confidential;
 };
-
-}  // namespace tollgate
-
-// <tollgate/base/detail/encoding.hpp>
-
-namespace tollgate::inline v0 {
-
-// Decoders are strict: each sequence of bytes has exactly one accepted encoding. Those that write to the caller's
-// buffer return the number of bytes written; after a refusal the buffer's contents are unspecified.
-
-/// RFC 4648 section 4, padded.
-[[nodiscard]] TOLLGATE_DECL std::string base64_encode(std::string_view bytes);
-
-/// Refuses missing or extra padding, blanks, line ends, and trailing bits that are not zero (RFC 4648 section 3.5).
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> base64_decode(std::string_view text);
-
-/// Also refuses input that may not fit: `out` must hold base64_decoded_bytes_max(text.size()) bytes.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> base64_decode_into(std::string_view text,
-                                                                          std::span<char> out) noexcept;
-
-[[nodiscard]] constexpr std::size_t base64_decoded_bytes_max(std::size_t text_bytes) noexcept {
-    return text_bytes / 4 * 3 + 2;
-}
-
-/// RFC 4648 section 5, without padding, as used by PKCE (RFC 7636) and JOSE.
-[[nodiscard]] TOLLGATE_DECL std::string base64url_encode(std::string_view bytes);
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> base64url_decode(std::string_view text);
-
-/// Two lower-case digits per byte.
-[[nodiscard]] TOLLGATE_DECL std::string hex_encode(std::string_view bytes);
-/// Accepts digits of either case.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> hex_decode(std::string_view text);
-
-/// The meaning of `+`: literal in a path (RFC 3986), a space in a form and in a query made from one (WHATWG URL,
-/// section 5.1).
-enum class plus_sign : std::uint8_t { literal, space };
-
-/// Encodes everything but unreserved characters as `%XX` (RFC 3986 section 2.3); the result is safe anywhere in a URL.
-[[nodiscard]] TOLLGATE_DECL std::string percent_encode(std::string_view bytes);
-
-/// Refuses a `%` without two hexadecimal digits. The result may be any bytes, including zero and invalid UTF-8.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> percent_decode(std::string_view text,
-                                                                      plus_sign plus = plus_sign::literal);
-
-/// Also refuses text longer than `out`. May decode in place: `out` may begin where `text` does.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> percent_decode_into(
-    std::string_view text, std::span<char> out, plus_sign plus = plus_sign::literal) noexcept;
 
 }  // namespace tollgate
 
@@ -3291,13 +3317,16 @@ struct hook {
     std::optional<instant> failing_since{};  ///< time of the first failed attempt since the last success
 };
 
+/// The default payload format of hooks.
+inline constexpr std::string_view default_hook_type = "webhook";
+
 /// A hook to be stored. `secret` signs deliveries, so a store keeps it in a form that it can read (see `secret_keys`); it is
 /// shown once and never listed. After a replacement the store keeps the previous one as long as both sign.
 struct new_hook {
     account_ref account;
     std::string event;
     hook_source source = hook_source::api;
-    std::string type;
+    std::string type{default_hook_type};
     std::string target_url;
     std::string secret;
     instant created_at;
@@ -3335,6 +3364,10 @@ inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Web
 // <tollgate/model/delivery.hpp>
 
 namespace tollgate::inline v0 {
+
+// Defaults of a dispatcher that receivers learn from the documentation.
+inline constexpr milliseconds default_attempt_timeout = seconds{15};  ///< Standard Webhooks recommends 15 to 30 s
+inline constexpr milliseconds default_disable_after = std::chrono::hours{120};
 
 /// Something that happened to an account, as an integrator reports it.
 struct event {
@@ -3600,7 +3633,8 @@ public:
         return set;
     }
 
-    /// Returns false and changes nothing if it does not fit. Adding an existing scope returns true.
+    /// Returns false and changes nothing for a text that is not a scope (`is_scope_token`), and if it does not fit. Adding an
+    /// existing scope returns true.
     constexpr bool add(std::string_view scope) noexcept;
 
     /// Whether the scope is in the set, by its exact name.
@@ -3615,6 +3649,7 @@ public:
     template <class Visit>
     constexpr bool for_each(Visit&& visit) const;
 
+    /// Whether both have the same scopes in the same order.
     friend constexpr bool operator==(const scope_set&, const scope_set&) noexcept = default;
 
 private:
@@ -3641,6 +3676,7 @@ constexpr bool scope_set::contains_all(const scope_set& others) const noexcept {
 }
 
 constexpr bool scope_set::add(std::string_view scope) noexcept {
+    if (!is_scope_token(scope)) return false;
     if (contains(scope)) return true;
     auto grown = text_;
     if (!grown.empty() && !grown.append(" ")) return false;
@@ -3963,7 +3999,7 @@ namespace tollgate::inline v0 {
 /// A scope beside the two that each service has, as a program defines it: `{"refund", "Refund parcels"}`.
 struct scope_definition {
     std::string name;  ///< the part after `{service}:`: `[a-z0-9-]{1,32}`, not `read`
-    std::string text;  ///< what it permits, for people: 1 to 200 bytes, plain text
+    std::string text;  ///< what it permits, for people: a visible line of 1 to 200 bytes, plain text
 };
 
 /// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own
@@ -4002,8 +4038,8 @@ public:
     TOLLGATE_DECL service_catalog(std::initializer_list<service_definition> services);
 
     /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
-    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, and a scope whose name or text is not as
-    /// `scope_definition` says, or that the service has already.
+    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition`
+    /// says, and an event or a scope that is given twice.
     ///
     ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
     TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
@@ -4246,8 +4282,10 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // Creates an access token for the accounts of an application's owner. Whether it was created: only if the application
     // is confidential and may act for its owner, and the owner is the user. error_kind::conflict if the digest exists.
     { s.create_owner_token(access) } -> std::same_as<result<bool>>;
-    // Stores a device's request. error_kind::not_found if the application does not exist (any more), conflict if one of
-    // the digests exists. Of more than `limits::device_codes_per_application_max`, the oldest may be deleted.
+    // Stores a device's request. error_kind::not_found if the application does not exist (any more), conflict if another
+    // request has this digest of its device's code, or this digest of its user's code. A digest that another request has as
+    // the other of its two may be refused as a conflict, or not. Of more than `limits::device_codes_per_application_max`,
+    // the oldest may be deleted.
     { s.create_device_code(device) } -> std::same_as<result<void>>;
     // The request of either code's digest, expired or not.
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
@@ -4310,16 +4348,40 @@ enum class activity_kind : std::uint8_t {
 
 /// The name under which it is stored: `token_created`.
 [[nodiscard]] constexpr std::string_view to_text(activity_kind kind) noexcept {
-    constexpr std::array<std::string_view, static_cast<std::size_t>(activity_kind::count_)> names{
-        "signed_in", "token_created", "token_renewed", "token_revoked",
-        "application_registered", "client_secret_replaced", "client_secret_removed", "application_deleted",
-        "access_granted", "access_revoked", "hook_created", "hook_deleted",
-        "hook_secret_replaced", "hook_enabled", "delivery_resent", "application_changed",
-        "hook_changed", "hook_tested", "deliveries_resent", "session_ended",
-        "other_sessions_ended", "password_set", "user_added", "user_disabled",
-        "user_enabled", "user_deleted", "sessions_ended", "quota_set",
-        "account_added", "event_reported"};
-    return kind < activity_kind::count_ ? names[static_cast<std::size_t>(kind)] : std::string_view{};
+    switch (kind) {  // without a default, so that the compiler warns of a kind without a name
+        case activity_kind::signed_in: return "signed_in";
+        case activity_kind::token_created: return "token_created";
+        case activity_kind::token_renewed: return "token_renewed";
+        case activity_kind::token_revoked: return "token_revoked";
+        case activity_kind::application_registered: return "application_registered";
+        case activity_kind::client_secret_replaced: return "client_secret_replaced";
+        case activity_kind::client_secret_removed: return "client_secret_removed";
+        case activity_kind::application_deleted: return "application_deleted";
+        case activity_kind::access_granted: return "access_granted";
+        case activity_kind::access_revoked: return "access_revoked";
+        case activity_kind::hook_created: return "hook_created";
+        case activity_kind::hook_deleted: return "hook_deleted";
+        case activity_kind::hook_secret_replaced: return "hook_secret_replaced";
+        case activity_kind::hook_enabled: return "hook_enabled";
+        case activity_kind::delivery_resent: return "delivery_resent";
+        case activity_kind::application_changed: return "application_changed";
+        case activity_kind::hook_changed: return "hook_changed";
+        case activity_kind::hook_tested: return "hook_tested";
+        case activity_kind::deliveries_resent: return "deliveries_resent";
+        case activity_kind::session_ended: return "session_ended";
+        case activity_kind::other_sessions_ended: return "other_sessions_ended";
+        case activity_kind::password_set: return "password_set";
+        case activity_kind::user_added: return "user_added";
+        case activity_kind::user_disabled: return "user_disabled";
+        case activity_kind::user_enabled: return "user_enabled";
+        case activity_kind::user_deleted: return "user_deleted";
+        case activity_kind::sessions_ended: return "sessions_ended";
+        case activity_kind::quota_set: return "quota_set";
+        case activity_kind::account_added: return "account_added";
+        case activity_kind::event_reported: return "event_reported";
+        case activity_kind::count_: break;
+    }
+    return {};
 }
 
 /// Empty for another text.
@@ -4447,7 +4509,10 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
 /// Exemplar:
 ///
 ///     struct activity_printer : no_observer {
-///         void on_activity(const activity& done) const noexcept { std::puts(to_text(done.kind).data()); }
+///         void on_activity(const activity& done) const noexcept {
+///             const std::string_view kind = to_text(done.kind);
+///             std::printf("%.*s\n", static_cast<int>(kind.size()), kind.data());
+///         }
 ///     };
 template <class O>
 concept activity_observer = observer<O> && requires(const O& o, const activity& done) {
@@ -4660,10 +4725,11 @@ public:
     constexpr limit_windows(limit_window first, limit_window second, limit_window third, limit_window fourth) noexcept
         : all_{first, second, third, fourth}, count_{4} {}
 
-    /// Adds one. Precondition: there are fewer than `count_max`.
-    constexpr void add(const limit_window& one) noexcept {
-        assert(count_ < count_max);
+    /// Adds one. Returns false and changes nothing if there are `count_max`.
+    constexpr bool add(const limit_window& one) noexcept {
+        if (count_ == count_max) return false;
         all_[count_++] = one;
+        return true;
     }
 
     /// The windows, in the order of their addition.
@@ -4934,7 +5000,7 @@ concept password_store = password_source<P> && requires(P& p, const checked_pass
 ///             return std::optional{session{user_id{1}, "ann", std::string{cookie}}};
 ///         }
 ///         std::string sign_in_url(std::string_view return_to) const {
-///             return "/login?next=" + percent_encode(return_to);
+///             return "/login?next=" + http::percent_encode(return_to);
 ///         }
 ///     };
 template <class S>
@@ -5040,7 +5106,8 @@ concept session_store = requires(S& s, const stored_session& session, const dige
     { s.create_session(session) } -> std::same_as<result<void>>;
     // Empty if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
-    // Records that the session was used now. Not an error if it does not exist.
+    // Sets when the session was last used to `now`, also if that is earlier than before: the clock may have been set back. Not an
+    // error if it does not exist.
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
     // Whether there was one. It is invalid as soon as this returns.
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
@@ -5228,8 +5295,8 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
-    // Whether the user has such a token. Its old secret is invalid as soon as this returns; username, description and
-    // scopes stay.
+    // Whether the user has such a token. Replaces its secret, `created_at` and `expires_at`; username, description, scopes and last
+    // use stay. The old secret is invalid as soon as this returns.
     { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
     // Whether there was such a token. It is invalid as soon as this returns.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
@@ -5422,24 +5489,14 @@ struct siphash_key {
     std::uint64_t second = 0;
 };
 
-struct siphash_tag {
-    std::uint64_t first = 0;
-    std::uint64_t second = 0;
-
-    /// Constant time.
-    friend constexpr bool operator==(const siphash_tag& a, const siphash_tag& b) noexcept {
-        return ((a.first ^ b.first) | (a.second ^ b.second)) == 0;
-    }
-};
-
 /// SipHash (Aumasson and Bernstein, 2012) of eight bytes, least significant first: for hash tables with keys chosen by
 /// clients, who cannot produce collisions without `secret`. 1-3 rounds, as in Rust's and Python's tables; 2-4 is the
 /// variant of the published test vectors.
 template <int compression_rounds = 1, int finalization_rounds = 3>
 [[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept;
 
-/// SipHash-2-4 with 128 bits of output. Without `secret`, neither collisions nor preimages can be found.
-[[nodiscard]] inline siphash_tag siphash128(const siphash_key& secret, std::string_view text) noexcept;
+/// SipHash-2-4 of a text.
+[[nodiscard]] inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept;
 
 namespace detail {
 
@@ -5485,24 +5542,19 @@ constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_b
     return state.folded();
 }
 
-inline siphash_tag siphash128(const siphash_key& secret, std::string_view text) noexcept {
+inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept {
     detail::siphash_state state{secret};
-    state.v1 ^= 0xee;
-    const std::uint64_t length = text.size();
+    std::uint64_t last = std::uint64_t{text.size()} << 56;
     for (; text.size() >= 8; text.remove_prefix(8))
         state.compress(load_little_endian_32(text.data()) |
                            std::uint64_t{load_little_endian_32(text.data() + 4)} << 32,
                        2);
-    std::uint64_t last = length << 56;
     for (std::size_t i = 0; i < text.size(); ++i)
         last |= std::uint64_t{static_cast<unsigned char>(text[i])} << (8 * i);
     state.compress(last, 2);
-    state.v2 ^= 0xee;
+    state.v2 ^= 0xff;
     state.mix(4);
-    const auto first = state.folded();
-    state.v1 ^= 0xdd;
-    state.mix(4);
-    return {first, state.folded()};
+    return state.folded();
 }
 
 }  // namespace tollgate
@@ -5576,6 +5628,40 @@ static_assert(rate_limiter<unlimited>);
 
 }  // namespace tollgate
 
+// <tollgate/contract/detail/member_names.hpp>
+
+/// `names_x<T>` for each member by which a class shows that it means to satisfy a contract that is optional for it. If it does not satisfy
+/// it, that is an error: otherwise the member would be ignored silently. A name that is inherited privately counts, too.
+namespace tollgate::inline v0::detail {
+
+// user_directory.hpp
+TOLLGATE_DEFINE_NAMES(cached_quota_of);
+TOLLGATE_DEFINE_NAMES(cached_balance_of);
+TOLLGATE_DEFINE_NAMES(has_account);
+TOLLGATE_DEFINE_NAMES(activity_of);
+
+// outbox.hpp
+TOLLGATE_DEFINE_NAMES(changes_seen);
+
+// session_source.hpp
+TOLLGATE_DEFINE_NAMES(is_active);
+TOLLGATE_DEFINE_NAMES(password_version);
+TOLLGATE_DEFINE_NAMES(set_password);
+
+// rate_limiter.hpp
+TOLLGATE_DEFINE_NAMES(windows_of);
+TOLLGATE_DEFINE_NAMES(may_block);
+TOLLGATE_DEFINE_NAMES(try_take);
+TOLLGATE_DEFINE_NAMES(try_peek);
+
+// observer.hpp, authenticator.hpp, sources.hpp
+TOLLGATE_DEFINE_NAMES(on_attempt);
+TOLLGATE_DEFINE_NAMES(on_activity);
+TOLLGATE_DEFINE_NAMES(field);
+TOLLGATE_DEFINE_NAMES(steady_now);
+
+}  // namespace tollgate::detail
+
 // <tollgate/policy/detail/policy_set.hpp>
 
 namespace tollgate::inline v0 {
@@ -5644,9 +5730,10 @@ public:
         static_assert(tollgate::rate_limiter<policy_type<T>>,
                       "tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp");
         if constexpr (fits) check_optional_members_of_limiter<policy_type<T>>();
-        if constexpr (fits && requires { &policy_type<T>::windows_of; })
+        if constexpr (fits && detail::names_windows_of<policy_type<T>>)
             static_assert(tollgate::request_limiter<policy_type<T>>,
-                          "tollgate: this does not satisfy request_limiter; read tollgate/contract/rate_limiter.hpp");
+                          "tollgate: a member named windows_of exists, but this does not satisfy request_limiter; "
+                          "read tollgate/contract/rate_limiter.hpp");
         return std::move(*this).template replace<limiter_slot, fits>(std::move(replacement));
     }
 
@@ -5671,6 +5758,11 @@ public:
         constexpr bool fits = tollgate::time_source<policy_type<T>>;
         static_assert(tollgate::time_source<policy_type<T>>,
                       "tollgate: this does not satisfy time_source; read tollgate/contract/sources.hpp");
+        if constexpr (fits && detail::names_steady_now<policy_type<T>>)
+            static_assert(requires(const policy_type<T>& clock) {
+                              { clock.steady_now() } noexcept -> std::same_as<std::chrono::nanoseconds>; },
+                          "tollgate: steady_now of a clock is const, noexcept and returns std::chrono::nanoseconds; "
+                          "read tollgate/contract/sources.hpp");
         return std::move(*this).template replace<clock_slot, fits>(std::move(replacement));
     }
 
@@ -5686,12 +5778,14 @@ public:
     constexpr auto with_observer(T replacement) && {
         constexpr bool fits = tollgate::observer<policy_type<T>>;
         static_assert(tollgate::observer<policy_type<T>>, "tollgate: this does not satisfy observer; read tollgate/contract/observer.hpp");
-        if constexpr (fits && requires { &policy_type<T>::on_attempt; })
+        if constexpr (fits && detail::names_on_attempt<policy_type<T>>)
             static_assert(tollgate::delivery_observer<policy_type<T>>,
-                          "tollgate: this does not satisfy delivery_observer; read tollgate/contract/observer.hpp");
-        if constexpr (fits && requires { &policy_type<T>::on_activity; })
+                          "tollgate: a member named on_attempt exists, but this does not satisfy delivery_observer; "
+                          "read tollgate/contract/observer.hpp");
+        if constexpr (fits && detail::names_on_activity<policy_type<T>>)
             static_assert(tollgate::activity_observer<policy_type<T>>,
-                          "tollgate: this does not satisfy activity_observer; read tollgate/contract/observer.hpp");
+                          "tollgate: a member named on_activity exists, but this does not satisfy activity_observer; "
+                          "read tollgate/contract/observer.hpp");
         return std::move(*this).template replace<observer_slot, fits>(std::move(replacement));
     }
 
@@ -5714,16 +5808,16 @@ private:
     /// A member with the name of an optional part but another signature is an error: otherwise it would be ignored silently.
     template <class L>
     static constexpr void check_optional_members_of_limiter() {
-        if constexpr (requires { &L::may_block; })
+        if constexpr (detail::names_may_block<L>)
             static_assert(requires(const L& limiter) { { limiter.may_block() } noexcept -> std::same_as<bool>; },
                           "tollgate: may_block of a limiter is const, noexcept and returns bool; read tollgate/contract/rate_limiter.hpp");
         using decision = std::optional<limit_decision>;
-        if constexpr (requires { &L::try_take; })
+        if constexpr (detail::names_try_take<L>)
             static_assert(requires(L& limiter, const limit_key& key, const quota& allowed, instant now) {
                               { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<decision>; },
                           "tollgate: try_take of a limiter is noexcept and returns std::optional<limit_decision>; "
                           "read tollgate/contract/rate_limiter.hpp");
-        if constexpr (requires { &L::try_peek; })
+        if constexpr (detail::names_try_peek<L>)
             static_assert(requires(L& limiter, const limit_key& key, const quota& allowed, instant now) {
                               { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<decision>; },
                           "tollgate: try_peek of a limiter is noexcept and returns std::optional<limit_decision>; "
@@ -5804,7 +5898,8 @@ namespace tollgate::inline v0 {
 /// as the path, those with more literals first, is faster than a tree and easier to read.
 class segment_router {
 public:
-    /// A pattern of more than `limits::path_segments_max` segments, which no route has, is never found.
+    /// A pattern of more than `limits::path_segments_max` segments or `limits::path_parameters_max` parameters, which no route has, is
+    /// never found.
     TOLLGATE_DECL void build(std::span<const route_pattern> patterns);
     [[nodiscard]] TOLLGATE_DECL route_match find(http::method m, std::string_view path) const noexcept;
 
@@ -5834,10 +5929,6 @@ static_assert(router<segment_router>);
 
 namespace tollgate::inline v0 {
 
-/// The bytes of a key, by the Standard Webhooks specification.
-inline constexpr std::size_t webhook_key_bytes_min = 24;
-inline constexpr std::size_t webhook_key_bytes_max = 64;
-
 /// The signed content of a webhook: `id.timestamp.body`. Views.
 struct signed_webhook {
     std::string_view id;         ///< its `webhook-id`
@@ -5845,11 +5936,14 @@ struct signed_webhook {
     std::string_view body;       ///< byte for byte as it is sent
 };
 
-/// The key in `whsec_<base64>`. Error (internal) for any other `secret`, without quoting it.
+/// The key in `whsec_<base64>`: 24 to 64 bytes, by the Standard Webhooks specification. Error (internal) for any other `secret`, without
+/// quoting it.
 [[nodiscard]] TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret);
 
+namespace detail {
 /// The 32 bytes of HMAC-SHA256 over a webhook, with a key from `webhook_key`. Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& webhook);
+}  // namespace detail
 
 /// One signature in header form: `v1,<base64>` (https://www.standardwebhooks.com). Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& webhook);
@@ -6106,9 +6200,6 @@ template <random_source Random>
 
 namespace tollgate::inline v0 {
 
-/// The default payload format of hooks.
-inline constexpr std::string_view default_hook_type = "webhook";
-
 /// How long a replaced secret still signs in addition to the new one.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
@@ -6124,13 +6215,7 @@ template <user_directory Users>
     return {};
 }
 
-/// Whether the service has this event; otherwise invalid, with a message that names `event`. Any thread; never blocks.
-[[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
-    if (!service.has_event(event)) return invalid("event is not an event of this service.");
-    return {};
-}
-
-/// Whether hooks may be sent there.
+/// Whether hooks may be sent there. `issue_hook` checks it; a program that calls the store's `update_hook` does so itself.
 ///
 /// Errors: invalid, with a message that names `target_url`, for what is not a URL and for more than
 /// `limits::target_url_bytes_max` bytes, and those of the rule. Any thread; never blocks.
@@ -6145,11 +6230,11 @@ template <target_rule Rule>
     return rule.check(*url);
 }
 
-/// A hook that passed `check_hook_event` and `check_hook_target`, for an account that passed `require_account`.
+/// A hook to create.
 struct webhook_request {
-    account_ref account;
-    std::string event;
-    std::string target_url;
+    account_ref account;     ///< the caller checks that it is the user's: `require_account`
+    std::string event;       ///< one of the account's service
+    std::string target_url;  ///< at most `limits::target_url_bytes_max` bytes, and allowed by the target rule
     hook_source source = hook_source::api;
 };
 
@@ -6160,6 +6245,12 @@ struct issued_hook {
 };
 
 namespace detail {
+
+/// Whether the service has this event; otherwise invalid, with a message that names `event`.
+[[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
+    if (!service.has_event(event)) return invalid("event is not an event of this service.");
+    return {};
+}
 
 template <random_source Random>
 [[nodiscard]] result<std::string> new_hook_secret(const Random& random) {
@@ -6172,18 +6263,22 @@ template <random_source Random>
 
 /// Creates a hook for future events.
 ///
-/// Errors: invalid if the account has `hooks_per_event_max` hooks for this event, internal if the random source fails, and those
-/// of the store's `create_hook`. Any thread; blocks as the store does.
-template <hook_store Hooks, random_source Random = system_random>
-[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, webhook_request request, instant now,
-                                             const Random& random = {},
+/// Errors: invalid for a service or an event that is not in the catalog, for a target as `check_hook_target` says, and if the
+/// account has `hooks_per_event_max` hooks for this event; internal if the random source fails; and those of the store's
+/// `create_hook`. Any thread; blocks as the store does.
+template <hook_store Hooks, target_rule Rule = public_targets, random_source Random = system_random>
+[[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, const service_catalog& services, webhook_request request, instant now,
+                                             const Rule& rule = {}, const Random& random = {},
                                              std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
+    const service* at = services.find(request.account.service);
+    if (at == nullptr) return invalid("service is not a service of this API.");
+    if (auto known = detail::check_hook_event(*at, request.event); !known) return std::move(known).error();
+    if (auto allowed = check_hook_target(rule, request.target_url); !allowed) return std::move(allowed).error();
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
     const auto id = hooks.create_hook({.account = request.account,
                                        .event = std::move(request.event),
                                        .source = request.source,
-                                       .type = std::string{default_hook_type},
                                        .target_url = std::move(request.target_url),
                                        .secret = *secret,
                                        .created_at = now},
@@ -6217,7 +6312,7 @@ namespace tollgate::inline v0 {
 /// A token to create.
 struct personal_token_request {
     user_id user;
-    std::string description;  ///< at most `limits::token_description_bytes_max` bytes
+    std::string description;  ///< may be empty; a visible line of at most `limits::token_description_bytes_max` bytes
     scope_set scopes;
     std::optional<instant> expires_at = {};  ///< empty: valid until revoked; a time in the past is not refused
 };
@@ -6228,18 +6323,25 @@ struct issued_personal_token {
     public_id username;
     secret_text secret;
     std::string description = {};
+
+    /// The value of `Authorization` in a request with this token: `Basic` credentials (RFC 7617).
+    [[nodiscard]] std::string authorization() const {
+        return "Basic " + base64_encode(std::string{username.view()}.append(":").append(secret.view()));
+    }
 };
 
 /// Creates a token that `basic_token` accepts from now on. The caller checks that the scopes exist.
 ///
-/// Errors: invalid for a description over `limits::token_description_bytes_max`, and if the user has `tokens_per_user_max` tokens;
-/// internal if the random source fails; and those of the store's `create_personal_token`. Any thread; blocks as the store does.
+/// Errors: invalid for a description over `limits::token_description_bytes_max` or with control or invisible characters, and if the
+/// user has `tokens_per_user_max` tokens; internal if the random source fails; and those of the store's `create_personal_token`. Any
+/// thread; blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
     Store& store, personal_token_request request, instant now, const Random& random = {},
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
-    if (request.description.size() > limits::token_description_bytes_max)
-        return invalid("description is longer than " + std::to_string(limits::token_description_bytes_max) + " bytes.");
+    if (!request.description.empty() && !is_visible_line(request.description, limits::token_description_bytes_max))
+        return invalid("description must be a line of at most " + std::to_string(limits::token_description_bytes_max) +
+                       " bytes without control or invisible characters.");
     const auto username = new_public_id(public_id_kind::username, random);
     const auto secret = new_secret(secret_kind::personal_token, random);
     if (!username || !secret) return random_source_error();
@@ -6256,8 +6358,19 @@ template <token_store Store, random_source Random = system_random>
     return issued_personal_token{*id, *username, *secret, std::move(request.description)};
 }
 
-/// A new secret for a token of this user, valid for as long as the token was when it was created. Empty if the user has no
-/// such token.
+namespace detail {
+
+/// The end of a token that begins `now` and is valid for as long as from `created_at` to `expires_at`; at most instant::max().
+[[nodiscard]] constexpr instant renewed_expiry(instant created_at, instant expires_at, instant now) noexcept {
+    const milliseconds later = now - created_at;
+    constexpr milliseconds none{0};
+    return (std::clamp)(expires_at, (instant::min)() - (std::min)(later, none), (instant::max)() - (std::max)(later, none)) + later;
+}
+
+}  // namespace detail
+
+/// A new secret for a token of this user, valid for as long as the token was when it was created, or until instant::max() if that
+/// comes first. Empty if the user has no such token.
 ///
 /// Errors: internal if the random source fails, and those of the store's `personal_tokens_of` and `renew_personal_token`. Any
 /// thread; blocks as the store does.
@@ -6271,7 +6384,7 @@ template <token_store Store, random_source Random = system_random>
         const auto secret = new_secret(secret_kind::personal_token, random);
         if (!secret) return random_source_error();
         personal_token_renewal renewed{digest_of(*secret), now, {}};
-        if (each.expires_at) renewed.expires_at = now + (*each.expires_at - each.created_at);
+        if (each.expires_at) renewed.expires_at = detail::renewed_expiry(each.created_at, *each.expires_at, now);
         const auto done = store.renew_personal_token(user, id, renewed);
         if (!done) return done.error();
         if (!*done) break;
@@ -6336,12 +6449,6 @@ struct registered_application {
     secret_text client_secret;  ///< empty for a public client
 };
 
-/// A new client secret, for a new application or as a replacement; empty if the random source fails.
-template <random_source Random>
-[[nodiscard]] std::optional<secret_text> new_client_secret(const Random& random) {
-    return new_secret(secret_kind::client_secret, random);
-}
-
 /// Registers an OAuth client (RFC 6749 section 2).
 ///
 /// Errors: invalid for the first of its faults, and if the user has `applications_per_user_max` applications; internal if the
@@ -6354,7 +6461,7 @@ template <application_store Store, random_source Random = system_random>
     request.website = detail::normalized_url(request.website);
     request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
     const bool is_public = request.type == client_type::public_client;
-    const auto secret = is_public ? std::optional{secret_text{}} : new_client_secret(random);
+    const auto secret = is_public ? std::optional{secret_text{}} : new_secret(secret_kind::client_secret, random);
     const auto client_id = new_public_id(public_id_kind::client_id, random);
     if (!secret || !client_id) return random_source_error();
 
@@ -8701,6 +8808,27 @@ static_assert(http::handler<const metrics>);
 
 }  // namespace tollgate
 
+// <tollgate/model/detail/quota_settings.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// A setting that is a quota.
+struct quota_setting {
+    const char* name;
+    quota value;
+};
+
+/// Throws std::invalid_argument for the first one with requests but without a window: it would limit nothing, and most likely the
+/// window was forgotten.
+inline void require_windows(const char* whose, std::initializer_list<quota_setting> settings) {
+    for (const auto& [name, value] : settings)
+        if (value.requests != 0 && value.window <= seconds{0})
+            throw std::invalid_argument{std::string{"tollgate: The "} + whose + " setting " + name +
+                                        " has no window: it must be 1 second or more."};
+}
+
+}  // namespace tollgate::detail
+
 // <tollgate/web/detail/sign_in_throttle.hpp>
 
 namespace tollgate::inline v0 {
@@ -8870,18 +8998,22 @@ namespace tollgate::inline v0 {
 /// passwords do.
 template <class Store, class Passwords, random_source Random = system_random>
 class cookie_sessions {
-    static_assert(session_store<Store>, "tollgate: this does not satisfy session_store; read tollgate/contract/session_store.hpp");
+    static_assert(session_store<Store>, "tollgate: this does not satisfy session_store; read tollgate/contract/session_source.hpp");
     static_assert(password_source<Passwords>, "tollgate: this does not satisfy password_source; read tollgate/contract/session_source.hpp");
     static constexpr bool knows_active_users = active_user_source<Passwords>;
-    static_assert(knows_active_users || !requires { &Passwords::is_active; },
-                  "tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp");
-    static constexpr bool knows_versions = requires { &Passwords::password_version; };
+    static_assert(knows_active_users || !detail::names_is_active<Passwords>,
+                  "tollgate: a member named is_active exists, but this does not satisfy active_user_source; "
+                  "read tollgate/contract/session_source.hpp");
+    static constexpr bool knows_versions = detail::names_password_version<Passwords>;
+    static_assert(password_store<Passwords> || !password_source<Passwords> || !detail::names_set_password<Passwords>,
+                  "tollgate: a member named set_password exists, but this does not satisfy password_store; "
+                  "read tollgate/contract/session_source.hpp");
 
 public:
     /// Whether a session lookup may block.
     static constexpr bool blocking = http::handler_blocks<Store>() || (knows_active_users && http::handler_blocks<Passwords>());
 
-    /// Throws std::invalid_argument as `session_cookie` does.
+    /// Throws std::invalid_argument as `session_cookie` does, and for a bound of the throttle without a window.
     cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})
         : settings_{std::move(settings)},
           cookie_{settings_},
@@ -8890,9 +9022,20 @@ public:
           store_{&store},
           passwords_{&passwords},
           random_{std::move(random)} {
+        const sign_in_bounds& bounds = settings_.throttle;
+        detail::require_windows("session", {{"throttle.login_at_address", bounds.login_at_address},
+                                            {"throttle.address", bounds.address},
+                                            {"throttle.login", bounds.login},
+                                            {"throttle.login_at_site", bounds.login_at_site},
+                                            {"throttle.login_at_network", bounds.login_at_network},
+                                            {"throttle.site", bounds.site},
+                                            {"throttle.network", bounds.network},
+                                            {"throttle.login_on_browser", bounds.login_on_browser},
+                                            {"throttle.login_on_browsers", bounds.login_on_browsers}});
         if constexpr (knows_versions)
             static_assert(versioned_password_source<Passwords>,
-                          "tollgate: this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp");
+                          "tollgate: a member named password_version exists, but this does not satisfy versioned_password_source; "
+                          "read tollgate/contract/session_source.hpp");
     }
 
     [[nodiscard]] result<std::optional<session>> session_of(const http::request& request, instant now) {
@@ -9239,7 +9382,7 @@ struct consent_texts {
         "The link that you followed does not belong to a registered application. No access was granted."};
     message_texts unregistered_redirect{
         "Redirect URL not registered",
-        "The redirect_uri of this request is not registered for the application. The link may be wrong, or an attempt "
+        "The redirect_uri of this request is not registered for the application. The link may be wrong, or it may be an attempt "
         "to deceive you. No access was granted."};
     message_texts missing_redirect{
         "Missing redirect_uri",
@@ -9257,10 +9400,10 @@ struct device_texts {
     std::string_view code = "Code";
     std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
     std::string_view next = "Continue";
-    std::string_view malformed = "Enter a code of 8 letters without vowels, for example BCDF-GHJK.";
+    std::string_view malformed = "Enter the code: 8 letters, none of them vowels, such as BCDF-GHJK.";
     std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current one.";
     std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
-    std::string_view asks = "A device with {} requests access to your account at {}.";  ///< and the operator
+    std::string_view asks = "A device that uses {} requests access to your account at {}.";  ///< and the operator
     /// The address of the device, and when it asked.
     std::string_view warning =
         "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
@@ -9326,7 +9469,7 @@ struct delivery_texts {
     std::string_view no_attempt = "No attempts yet.";
     std::string_view send_again = "Send again";
     std::string_view sent_again = "The delivery was queued again.";
-    std::string_view not_while_disabled = "A disabled webhook cannot send. Enable it first, then send again.";
+    std::string_view not_while_disabled = "Deliveries of a disabled webhook cannot be sent. Enable the webhook first, then try again.";
 
     std::string_view filter = "Filter by result";
     std::string_view all = "All";
@@ -9395,8 +9538,8 @@ struct webhook_texts {
     std::string_view renewed_title = "New signing secret";
     std::string_view made_about = "Events will be sent to {}. Verify their signatures with this secret.";
     std::string_view renewed_about =
-        "Deliveries are signed with this secret from now on. For 24 hours they are signed with the previous secret, "
-        "too, so that you can switch without losing events.";
+        "Deliveries are signed with this secret from now on. For 24 hours, they are also signed with the previous "
+        "secret, so that you can switch without losing events.";
     std::string_view secret = "Signing secret";
     std::string_view back = "Back to webhooks";
     std::string_view renew = "New secret";
@@ -9485,7 +9628,7 @@ struct token_texts {
     std::string_view secret = "Token secret";
     std::string_view too_many = "You have reached the maximum number of tokens. Revoke an unused one, then try again.";
     std::string_view expires = "Expires";
-    std::string_view expires_hint = "Programs that use the token stop working on that day, until you generate a new secret here.";
+    std::string_view expires_hint = "Programs that use the token will stop working on that day, until you generate a new secret here.";
     std::array<std::string_view, 3> days = {"In 30 days", "In 90 days", "In 365 days"};
     std::string_view never_expires = "Never";
     std::string_view expired = "Expired";
@@ -9589,8 +9732,8 @@ struct authorization_texts {
     std::string_view since = "Authorized";
     std::string_view revoke = "Revoke";
     std::string_view revoke_warning =
-        "{} will lose access to your account immediately. It can request access again. Webhooks that it created stay: review them "
-        "on the page \"Webhooks\".";
+        "{} will lose access to your account immediately. It can request access again. Webhooks that it created will remain: "
+        "review them on the \"Webhooks\" page.";
     std::string_view revoke_button = "Revoke access";
     std::string_view revoked = "Access was revoked.";
 };
@@ -9741,14 +9884,14 @@ struct error_texts {
                             "back, reload the page, and try again."};
     message_texts not_found{"Page not found", "The address may be mistyped, or the page no longer exists."};
     message_texts gone{"No longer available",
-                       "What you wanted to change was not found. It may have been deleted in another tab. Nothing was changed."};
+                       "The item that you tried to change was not found. It may have been deleted in another tab. Nothing was changed."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts submitted{"Already submitted",
                            "This form was already submitted, and its change was made. A new secret is shown only once: "
                            "if you did not see it, create another one."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
     message_texts too_long{"Address too long",
-                           "The request of the application is too long to keep while you sign in. Sign in first, then start "
+                           "The application's request is too long to be kept while you sign in. Sign in first, then start "
                            "again from the application."};
     message_texts media_type{"Unsupported media type",
                              "This page accepts only HTML form data without a content encoding. Nothing was changed."};
@@ -10175,7 +10318,7 @@ struct retry_schedule {
     /// not retried together. At most 100.
     unsigned jitter_percent = 20;
     /// A hook with failures and no success for this long is disabled. 0: by its first failure.
-    milliseconds disable_after = std::chrono::hours{120};
+    milliseconds disable_after = default_disable_after;
     /// The longest wait that a receiver can ask for with `Retry-After`. 0: it has no effect.
     milliseconds retry_after_max = std::chrono::hours{24};
 };
@@ -10206,7 +10349,7 @@ namespace tollgate::inline v0 {
 struct hook_client_settings {
     std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
 
-    milliseconds attempt_timeout = seconds{15};  ///< for the whole attempt; Standard Webhooks recommends 15 to 30 s
+    milliseconds attempt_timeout = default_attempt_timeout;  ///< for the whole attempt: 15 s
     /// for the name; the system's resolver tries a second server after 5 s
     milliseconds lookup_timeout = seconds{5};
     milliseconds connect_timeout = seconds{5};   ///< for connecting, over all addresses together
@@ -10387,12 +10530,6 @@ inline void require_bounds(const char* whose, std::initializer_list<bounded_time
 // <tollgate/http/detail/cookies.hpp>
 
 namespace tollgate::inline v0::http {
-
-/// The value of a cookie (RFC 6265 section 5.4), a view of the request. Empty if there is no cookie of this name, or if
-/// there are several with different values: one of them was set by another site (on another subdomain or path), and
-/// nothing tells which. Names are case-sensitive.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields,
-                                                                        std::string_view name) noexcept;
 
 /// The SameSite attribute: whether a browser sends the cookie with cross-site requests.
 enum class same_site : std::uint8_t {
@@ -10647,7 +10784,7 @@ template <application_store Applications>
 
 }  // namespace tollgate::oauth
 
-// <tollgate/oauth/detail/settings.hpp>
+// <tollgate/pipeline/detail/oauth_settings.hpp>
 
 namespace tollgate::inline v0 {
 
@@ -11645,7 +11782,7 @@ template <grant_store Grants, random_source Random>
             return judged_exchange{failure{error_code::invalid_scope, "scope exceeds the granted scopes."}};
         case refresh_result::reused:
             return judged_exchange{failure{error_code::invalid_grant,
-                                           "The refresh token was replaced before. Since it may have been stolen, the "
+                                           "The refresh token had already been replaced. Since it may have been stolen, the "
                                            "user's authorization has been revoked."}};
     }
     token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
@@ -12688,8 +12825,9 @@ class authorization_server {
     static constexpr bool fits = sessions_fit && store_fits && theme_fits;
 
     static constexpr bool knows_active_users = active_user_source<Sessions>;
-    static_assert(knows_active_users || !requires { &Sessions::is_active; },
-                  "tollgate: this does not satisfy active_user_source; read tollgate/contract/session_source.hpp");
+    static_assert(knows_active_users || !detail::names_is_active<Sessions>,
+                  "tollgate: a member named is_active exists, but this does not satisfy active_user_source; "
+                  "read tollgate/contract/session_source.hpp");
     static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
     static constexpr bool limiter_blocks = http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
@@ -12697,7 +12835,8 @@ public:
     /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for a time outside its bounds.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a time outside its bounds, and for a quota
+    /// without a window.
     authorization_server(oauth_settings settings, Store& store, Sessions& sessions,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
@@ -12714,6 +12853,13 @@ public:
                                          {"rotation_grace", settings_.rotation_grace, seconds{0}},
                                          {"device_code_lifetime", settings_.device_code_lifetime},
                                          {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
+        detail::require_windows("OAuth", {{"device_requests", settings_.device_requests},
+                                          {"device_requests_of_site", settings_.device_requests_of_site},
+                                          {"device_requests_of_network", settings_.device_requests_of_network},
+                                          {"user_code_attempts", settings_.user_code_attempts},
+                                          {"page_requests", settings_.page_requests},
+                                          {"refreshes", settings_.refreshes},
+                                          {"anonymous_quota", settings_.anonymous_quota}});
         remove_final_slashes(settings_.auth_url);
         docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
@@ -13680,7 +13826,7 @@ template <class Call>
     if (!application) return application.error();
     if (application->type == client_type::public_client) return not_found();
     if (!call.claim_form()) return {};
-    const auto secret = new_client_secret(call.random());
+    const auto secret = new_secret(secret_kind::client_secret, call.random());
     if (!secret) return random_source_error();
     const auto added = call.store().add_client_secret(call.session().user, application->id, digest_of(*secret));
     if (!added) return added.error();
@@ -14511,12 +14657,12 @@ template <class Call>
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
     if (!call.claim_form()) return {};
-    const auto issued = issue_hook(call.store(),
+    const auto issued = issue_hook(call.store(), call.settings().services,
                                    {.account = *parse_account(typed.account),
                                     .event = typed.event,
                                     .target_url = typed.target_url,
                                     .source = hook_source::manual},
-                                   call.now(), call.random(), call.settings().hooks_per_event_max);
+                                   call.now(), call.target_rule(), call.random(), call.settings().hooks_per_event_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
         return show_hooks(call, std::move(*list), typed, faults);
@@ -15068,31 +15214,10 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::answer_form
 
 namespace tollgate::inline v0 {
 
-/// What the documentation says about an authorization server beside the API.
-struct oauth_facts {
-    seconds code_lifetime{};
-    seconds access_token_lifetime{};
-    seconds refresh_token_lifetime{};  ///< from its last use on
-    seconds refresh_token_end{};       ///< since it was issued
-    std::vector<std::string> one_page_services = {};
-    seconds rotation_grace{};  ///< for which a refresh token that was replaced returns its successor again
-    bool rotates_all_refresh_tokens = false;
-    seconds device_code_lifetime{};
-    seconds device_poll_interval{};
-
-    /// Of an `authorization_server`'s settings.
-    template <class Settings>
-    [[nodiscard]] static oauth_facts of(const Settings& settings) {
-        return {settings.code_lifetime, settings.access_token_lifetime, settings.refresh_token_lifetime, settings.refresh_token_end,
-                settings.one_page_services, settings.rotation_grace, settings.rotates_all_refresh_tokens, settings.device_code_lifetime,
-                settings.device_poll_interval};
-    }
-};
-
 namespace manual {
 
 /// The page to which every error of the authorization server leads: what an application does from its registration on.
-TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_facts& facts);
+TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_settings& oauth);
 
 }  // namespace manual
 
@@ -15117,13 +15242,9 @@ class api_documentation {
 public:
     /// Renders all pages from the settings and the routes; `oauth` adds those about OAuth. Throws std::invalid_argument for an
     /// auth_url that `http::url::root` refuses.
-    TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes,
-                                    const std::optional<oauth_facts>& oauth = {});
-
-    /// The same with the pages about OAuth.
-    template <class OauthSettings>
-    api_documentation(const api_settings& settings, const route_table& routes, const OauthSettings& oauth)
-        : api_documentation{settings, routes, std::optional{oauth_facts::of(oauth)}} {}
+    TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes, const oauth_settings* oauth = nullptr);
+    api_documentation(const api_settings& settings, const route_table& routes, const oauth_settings& oauth)
+        : api_documentation{settings, routes, &oauth} {}
 
     /// No page takes a body.
     static constexpr bool reads_body = false;
@@ -15169,8 +15290,9 @@ consteval bool check_authenticator() {
                   "tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp");
     if constexpr (authenticator_over<A, Store> && requires { &A::read; })
         static_assert(token_authenticator<A>,
-                      "tollgate: this does not satisfy token_authenticator; read tollgate/contract/authenticator.hpp");
-    if constexpr (requires { &A::field; })
+                      "tollgate: a member named read exists, but this does not satisfy token_authenticator; "
+                      "read tollgate/contract/authenticator.hpp");
+    if constexpr (detail::names_field<A>)
         static_assert(has_own_field<A>,
                       "tollgate: field of an authenticator is a static constexpr std::string_view; "
                       "read tollgate/contract/authenticator.hpp");
@@ -15196,25 +15318,40 @@ struct all_authenticators<std::tuple<A...>> {
 /// A member with the name of an optional part but another signature is an error: otherwise it would be ignored silently.
 template <class Users>
 consteval bool check_optional_members_of_directory() {
-    if constexpr (requires { &Users::cached_quota_of; })
-        static_assert(quota_cache<Users>, "tollgate: this does not satisfy quota_cache; read tollgate/contract/user_directory.hpp");
-    if constexpr (requires { &Users::cached_balance_of; })
-        static_assert(balance_cache<Users>, "tollgate: this does not satisfy balance_cache; read tollgate/contract/user_directory.hpp");
-    if constexpr (requires { &Users::has_account; })
-        static_assert(account_checker<Users>, "tollgate: this does not satisfy account_checker; read tollgate/contract/user_directory.hpp");
-    if constexpr (requires { &Users::activity_of; })
-        static_assert(activity_source<Users>, "tollgate: this does not satisfy activity_source; read tollgate/contract/user_directory.hpp");
+    if constexpr (detail::names_cached_quota_of<Users>)
+        static_assert(quota_cache<Users>,
+                      "tollgate: a member named cached_quota_of exists, but this does not satisfy quota_cache; "
+                      "read tollgate/contract/user_directory.hpp");
+    if constexpr (detail::names_cached_balance_of<Users>)
+        static_assert(balance_cache<Users>,
+                      "tollgate: a member named cached_balance_of exists, but this does not satisfy balance_cache; "
+                      "read tollgate/contract/user_directory.hpp");
+    if constexpr (detail::names_has_account<Users>)
+        static_assert(account_checker<Users>,
+                      "tollgate: a member named has_account exists, but this does not satisfy account_checker; "
+                      "read tollgate/contract/user_directory.hpp");
+    if constexpr (detail::names_activity_of<Users>)
+        static_assert(activity_source<Users>,
+                      "tollgate: a member named activity_of exists, but this does not satisfy activity_source; "
+                      "read tollgate/contract/user_directory.hpp");
     return true;
 }
 
 template <class Store>
 consteval bool check_optional_members_of_store() {
+    // Public ones: a store may inherit another one privately, and show some of its members only.
     if constexpr (requires { &Store::cached_personal_token; } || requires { &Store::cached_access_token; })
-        static_assert(credential_cache<Store>, "tollgate: this does not satisfy credential_cache; read tollgate/contract/token_store.hpp");
+        static_assert(credential_cache<Store>,
+                      "tollgate: a member named cached_personal_token or cached_access_token exists, but this does not satisfy "
+                      "credential_cache; read tollgate/contract/token_store.hpp");
     if constexpr (requires { &Store::record_personal_token_use; } || requires { &Store::record_access_token_use; })
-        static_assert(use_recorder<Store>, "tollgate: this does not satisfy use_recorder; read tollgate/contract/token_store.hpp");
+        static_assert(use_recorder<Store>,
+                      "tollgate: a member named record_personal_token_use or record_access_token_use exists, but this does not satisfy "
+                      "use_recorder; read tollgate/contract/token_store.hpp");
     if constexpr (requires { &Store::create_hook; } || requires { &Store::hooks_of; } || requires { &Store::delete_hook; })
-        static_assert(hook_store<Store>, "tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp");
+        static_assert(hook_store<Store>,
+                      "tollgate: a member named create_hook, hooks_of or delete_hook exists, but this does not satisfy hook_store; "
+                      "read tollgate/contract/hook_store.hpp");
     return true;
 }
 
@@ -15268,8 +15405,8 @@ public:
     static constexpr bool blocking = http::handler_blocks<Users>() || http::handler_blocks<Store>() || authenticators::may_block ||
                                      http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
 
-    /// Throws std::invalid_argument for a base_url or auth_url that `http::url::root` refuses, for two routes with the
-    /// same method and path, and for a route that needs a scope that no service declares, or webhooks if the store has
+    /// Throws std::invalid_argument for a base_url or auth_url that `http::url::root` refuses, for a quota without a window, for two
+    /// routes with the same method and path, and for a route that needs a scope that no service declares, or webhooks if the store has
     /// none.
     account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table);
 
@@ -15350,6 +15487,7 @@ account_api<Users, Store, Policies>::account_api(api_settings settings, Users& u
       context_{users_, pipeline::hooks_of(store_), policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer),
                settings_, openapi_} {
     static_cast<void>(http::url::root(settings_.auth_url));
+    detail::require_windows("API", {{"anonymous_quota", settings_.anonymous_quota}, {"user_quota", settings_.user_quota}});
     pipeline::check_routes(table_, settings_.services, hook_store<Store>);
     policy(policies_.router).build(patterns_);
     for (const route& each : table_)
@@ -20637,6 +20775,25 @@ struct optional_column {
 
 }  // namespace tollgate::sql
 
+// <tollgate/store/detail/sql/history_trim.hpp>
+
+namespace tollgate::inline v0::sql {
+
+/// Whether the ended deliveries of a webhook are trimmed to `limits::ended_deliveries_per_hook_max` after this one has ended. Finding the
+/// rows beyond the bound scans all kept ones, so it is done after one delivery in 64, chosen by a hash of its id (splitmix64), whichever
+/// ids a webhook has. Nothing is counted: processes that share a database need not know of each other.
+[[nodiscard]] constexpr bool trims_history(delivery_id ended) noexcept {
+    auto hash = static_cast<std::uint64_t>(ended.value());
+    hash = (hash ^ hash >> 30) * 0xbf58'476d'1ce4'e5b9U;
+    hash = (hash ^ hash >> 27) * 0x94d0'49bb'1331'11ebU;
+    return hash >> (64 - 6) == 0;
+}
+
+/// Deliveries to remove at a time: four times as many as end between two trims on average.
+inline constexpr std::size_t trimmed_rows_max = 256;
+
+}  // namespace tollgate::sql
+
 // <tollgate/store/detail/sql/hook_secrets.hpp>
 
 // How both databases encrypt the secrets of hooks.
@@ -20854,6 +21011,12 @@ result<std::optional<device_code>> read_device_code(Rows&& from) {
         });
 }
 
+/// From when a hook is disabled, and why; a missing reason is `failing`.
+[[nodiscard]] inline std::optional<hook_disablement> to_disablement(std::optional<instant> at, std::optional<disable_reason> reason) {
+    if (!at) return std::nullopt;
+    return hook_disablement{*at, reason.value_or(disable_reason::failing)};
+}
+
 /// id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since
 template <class Rows>
 result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
@@ -20863,7 +21026,7 @@ result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
                          std::string& target_url, instant created_at, std::optional<instant> disabled_at,
                          std::optional<disable_reason> reason, std::optional<instant> failing_since) {
             hook read{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at};
-            if (disabled_at) read.disabled = hook_disablement{*disabled_at, reason.value_or(disable_reason::failing)};
+            read.disabled = to_disablement(disabled_at, reason);
             read.failing_since = failing_since;
             return read;
         });
@@ -20935,6 +21098,7 @@ struct schema_status {
     std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
     bool is_usable = true;  ///< whether this release can use the tables, if necessary after the pending steps
+    std::string missing{};  ///< of a store with the newest tables: one of its tables or indexes that does not exist
 };
 
 namespace sql {
@@ -21024,33 +21188,6 @@ private:
     }
     return line;
 }
-
-}  // namespace tollgate::sql
-
-// <tollgate/store/detail/sql/trim_counter.hpp>
-
-namespace tollgate::inline v0::sql {
-
-/// Decides when the ended deliveries of a webhook are trimmed to `limits::ended_deliveries_per_hook_max`. Finding the rows beyond
-/// the bound scans all kept ones, so it is done rarely. The caller locks it.
-class trim_counter {
-public:
-    /// Deliveries to remove at a time: more than ended since the last time, so that those of other processes are removed, too.
-    static constexpr std::size_t rows_max = 200;
-
-    /// Counts an ended delivery; whether the webhook's are to be trimmed now.
-    [[nodiscard]] bool add(hook_id hook) {
-        if (ended_.size() > hooks_max) ended_.clear();
-        if (++ended_[hook] < rows_max / 2) return false;
-        ended_[hook] = 0;
-        return true;
-    }
-
-private:
-    static constexpr std::size_t hooks_max = 10'000;  // then all counts begin again, which delays a trim
-
-    std::unordered_map<hook_id, std::size_t> ended_;
-};
 
 }  // namespace tollgate::sql
 
@@ -21833,6 +21970,201 @@ TOLLGATE_DECL json_writer& json_writer::string(std::string_view value) {
 
 }  // namespace tollgate::http
 
+// <tollgate/base/detail/encoding.ipp>
+
+namespace tollgate::inline v0 {
+namespace detail {
+
+struct base64_alphabet {
+    static constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+};
+struct base64url_alphabet {
+    static constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+};
+
+/// A group of four characters, decoded: three bytes, and a fourth with one bit for each character that is in the
+/// alphabet. In memory order, so that storing the whole word writes the three bytes where they belong.
+using base64_group = std::uint32_t;
+inline constexpr base64_group base64_valid = in_big_endian_order(std::uint32_t{0x0f});
+
+/// For each of the four positions in a group, what a character contributes: a group is four lookups and three ORs.
+template <class Alphabet>
+inline constexpr auto base64_places = [] {
+    std::array<std::array<base64_group, 256>, 4> places{};
+    for (std::size_t place = 0; place < places.size(); ++place)
+        for (std::uint32_t value = 0; value < 64; ++value)
+            places[place][static_cast<unsigned char>(Alphabet::characters[value])] =
+                in_big_endian_order(value << (26 - 6 * place) | std::uint32_t{1} << place);
+    return places;
+}();
+
+template <class Alphabet>
+inline base64_group read_base64_group(const char* four) noexcept {
+    const auto& places = base64_places<Alphabet>;
+    const auto at = [four](std::size_t i) { return static_cast<unsigned char>(four[i]); };
+    return places[0][at(0)] | places[1][at(1)] | places[2][at(2)] | places[3][at(3)];
+}
+
+/// Text without its padding.
+template <class Alphabet>
+inline std::optional<std::size_t> base64_decode_unpadded(std::string_view text, std::span<char> out) noexcept {
+    const std::size_t groups = text.size() / 4;
+    const std::size_t tail = text.size() % 4;
+    const std::size_t size = groups * 3 + (tail == 0 ? 0 : tail - 1);
+    if (tail == 1 || size > out.size()) return std::nullopt;
+
+    const char* next = text.data();
+    char* written = out.data();
+    base64_group valid = base64_valid;
+
+    // Each group is stored with its fourth byte, which the next group overwrites; the last group needs space for it.
+    const std::size_t groups_with_space = out.empty() ? 0 : (std::min)(groups, (out.size() - 1) / 3);
+    for (const char* const end = next + groups_with_space / 2 * 8; next != end; next += 8, written += 6) {
+        const base64_group first = read_base64_group<Alphabet>(next);
+        const base64_group second = read_base64_group<Alphabet>(next + 4);
+        valid &= first;
+        valid &= second;
+        std::memcpy(written, &first, sizeof first);
+        std::memcpy(written + 3, &second, sizeof second);
+    }
+    for (const char* const end = text.data() + groups * 4; next != end; next += 4, written += 3) {
+        const base64_group group = read_base64_group<Alphabet>(next);
+        valid &= group;
+        std::memcpy(written, &group, 3);
+    }
+    if (tail != 0) {
+        constexpr char zero = Alphabet::characters.front();
+        const char filled_up[4] = {next[0], next[1], tail == 3 ? next[2] : zero, zero};
+        const base64_group group = read_base64_group<Alphabet>(filled_up);
+        valid &= group;
+        char bytes[sizeof group];
+        std::memcpy(bytes, &group, sizeof group);
+        if (bytes[tail - 1] != '\0') return std::nullopt;
+        std::memcpy(written, bytes, tail - 1);
+    }
+    if (valid != base64_valid) return std::nullopt;
+    return size;
+}
+
+template <class Alphabet>
+inline std::string base64_encode_unpadded(std::string_view bytes) {
+    std::string text;
+    text.reserve((bytes.size() + 2) / 3 * 4);
+    std::uint32_t bits = 0;
+    unsigned bit_count = 0;
+    for (char byte : bytes) {
+        bits = bits << 8 | static_cast<unsigned char>(byte);
+        for (bit_count += 8; bit_count >= 6; bit_count -= 6) text += Alphabet::characters[bits >> (bit_count - 6) & 63];
+    }
+    if (bit_count > 0) text += Alphabet::characters[bits << (6 - bit_count) & 63];
+    return text;
+}
+
+template <class Decode>
+inline std::optional<std::string> decode_to_string(std::size_t bytes_max, Decode decode) {
+    std::string decoded(bytes_max, '\0');
+    const auto size = decode(std::span<char>{decoded});
+    if (!size) return std::nullopt;
+    decoded.resize(*size);
+    return decoded;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string base64_encode(std::string_view bytes) {
+    std::string text = detail::base64_encode_unpadded<detail::base64_alphabet>(bytes);
+    text.append((4 - text.size() % 4) % 4, '=');
+    return text;
+}
+
+TOLLGATE_DECL std::optional<std::size_t> base64_decode_into(std::string_view text, std::span<char> out) noexcept {
+    if (text.size() % 4 != 0) return std::nullopt;
+    if (!text.empty() && text.back() == '=') text.remove_suffix(text[text.size() - 2] == '=' ? 2 : 1);
+    return detail::base64_decode_unpadded<detail::base64_alphabet>(text, out);
+}
+
+TOLLGATE_DECL std::optional<std::string> base64_decode(std::string_view text) {
+    return detail::decode_to_string(base64_decoded_bytes_max(text.size()),
+                                    [text](std::span<char> out) { return base64_decode_into(text, out); });
+}
+
+TOLLGATE_DECL std::string base64url_encode(std::string_view bytes) {
+    return detail::base64_encode_unpadded<detail::base64url_alphabet>(bytes);
+}
+
+TOLLGATE_DECL std::optional<std::string> base64url_decode(std::string_view text) {
+    return detail::decode_to_string(base64_decoded_bytes_max(text.size()), [text](std::span<char> out) {
+        return detail::base64_decode_unpadded<detail::base64url_alphabet>(text, out);
+    });
+}
+
+TOLLGATE_DECL std::string hex_encode(std::string_view bytes) {
+    std::string text;
+    text.reserve(bytes.size() * 2);
+    for (char byte : bytes) {
+        text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
+        text += "0123456789abcdef"[static_cast<unsigned char>(byte) & 0xf];
+    }
+    return text;
+}
+
+TOLLGATE_DECL std::optional<std::string> hex_decode(std::string_view text) {
+    if (text.size() % 2 != 0) return std::nullopt;
+    std::string bytes;
+    bytes.reserve(text.size() / 2);
+    for (std::size_t i = 0; i < text.size(); i += 2) {
+        const int high = hex_value(text[i]);
+        const int low = hex_value(text[i + 1]);
+        if (high < 0 || low < 0) return std::nullopt;
+        bytes += static_cast<char>(high * 16 + low);
+    }
+    return bytes;
+}
+
+TOLLGATE_DECL std::string percent_encode(std::string_view bytes) {
+    constexpr std::string_view unreserved_marks = "-._~";
+    std::string text;
+    text.reserve(bytes.size());
+    for (char byte : bytes) {
+        const char lower = ascii_lower(byte);
+        if (is_digit(byte) || (lower >= 'a' && lower <= 'z') || unreserved_marks.find(byte) != std::string_view::npos) {
+            text += byte;
+            continue;
+        }
+        text += '%';
+        text += "0123456789ABCDEF"[static_cast<unsigned char>(byte) >> 4];
+        text += "0123456789ABCDEF"[static_cast<unsigned char>(byte) & 0xf];
+    }
+    return text;
+}
+
+TOLLGATE_DECL std::optional<std::size_t> percent_decode_into(std::string_view text, std::span<char> out,
+                                                             plus_sign plus) noexcept {
+    if (text.size() > out.size()) return std::nullopt;
+    std::size_t written = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char byte = text[i];
+        if (byte == '%') {
+            const int high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
+            const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
+            if (high < 0 || low < 0) return std::nullopt;
+            byte = static_cast<char>(high * 16 + low);
+            i += 2;
+        } else if (byte == '+' && plus == plus_sign::space) {
+            byte = ' ';
+        }
+        out[written++] = byte;
+    }
+    return written;
+}
+
+TOLLGATE_DECL std::optional<std::string> percent_decode(std::string_view text, plus_sign plus) {
+    return detail::decode_to_string(text.size(),
+                                    [text, plus](std::span<char> out) { return percent_decode_into(text, out, plus); });
+}
+
+}  // namespace tollgate
+
 // <tollgate/http/url.ipp>
 
 namespace tollgate::inline v0::http {
@@ -22074,201 +22406,6 @@ TOLLGATE_DECL std::string url::request_target() const { return has_query ? path 
 
 }  // namespace tollgate::http
 
-// <tollgate/base/detail/encoding.ipp>
-
-namespace tollgate::inline v0 {
-namespace detail {
-
-struct base64_alphabet {
-    static constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-};
-struct base64url_alphabet {
-    static constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-};
-
-/// A group of four characters, decoded: three bytes, and a fourth with one bit for each character that is in the
-/// alphabet. In memory order, so that storing the whole word writes the three bytes where they belong.
-using base64_group = std::uint32_t;
-inline constexpr base64_group base64_valid = in_big_endian_order(std::uint32_t{0x0f});
-
-/// For each of the four positions in a group, what a character contributes: a group is four lookups and three ORs.
-template <class Alphabet>
-inline constexpr auto base64_places = [] {
-    std::array<std::array<base64_group, 256>, 4> places{};
-    for (std::size_t place = 0; place < places.size(); ++place)
-        for (std::uint32_t value = 0; value < 64; ++value)
-            places[place][static_cast<unsigned char>(Alphabet::characters[value])] =
-                in_big_endian_order(value << (26 - 6 * place) | std::uint32_t{1} << place);
-    return places;
-}();
-
-template <class Alphabet>
-inline base64_group read_base64_group(const char* four) noexcept {
-    const auto& places = base64_places<Alphabet>;
-    const auto at = [four](std::size_t i) { return static_cast<unsigned char>(four[i]); };
-    return places[0][at(0)] | places[1][at(1)] | places[2][at(2)] | places[3][at(3)];
-}
-
-/// Text without its padding.
-template <class Alphabet>
-inline std::optional<std::size_t> base64_decode_unpadded(std::string_view text, std::span<char> out) noexcept {
-    const std::size_t groups = text.size() / 4;
-    const std::size_t tail = text.size() % 4;
-    const std::size_t size = groups * 3 + (tail == 0 ? 0 : tail - 1);
-    if (tail == 1 || size > out.size()) return std::nullopt;
-
-    const char* next = text.data();
-    char* written = out.data();
-    base64_group valid = base64_valid;
-
-    // Each group is stored with its fourth byte, which the next group overwrites; the last group needs space for it.
-    const std::size_t groups_with_space = out.empty() ? 0 : (std::min)(groups, (out.size() - 1) / 3);
-    for (const char* const end = next + groups_with_space / 2 * 8; next != end; next += 8, written += 6) {
-        const base64_group first = read_base64_group<Alphabet>(next);
-        const base64_group second = read_base64_group<Alphabet>(next + 4);
-        valid &= first;
-        valid &= second;
-        std::memcpy(written, &first, sizeof first);
-        std::memcpy(written + 3, &second, sizeof second);
-    }
-    for (const char* const end = text.data() + groups * 4; next != end; next += 4, written += 3) {
-        const base64_group group = read_base64_group<Alphabet>(next);
-        valid &= group;
-        std::memcpy(written, &group, 3);
-    }
-    if (tail != 0) {
-        constexpr char zero = Alphabet::characters.front();
-        const char filled_up[4] = {next[0], next[1], tail == 3 ? next[2] : zero, zero};
-        const base64_group group = read_base64_group<Alphabet>(filled_up);
-        valid &= group;
-        char bytes[sizeof group];
-        std::memcpy(bytes, &group, sizeof group);
-        if (bytes[tail - 1] != '\0') return std::nullopt;
-        std::memcpy(written, bytes, tail - 1);
-    }
-    if (valid != base64_valid) return std::nullopt;
-    return size;
-}
-
-template <class Alphabet>
-inline std::string base64_encode_unpadded(std::string_view bytes) {
-    std::string text;
-    text.reserve((bytes.size() + 2) / 3 * 4);
-    std::uint32_t bits = 0;
-    unsigned bit_count = 0;
-    for (char byte : bytes) {
-        bits = bits << 8 | static_cast<unsigned char>(byte);
-        for (bit_count += 8; bit_count >= 6; bit_count -= 6) text += Alphabet::characters[bits >> (bit_count - 6) & 63];
-    }
-    if (bit_count > 0) text += Alphabet::characters[bits << (6 - bit_count) & 63];
-    return text;
-}
-
-template <class Decode>
-inline std::optional<std::string> decode_to_string(std::size_t bytes_max, Decode decode) {
-    std::string decoded(bytes_max, '\0');
-    const auto size = decode(std::span<char>{decoded});
-    if (!size) return std::nullopt;
-    decoded.resize(*size);
-    return decoded;
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL std::string base64_encode(std::string_view bytes) {
-    std::string text = detail::base64_encode_unpadded<detail::base64_alphabet>(bytes);
-    text.append((4 - text.size() % 4) % 4, '=');
-    return text;
-}
-
-TOLLGATE_DECL std::optional<std::size_t> base64_decode_into(std::string_view text, std::span<char> out) noexcept {
-    if (text.size() % 4 != 0) return std::nullopt;
-    if (!text.empty() && text.back() == '=') text.remove_suffix(text[text.size() - 2] == '=' ? 2 : 1);
-    return detail::base64_decode_unpadded<detail::base64_alphabet>(text, out);
-}
-
-TOLLGATE_DECL std::optional<std::string> base64_decode(std::string_view text) {
-    return detail::decode_to_string(base64_decoded_bytes_max(text.size()),
-                                    [text](std::span<char> out) { return base64_decode_into(text, out); });
-}
-
-TOLLGATE_DECL std::string base64url_encode(std::string_view bytes) {
-    return detail::base64_encode_unpadded<detail::base64url_alphabet>(bytes);
-}
-
-TOLLGATE_DECL std::optional<std::string> base64url_decode(std::string_view text) {
-    return detail::decode_to_string(base64_decoded_bytes_max(text.size()), [text](std::span<char> out) {
-        return detail::base64_decode_unpadded<detail::base64url_alphabet>(text, out);
-    });
-}
-
-TOLLGATE_DECL std::string hex_encode(std::string_view bytes) {
-    std::string text;
-    text.reserve(bytes.size() * 2);
-    for (char byte : bytes) {
-        text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
-        text += "0123456789abcdef"[static_cast<unsigned char>(byte) & 0xf];
-    }
-    return text;
-}
-
-TOLLGATE_DECL std::optional<std::string> hex_decode(std::string_view text) {
-    if (text.size() % 2 != 0) return std::nullopt;
-    std::string bytes;
-    bytes.reserve(text.size() / 2);
-    for (std::size_t i = 0; i < text.size(); i += 2) {
-        const int high = hex_value(text[i]);
-        const int low = hex_value(text[i + 1]);
-        if (high < 0 || low < 0) return std::nullopt;
-        bytes += static_cast<char>(high * 16 + low);
-    }
-    return bytes;
-}
-
-TOLLGATE_DECL std::string percent_encode(std::string_view bytes) {
-    constexpr std::string_view unreserved_marks = "-._~";
-    std::string text;
-    text.reserve(bytes.size());
-    for (char byte : bytes) {
-        const char lower = ascii_lower(byte);
-        if (is_digit(byte) || (lower >= 'a' && lower <= 'z') || unreserved_marks.find(byte) != std::string_view::npos) {
-            text += byte;
-            continue;
-        }
-        text += '%';
-        text += "0123456789ABCDEF"[static_cast<unsigned char>(byte) >> 4];
-        text += "0123456789ABCDEF"[static_cast<unsigned char>(byte) & 0xf];
-    }
-    return text;
-}
-
-TOLLGATE_DECL std::optional<std::size_t> percent_decode_into(std::string_view text, std::span<char> out,
-                                                             plus_sign plus) noexcept {
-    if (text.size() > out.size()) return std::nullopt;
-    std::size_t written = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        char byte = text[i];
-        if (byte == '%') {
-            const int high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
-            const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
-            if (high < 0 || low < 0) return std::nullopt;
-            byte = static_cast<char>(high * 16 + low);
-            i += 2;
-        } else if (byte == '+' && plus == plus_sign::space) {
-            byte = ' ';
-        }
-        out[written++] = byte;
-    }
-    return written;
-}
-
-TOLLGATE_DECL std::optional<std::string> percent_decode(std::string_view text, plus_sign plus) {
-    return detail::decode_to_string(text.size(),
-                                    [text, plus](std::span<char> out) { return percent_decode_into(text, out, plus); });
-}
-
-}  // namespace tollgate
-
 // <tollgate/model/service_catalog.ipp>
 
 namespace tollgate::inline v0 {
@@ -22285,9 +22422,9 @@ inline result<void> check_scope(const scope_definition& scope, std::span<const s
     const auto quoted = "The scope '" + std::string{full_name} + "' ";
     if (!is_service_name(scope.name)) return invalid(quoted + "is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
     if (scope.name == "read") return invalid(quoted + "exists for every service.");
-    if (scope.text.empty() || scope.text.size() > limits::scope_description_bytes_max)
+    if (!is_visible_line(scope.text, limits::scope_description_bytes_max))
         return invalid(quoted + "needs a text of 1 to " + std::to_string(limits::scope_description_bytes_max) +
-                       " bytes that tells users what it permits.");
+                       " bytes, without control or invisible characters, that tells users what it permits.");
     const auto has_name = [full_name](const service_scope& each) { return each.name == full_name; };
     if (std::any_of(existing.begin(), existing.end(), has_name)) return invalid(quoted + "is declared twice.");
     return {};
@@ -22317,9 +22454,11 @@ TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vect
     if (name == "user" || name == "testservice")
         return invalid("The service name '" + std::string{name} + "' is reserved by the API.");
     if (find(name) != nullptr) return invalid("The service '" + std::string{name} + "' already exists.");
-    for (const std::string& event : events)
-        if (!detail::is_event_name(event))
-            return invalid("The event name '" + event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
+    for (auto event = events.begin(); event != events.end(); ++event) {
+        if (!detail::is_event_name(*event))
+            return invalid("The event name '" + *event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
+        if (std::find(events.begin(), event, *event) != event) return invalid("The event '" + *event + "' is declared twice.");
+    }
     std::vector<service_scope> own;
     for (scope_definition& each : scopes) {
         auto full_name = std::string{name} + ":" + each.name;
@@ -22550,7 +22689,7 @@ TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns
             }
             ++one.count;
         }
-        if (one.count > segments_max) continue;
+        if (one.count > segments_max || one.count > one.literals + limits::path_parameters_max) continue;
         rows.push_back(one);
         if (one.literals == one.count) literal_paths_.push_back(one);
     }
@@ -22615,14 +22754,15 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret) {
+    constexpr std::size_t key_bytes_min = 24, key_bytes_max = 64;
     if (secret.starts_with(hook_secret_prefix)) {
         auto key = base64_decode(secret.substr(hook_secret_prefix.size()));
-        if (key && key->size() >= webhook_key_bytes_min && key->size() <= webhook_key_bytes_max) return *std::move(key);
+        if (key && key->size() >= key_bytes_min && key->size() <= key_bytes_max) return *std::move(key);
     }
     return internal_error("A webhook's secret is not whsec_ followed by 24 to 64 bytes in base64.");
 }
 
-TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& webhook) {
+TOLLGATE_DECL std::string detail::webhook_mac(std::string_view key, const signed_webhook& webhook) {
     std::string message;
     constexpr std::size_t timestamp_bytes_max = 22;  // with its two dots
     message.reserve(webhook.id.size() + timestamp_bytes_max + webhook.body.size());
@@ -22633,7 +22773,7 @@ TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook
 TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& webhook) {
     const auto key = webhook_key(secret);
     if (!key) return key.error();
-    return "v1," + base64_encode(webhook_mac(*key, webhook));
+    return "v1," + base64_encode(detail::webhook_mac(*key, webhook));
 }
 
 TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,
@@ -24138,7 +24278,7 @@ private:
             std::memcpy(hashed.data() + 1, &number, sizeof number);
             std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, ascii_lower);
             const std::string_view all{hashed.data(), 1 + sizeof number + text.size()};
-            counters.all[counters.size++] = {&table, siphash128(seed_, all).first, detail::bounded_quota{allowed}};
+            counters.all[counters.size++] = {&table, siphash(seed_, all), detail::bounded_quota{allowed}};
         };
         if (key.browser != 0) {
             add(logins_at_addresses_, bounds_.login_on_browser, 'b', key.browser, login);
@@ -25917,25 +26057,6 @@ TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook
 // <tollgate/http/detail/cookies.ipp>
 
 namespace tollgate::inline v0::http {
-
-TOLLGATE_DECL std::optional<std::string_view> find_cookie(const field_lines& fields, std::string_view name) noexcept {
-    std::optional<std::string_view> found;
-    if (fields.count(field_id::cookie) == 0) return found;
-    for (const field& line : fields) {
-        if (to_field_id(line.name) != field_id::cookie) continue;
-        std::string_view left = line.value;
-        while (!left.empty()) {
-            const std::string_view pair = trim_ows(left.substr(0, left.find(';')));
-            left.remove_prefix((std::min)(left.find(';'), left.size() - 1) + 1);
-            const auto equals = pair.find('=');
-            if (equals == std::string_view::npos || trim_ows(pair.substr(0, equals)) != name) continue;
-            const auto value = trim_ows(pair.substr(equals + 1));
-            if (found && *found != value) return std::nullopt;
-            found = value;
-        }
-    }
-    return found;
-}
 
 namespace detail {
 
@@ -28718,7 +28839,7 @@ TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const se
     const auto parsed = parse_account(account);
     const service* at = parsed && list.find(*parsed) != nullptr ? services.find(parsed->service) : nullptr;
     if (at == nullptr) found.add(account_name, texts.forms.unknown_choice, texts.webhooks.account);
-    if (at == nullptr ? event.empty() : !check_hook_event(*at, event)) {
+    if (at == nullptr ? event.empty() : !at->has_event(event)) {
         const bool elsewhere = std::any_of(services.services().begin(), services.services().end(),
                                            [&](const service& each) { return each.has_event(event); });
         if (at != nullptr && elsewhere) found.add("event", fill_in(texts.webhooks.event_of_other_service, at->name));
@@ -29008,7 +29129,7 @@ namespace tollgate::inline v0::manual {
 
 namespace detail {
 
-inline void write_authorization(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+inline void write_authorization(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
 <pre tabindex="0"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
 )",
@@ -29019,7 +29140,7 @@ inline void write_authorization(html_writer& html, const api_settings& settings,
 <tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
 <tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless exactly one
 is registered. If none is registered, any URL with the website's scheme, host and port</td></tr>
-<tr><td><code>state</code></td><td>no</td><td>A random text that you keep with the user's session</td></tr>
+<tr><td><code>state</code></td><td>no</td><td>A random string that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
 )");
@@ -29029,7 +29150,7 @@ accepted, so that a program can listen on any free port.</p>
 <p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
 the application is not asked again, unless it is a <a href="#public">public client</a>.</p>
 )");
-    for (const auto& service : facts.one_page_services)
+    for (const auto& service : oauth.one_page_services)
         html.add(R"(<p>For users of {}, <code>{}/en/{}/oauth/</code> takes the same parameters, combines sign-in and consent
 on one page, and asks the user each time.</p>
 )",
@@ -29045,25 +29166,25 @@ href="#errors">Errors</a></td></tr>
 request</td></tr>
 <tr><td><code>iss</code></td><td><code>{}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
 )",
-             describe_duration(facts.code_lifetime), settings.auth_url);
+             describe_duration(oauth.code_lifetime), settings.auth_url);
     end_table(html);
     html.add(R"(<p>For an unknown <code>client_id</code> or an unregistered <code>redirect_uri</code>, the user sees an error
 page and is not redirected.</p>
 )");
 }
 
-inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
 <pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=authorization_code -d code="$CODE"</code></pre>
 <pre class="answer" tabindex="0"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
  "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
-<p>Send the parameters as a form or as a JSON object, and the client credentials in it or as HTTP Basic.
-<code>redirect_uri</code> is optional if the application has one registered redirect URL, otherwise required; it must be the URL
-to which the browser returned.
+<p>Send the parameters as a form or as a JSON object, and the client credentials in the same body or with HTTP Basic.
+<code>redirect_uri</code> is optional if the application has exactly one registered redirect URL, and required otherwise. If sent,
+it must be the URL to which the browser returned.
 <code>state</code> is ignored here.</p>
-<p>After a wrong client secret, the code is still valid. If a code is exchanged twice, the tokens that were issued for it are
+<p>A wrong client secret leaves the code valid. If a code is exchanged twice, the tokens that were issued for it are
 revoked.</p>
 <p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
 <h2 id="refresh">4. Get another access token</h2>
@@ -29072,30 +29193,30 @@ revoked.</p>
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
 <p>Add <code>scope</code> to get a token with fewer scopes.</p>
 )",
-             settings.auth_url, facts.access_token_lifetime.count(), balance_scope, settings.auth_url);
-    if (facts.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces the old one.</p>\n");
+             settings.auth_url, oauth.access_token_lifetime.count(), balance_scope, settings.auth_url);
+    if (oauth.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces the old one.</p>\n");
     else
         html.add(R"(<p>The response has no <code>refresh_token</code>: the old one stays valid. Only a <a href="#public">public
 client</a> gets a new one, which replaces the old one.</p>
 )");
     html.add(R"(<p>A refresh token that was replaced returns the same new one for another {}, in case a response was lost. If it is
-used later, it may have been stolen: everything that the user granted to the application is revoked.</p>
+used after that, it may have been stolen, so everything that the user granted to the application is revoked.</p>
 )",
-             describe_duration(facts.rotation_grace));
+             describe_duration(oauth.rotation_grace));
     html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
     begin_table(html, {"Credential", "Valid for"});
     html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
 <tr><th scope="row">Access token</th><td>{}; see <code>expires_in</code></td></tr>
 <tr><th scope="row">Refresh token</th><td>{} since its last use, at most {}</td></tr>
 )",
-             describe_duration(facts.code_lifetime), describe_duration(facts.access_token_lifetime),
-             describe_duration(facts.refresh_token_lifetime), describe_duration(facts.refresh_token_end));
+             describe_duration(oauth.code_lifetime), describe_duration(oauth.access_token_lifetime),
+             describe_duration(oauth.refresh_token_lifetime), describe_duration(oauth.refresh_token_end));
     end_table(html);
     html.add(R"(<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
 )");
 }
 
-inline void write_other_grants(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+inline void write_other_grants(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h2 id="public">Public clients</h2>
 <p>Mobile, desktop, command-line and single-page applications cannot keep a secret. Register them as public clients: they send
 their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must register every redirect URL; schemes such as
@@ -29106,7 +29227,7 @@ their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must 
 curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
   -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
 <p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
-<code>slow_down</code>, wait 5 seconds longer each time.</p>
+each <code>slow_down</code>, add 5 seconds to the interval.</p>
 <h2 id="client-credentials">Access to your own account</h2>
 <p>If you allow it on the application's edit page, the application gets tokens for your own accounts with
 <code>grant_type=client_credentials</code> and a <code>scope</code>, without a consent page.</p>
@@ -29117,13 +29238,13 @@ curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEV
 resource servers may ask about every access token.</p>
 )",
              settings.auth_url, balance_scope, settings.auth_url, settings.auth_url,
-             describe_duration(facts.device_code_lifetime), describe_duration(facts.device_poll_interval), settings.auth_url);
+             describe_duration(oauth.device_code_lifetime), describe_duration(oauth.device_poll_interval), settings.auth_url);
 }
 
 inline void write_more(html_writer& html, const api_settings& settings) {
     html.add(R"(<h2 id="pkce">PKCE</h2>
-<p>Send the base64url of the SHA-256 of a random text as <code>code_challenge</code> in the authorization request, and the
-text itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
+<p>Send the base64url-encoded SHA-256 hash of a random string as <code>code_challenge</code> in the authorization request, and the
+string itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
 verifier; if it had none, the exchange must not have one.</p>
 <h2 id="revocation">Revocation</h2>
 <pre tabindex="0"><code>curl -w '\n' {}/user/oauth_revoke/ \
@@ -29180,7 +29301,7 @@ work.</p>
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_facts& facts) {
+TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h1>OAuth 2.0</h1>
 <p class="lead">Applications use the authorization code grant of RFC 6749 to access users' accounts without seeing their
 passwords.</p>
@@ -29200,9 +29321,9 @@ secret, the old one stays valid until you remove it.</p>
 )",
              settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url,
              settings.auth_url, settings.auth_url);
-    detail::write_authorization(html, settings, facts);
-    detail::write_tokens(html, settings, facts);
-    detail::write_other_grants(html, settings, facts);
+    detail::write_authorization(html, settings, oauth);
+    detail::write_tokens(html, settings, oauth);
+    detail::write_other_grants(html, settings, oauth);
     detail::write_more(html, settings);
     detail::write_failures(html);
 }
@@ -29227,12 +29348,12 @@ struct page_entry {
 class page_writer {
 public:
     page_writer(const api_settings& settings, const route_table& routes,
-                const std::optional<oauth_facts>& oauth, std::string_view root)
+                const oauth_settings* oauth, std::string_view root)
         : settings_{settings}, routes_{routes}, oauth_{oauth}, root_{root} {}
 
     /// False for the OAuth page when the API has no authorization server.
     [[nodiscard]] bool has(const page_entry& page) const noexcept {
-        return oauth_.has_value() || page.write != &page_writer::write_oauth;
+        return oauth_ != nullptr || page.write != &page_writer::write_oauth;
     }
     [[nodiscard]] TOLLGATE_DECL std::string write(const page_entry& page);
     [[nodiscard]] TOLLGATE_DECL std::string write_error(std::string_view title, std::string_view explanation);
@@ -29267,7 +29388,7 @@ private:
 
     const api_settings& settings_;
     const route_table& routes_;
-    const std::optional<oauth_facts>& oauth_;
+    const oauth_settings* oauth_;  // null without an authorization server
     std::string_view root_;
     std::string out_;
     html_writer html_{out_};
@@ -29424,7 +29545,7 @@ inline constexpr std::string_view plain_field_lines =
 }  // namespace manual
 
 TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
-                                                   const std::optional<oauth_facts>& oauth)
+                                                   const oauth_settings* oauth)
     : root_{http::url::root(settings.auth_url).path + "/docs"} {
     manual::page_writer writer{settings, routes, oauth, root_};
     for (const auto& each : manual::page_entries) {
@@ -29679,17 +29800,16 @@ struct create_hook {
         if (auto owned = require_account(call.users(), call.caller().user, account); !owned) return owned;
         const auto event = required_text(*body, "event");
         if (!event) return event.error();
-        if (auto known = check_hook_event(service, *event); !known) return known;
+        if (auto known = detail::check_hook_event(service, *event); !known) return known;  // before a missing target_url
         const auto target_url = required_text(*body, "target_url");
         if (!target_url) return target_url.error();
-        if (auto allowed = check_hook_target(call.target_rule(), *target_url); !allowed) return allowed;
 
-        const auto hook = issue_hook(call.hooks(),
+        const auto hook = issue_hook(call.hooks(), call.settings().services,
                                      {.account = account,
                                       .event = std::string{*event},
                                       .target_url = std::string{*target_url},
                                       .source = hook_source::api},
-                                     call.now(), call.random(), call.settings().hooks_per_event_max);
+                                     call.now(), call.target_rule(), call.random(), call.settings().hooks_per_event_max);
         if (!hook) return hook.error();
         call.report(activity_kind::hook_created, std::to_string(hook->id.value()));
 
@@ -31025,6 +31145,7 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
     delivery_backlog backlog;
     const auto count = [&](const timed_deliveries& deliveries) {
         for (auto each = deliveries.begin(); each != deliveries.end() && each->at <= now && backlog.due < rows_max; ++each) {
+            if (hooks_.find(rows_.at(each->id).hook)->status.disabled) continue;
             ++backlog.due;
             if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
         }
@@ -34001,9 +34122,9 @@ TOLLGATE_DECL void page_writer::write_requests() {
     html_.add(R"(<h1>Requests</h1>
 <p class="lead">Requests and responses are JSON over HTTP/1.1.</p>
 <h2 id="address">Base URL</h2>
-<p>All URLs begin with <code>{}</code>. The last part is the version. A version may get new members at any time: ignore
-members that you do not know.</p>
-<p>Paths must match exactly. A trailing slash, an empty segment or a percent-encoded character leads to a
+<p>All URLs begin with <code>{}</code>. The last part is the version. New members may be added to a version at any time:
+ignore members that you do not know.</p>
+<p>Paths must match exactly. A trailing slash, an empty segment or a percent-encoded character results in a
 <strong>404</strong>.</p>
 <h2 id="user-agent">User-Agent</h2>
 <p>Every request must have a <code>User-Agent</code> field that names your program; please include contact
@@ -34015,7 +34136,7 @@ information. A request without a User-Agent, or with an empty one, gets a <stron
 <p>GET requests take parameters in the query. POST, PUT and PATCH requests take one JSON object as the body, with
 <code>Content-Type: application/json</code>.</p>
 <ul>
-<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body above the server's limit,
+<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body larger than the server's limit,
 usually {} KiB, gets a <strong>413</strong>.</li>
 <li>A body that is not a JSON object in UTF-8 gets a <strong>400</strong>. So do duplicate members, bytes after the
 object, and nesting deeper than {}.</li>
@@ -34037,7 +34158,7 @@ it.</td></tr>
     end_table(html_);
     html_.add(R"(<h2 id="methods">Methods</h2>
 <p>HEAD works wherever GET does. OPTIONS returns 204 with an <code>Allow</code> field. Any other method that a path does
-not support gets a <strong>405</strong> with the same field; a method that does not exist gets a <strong>501</strong>.</p>
+not support gets a <strong>405</strong>, also with <code>Allow</code>; a method that does not exist gets a <strong>501</strong>.</p>
 )");
 }
 
@@ -34084,9 +34205,9 @@ password: keep it out of source code and logs.</p>
 )",
                   address, root_);
     html_.add(R"(<h2 id="refusals">Failed authentication</h2>
-<p>A request gets a <strong>401</strong> if required credentials are missing, or if credentials are invalid, even if the endpoint
-requires none. The <code>WWW-Authenticate</code> fields name the schemes; <code>error="invalid_token"</code> means that the credentials
-are unknown, revoked or expired.</p>
+<p>A request gets a <strong>401</strong> if it lacks required credentials, or if its credentials are invalid, even if
+the endpoint requires none. The <code>WWW-Authenticate</code> fields name the schemes;
+<code>error="invalid_token"</code> means that the credentials are unknown, revoked or expired.</p>
 <ul>
 <li>The scheme is not case-sensitive; the credentials are.</li>
 <li>A personal token works with Basic only.</li>
@@ -34141,8 +34262,8 @@ TOLLGATE_DECL void page_writer::write_rate_limits() {
 )");
     begin_table(html_, {"Requests", "Limit", "Counted for"});
     html_.add(R"(<tr><th scope="row">With credentials</th><td>{}</td><td>The user, across all tokens</td></tr>
-<tr><th scope="row">Without or with invalid credentials</th><td>{}</td><td>The client's address; an IPv6 address by its
-/64</td></tr>
+<tr><th scope="row">With no or invalid credentials</th><td>{}</td><td>The client's address; for IPv6, its /64
+network</td></tr>
 )",
               describe(settings_.user_quota), describe(settings_.anonymous_quota));
     end_table(html_);
@@ -34201,11 +34322,11 @@ error.</p>
         {http::status::expectation_failed, "The Expect field asks for something other than 100-continue."},
         {http::status::misdirected_request, "The Host field names another server."},
         {http::status::unprocessable_content, "A member of the body is missing or invalid; the message names it."},
-        {http::status::too_many_requests, "The rate limit is exceeded; wait for the seconds in Retry-After."},
+        {http::status::too_many_requests, "The rate limit is exceeded; wait for the number of seconds in Retry-After."},
         {http::status::header_fields_too_large, "There are too many header fields, or they are too long."},
         {http::status::internal_server_error, "A server error. The request may or may not have taken effect."},
         {http::status::not_implemented, "The request method is unknown."},
-        {http::status::service_unavailable, "Temporarily overloaded or unavailable; try again after Retry-After."},
+        {http::status::service_unavailable, "Temporarily overloaded or unavailable; try again after the time in Retry-After."},
     };
     begin_table(html_, {"Status", "Meaning"});
     for (const row& each : rows) {
@@ -34219,7 +34340,7 @@ error.</p>
 
 TOLLGATE_DECL void page_writer::write_webhooks() {
     html_.add(R"(<h1>Webhooks</h1>
-<p class="lead">A webhook sends one kind of event of an account to your URL.</p>
+<p class="lead">A webhook sends one type of an account's events to your URL.</p>
 <h2 id="events">Events</h2>
 )");
     begin_table(html_, {"Service", "Events"});
@@ -34239,12 +34360,12 @@ TOLLGATE_DECL void page_writer::write_webhooks() {
     }
 
     html_.add(R"(<h2 id="secret">The secret</h2>
-<p>The response that creates a webhook has its signing secret in <code>X-Hook-Secret</code>. Store it: it is not shown
+<p>The response that creates a webhook contains the signing secret in <code>X-Hook-Secret</code>. Store it: it is not shown
 again.</p>
 <h2 id="rules">Rules</h2>
 <ul>
 <li>An account has at most {} webhooks for one event. Several webhooks may use the same event and URL.</li>
-<li>The URL is an absolute http or https URL of at most {} bytes, without user name, password and fragment.</li>
+<li>The URL is an absolute http or https URL of at most {} bytes, without a user name, password or fragment.</li>
 <li>Addresses in private networks are refused, unless the operator allows them.</li>
 <li>The URL is listed exactly as it was sent.</li>
 <li><code>source</code> is <code>api</code> for a webhook created through the API, and <code>manual</code> for one created
@@ -34254,7 +34375,7 @@ on the settings page.</li>
               settings_.hooks_per_event_max, limits::target_url_bytes_max);
     html_.add(R"(<h2 id="deliveries">Deliveries</h2>
 <p>Each delivery is a POST with a JSON body, signed as specified by
-<a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any of its libraries can verify it:</p>
+<a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any Standard Webhooks library can verify it:</p>
 <pre tabindex="0"><code>webhook-id: msg_...
 webhook-timestamp: 1700000000
 webhook-signature: v1,...
@@ -34262,14 +34383,16 @@ webhook-signature: v1,...
 {"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
 <ul>
 <li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the base64 text after
-<code>whsec_</code> in the secret. For 24 hours after a secret is replaced, the field has several signatures, separated by
+<code>whsec_</code> in the secret. For {} after a secret is replaced, the field has several signatures, separated by
 spaces. Verify the raw bytes of the body.</li>
-<li>Respond with a 2xx within 15 seconds. A redirect counts as a failure.</li>
-<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or 120 hours
-without a success, disables the webhook until its owner enables it again.</li>
+<li>Respond with a 2xx, by default within {}. A redirect counts as a failure.</li>
+<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or by
+default {} without a success, disables the webhook until its owner enables it again.</li>
 <li>A delivery may arrive more than once, with the same <code>webhook-id</code>.</li>
 </ul>
-)");
+)",
+              describe_duration(hook_secret_overlap), describe_duration(std::chrono::floor<seconds>(default_attempt_timeout)),
+              describe_duration(std::chrono::floor<seconds>(default_disable_after)));
 }
 
 TOLLGATE_DECL void page_writer::write_endpoints() {
@@ -35299,6 +35422,10 @@ namespace tollgate::inline v0 {
 /// it calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>
 class hook_dispatcher {
+    static_assert(shared_outbox<Store> || !detail::names_changes_seen<Store>,
+                  "tollgate: a member named changes_seen exists, but this does not satisfy shared_outbox; "
+                  "read tollgate/contract/outbox.hpp");
+
 public:
     /// Blocks if the store does.
     static constexpr bool blocking = [] {
@@ -37717,7 +37844,7 @@ class statement {
 public:
     /// A statement that fails at its first step.
     explicit statement(error failure) : failed_{std::move(failure)} {}
-    /// `in_use`: set to false when the statement is returned; null: the statement is finalised instead.
+    /// `in_use`: set to false when the statement is returned; null: the statement is finalized instead.
     statement(sqlite3_stmt* prepared, bool* in_use) noexcept : prepared_{prepared}, in_use_{in_use} {}
 
     statement(statement&& other) noexcept
@@ -37839,13 +37966,13 @@ private:
         bool is_owner;
         TOLLGATE_DECL void operator()(sqlite3* open) const noexcept;
     };
-    struct finaliser {
+    struct finalizer {
         TOLLGATE_DECL void operator()(sqlite3_stmt* prepared) const noexcept;
     };
     /// On the heap individually, because the statement that uses it points at `in_use`.
     struct cached_statement {
         std::string_view text;
-        std::unique_ptr<sqlite3_stmt, finaliser> prepared;
+        std::unique_ptr<sqlite3_stmt, finalizer> prepared;
         bool in_use = false;
     };
 
@@ -37862,7 +37989,7 @@ private:
     TOLLGATE_DECL result<void> use_write_ahead_log(const std::string& path);
     TOLLGATE_DECL statement prepare_unbound(statement_text text);
 
-    // In this order: statements are finalised first, and the handler's state outlives the connection.
+    // In this order: statements are finalized first, and the handler's state outlives the connection.
     std::unique_ptr<busy_handler> busy_handler_ = std::make_unique<busy_handler>();
     std::unique_ptr<sqlite3, closer> handle_;
     std::vector<std::unique_ptr<cached_statement>> cached_;  // as many as the program has literals
@@ -38202,8 +38329,8 @@ struct sqlite_store::impl {
     /// are not delayed.
     template <class Sweep, class... Values>
     result<std::size_t> sweep_if(sql::statement_text exists, Sweep&& sweep, const Values&... values) noexcept {
-        const auto any = database.read([&](sqlite::database& on) { return sql::read_value<bool>(on.prepare(exists, values...)); });
-        if (!any) return any.error();
+        auto any = database.read([&](sqlite::database& on) { return sql::read_value<bool>(on.prepare(exists, values...)); });
+        if (!any) return std::move(any).error();
         if (!any->value_or(false)) return std::size_t{0};
         return database.transact(sweep);
     }
@@ -38216,7 +38343,6 @@ struct sqlite_store::impl {
     secret_keys keys;
     sqlite_row_cache<token_username, token_credential> personal_tokens;
     sqlite_row_cache<digest, token_credential> access_tokens;
-    sql::trim_counter ended_deliveries{};  // guarded by the connection that writes
 
 private:
     static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);
@@ -38412,20 +38538,14 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, appli
 
 namespace tollgate::inline v0::sqlite {
 
-/// Whether any hook subscribes to the event; if not, there is nothing to write.
-[[nodiscard]] TOLLGATE_DECL result<bool> has_listeners(database& on, const event& reported);
+/// Whether a hook is disabled; empty if the account has no such hook.
+[[nodiscard]] TOLLGATE_DECL result<std::optional<bool>> is_hook_disabled(database& on, const account_ref& account, hook_id hook);
 
 /// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
 [[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
 
-/// A hook that an event is delivered to.
-struct listening_hook {
-    hook_id hook;
-    std::string host;
-};
-
 /// One delivery of the event for each of these hooks. Within the caller's transaction.
-[[nodiscard]] TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening,
+[[nodiscard]] TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<hook_id>& listening,
                                                          const event& reported, const message_seed& seed, instant now);
 
 /// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
@@ -38484,8 +38604,8 @@ inline constexpr std::size_t removed_rows_max = 1000;
 /// functions here.
 TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
 
-/// Removes a deleted hook's leased deliveries to the host, so that others can use the leases.
-TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host);
+/// Removes a deleted hook's leased deliveries, so that others can use the leases.
+TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted);
 
 /// Removes deliveries of deleted hooks, and the rows of deleted hooks without deliveries. Returns how many deliveries.
 ///
@@ -38507,7 +38627,7 @@ namespace tollgate::inline v0::sqlite::detail {
 /// One `complete` call, within its transaction.
 class completing {
 public:
-    completing(database& on, instant now, sql::trim_counter& ended) : on_{on}, now_{now}, ended_{ended} {}
+    completing(database& on, instant now) : on_{on}, now_{now} {}
 
     result<completion> complete(const attempt_result& ended) {
         const delivery_id id = ended.lease.delivery;
@@ -38526,14 +38646,14 @@ public:
             if (auto done = record(hook, ended); !done) return std::move(done).error();
         if (!in_time) return completion::too_late;
 
-        leased_delivery before{static_cast<unsigned>(attempts_made), resend_asked, {{}, failing_since, last_failure_at}, target_url};
-        if (disabled_at && reason) before.hook.disabled = hook_disablement{*disabled_at, *reason};
+        const leased_delivery before{static_cast<unsigned>(attempts_made), resend_asked,
+                                     {sql::to_disablement(disabled_at, reason), failing_since, last_failure_at}, target_url};
         const completed_delivery after = complete_delivery(before, ended, now_);
         if (auto done = write(id, after); !done) return std::move(done).error();
         if (after.state == delivery_state::waiting) {
             if (auto done = queue_no_later_than(on_, hook, after.at); !done) return std::move(done).error();
         } else if (after.state != delivery_state::held) {
-            if (auto done = count_ended(hook); !done) return std::move(done).error();
+            if (auto done = trim_history(hook, id); !done) return std::move(done).error();
         }
         if (after.hook != before.hook)
             if (auto done = write(hook, after.hook); !done) return std::move(done).error();
@@ -38576,9 +38696,9 @@ private:
             disabled ? std::optional{disabled->reason} : std::nullopt, id);
     }
 
-    result<void> count_ended(hook_id hook) {
-        if (!ended_.add(hook)) return {};
-        return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, sql::trim_counter::rows_max);
+    result<void> trim_history(hook_id hook, delivery_id ended) {
+        if (!sql::trims_history(ended)) return {};
+        return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max);
     }
 
     /// At most `changed_rows_max`; `lease` holds the others when they are due.
@@ -38591,7 +38711,6 @@ private:
 
     database& on_;
     const instant now_;
-    sql::trim_counter& ended_;
 };
 
 }  // namespace tollgate::sqlite::detail
@@ -38604,7 +38723,7 @@ TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<c
     return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
         std::vector<completion> results;
         results.reserve(ended.size());
-        sqlite::detail::completing completing{on, now, impl_->ended_deliveries};
+        sqlite::detail::completing completing{on, now};
         for (const attempt_result& each : ended) {
             auto result = completing.complete(each);
             if (!result) return std::move(result).error();
@@ -38619,17 +38738,6 @@ TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<c
 // <tollgate/store/detail/sqlite/delivery_history.ipp>
 
 namespace tollgate::inline v0 {
-
-namespace sqlite::detail {
-
-/// Empty if the account has no such hook.
-inline result<std::optional<bool>> is_disabled(database& on, const account_ref& account, hook_id hook) {
-    return sql::read_value<bool>(
-        on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", hook,
-                   account.service, account.account));
-}
-
-}  // namespace sqlite::detail
 
 TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook,
                                                                          std::size_t rows_max,
@@ -38709,7 +38817,7 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
 TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                                 std::size_t rows_max, instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto is_disabled = sqlite::detail::is_disabled(on, account, hook);
+        auto is_disabled = sqlite::is_hook_disabled(on, account, hook);
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
@@ -38730,10 +38838,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
 namespace sqlite::detail {
 
 /// Makes `changed_rows_max` held deliveries of a disabled hook due, those after `last`, which becomes the last of them. False, without a
-/// change, if there are fewer. Deliveries that still wait count as held: not all may be yet.
+/// change, if there are fewer, or if another call has enabled the hook. Deliveries that still wait count as held: not all may be yet.
 inline result<bool> release_held(database& on, hook_id of, std::optional<delivery_id>& last, instant now) {
     const auto held = sql::read_all<delivery_id>(
         on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 "
+                   "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND disabled_at IS NOT NULL) "
                    "AND id > coalesce(?2, 0) AND (state = 'held' OR due_at IS NOT NULL) ORDER BY id LIMIT ?3",
                    of, last, changed_rows_max),
         [](delivery_id id) { return id; });
@@ -38754,7 +38863,7 @@ inline result<bool> release_held(database& on, hook_id of, std::optional<deliver
 }  // namespace sqlite::detail
 
 TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    auto is_disabled = impl_->database.read([&](sqlite::database& on) { return sqlite::detail::is_disabled(on, account, id); });
+    auto is_disabled = impl_->database.read([&](sqlite::database& on) { return sqlite::is_hook_disabled(on, account, id); });
     if (!is_disabled) return std::move(is_disabled).error();
     // In several transactions, so that others can write between them. Until the last one, the hook is disabled and nothing is sent.
     std::optional<delivery_id> last;
@@ -38765,7 +38874,7 @@ TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account,
         any_more = *released;
     }
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        const auto was_disabled = sqlite::detail::is_disabled(on, account, id);
+        const auto was_disabled = sqlite::is_hook_disabled(on, account, id);
         if (!was_disabled) return was_disabled.error();
         if (!*was_disabled) return false;
         if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
@@ -39221,20 +39330,15 @@ TOLLGATE_DECL result<bool> sqlite_store::update_hook(const account_ref& account,
 
 TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto target = sql::read_value<std::string>(
-            on.prepare("SELECT target_url FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id,
-                       account.service, account.account));
-        if (!target) return std::move(target).error();
-        if (!*target) return false;
         // Belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
         // remove the rest.
-        if (auto done = on.run("UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ?", id);
-            !done)
-            return std::move(done).error();
+        auto deleted = on.run_counted(
+            "UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ? AND service = ? AND account = ?", id,
+            account.service, account.account);
+        if (!deleted || !*deleted) return deleted;
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
             return std::move(done).error();
-        const std::string host = delivery_host(**target);
-        if (auto done = sqlite::remove_leased_deliveries(on, id, host); !done) return std::move(done).error();
+        if (auto done = sqlite::remove_leased_deliveries(on, id); !done) return std::move(done).error();
         if (auto done = sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max); !done)
             return std::move(done).error();
         return true;
@@ -39335,23 +39439,13 @@ private:
         return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
     }
 
-    /// The number of leases of one host, after expired leases were ended.
+    /// The number of leases of one host that have not expired.
     result<std::size_t*> leases_in_force(const std::string& host) {
         if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
-        auto counts = on_.prepare(
-                             "SELECT count(*), coalesce(sum(leased_until <= ?2), 0) FROM tollgate_deliveries "
-                             "WHERE host = ?1 AND leased_until IS NOT NULL",
-                             host, time_.now)
-                          .next<std::int64_t, std::int64_t>();
-        if (!counts) return std::move(counts).error();
-        const auto [all, over] = counts->value();
-        if (over != 0)
-            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = leased_until, leased_until = NULL "
-                                    "WHERE host = ? AND leased_until <= ?",
-                                    host, time_.now);
-                !done)
-                return std::move(done).error();
-        return &in_force_.emplace(host, static_cast<std::size_t>(all - over)).first->second;
+        auto count = sql::read_value<std::int64_t>(
+            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND leased_until > ?", host, time_.now));
+        if (!count) return std::move(count).error();
+        return &in_force_.emplace(host, static_cast<std::size_t>(count->value_or(0))).first->second;
     }
 
     /// At most `changed_rows_max`: while there are more, the hook stays due.
@@ -39476,9 +39570,13 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
                                                               instant now) noexcept {
     // Without the write lock first: most events have no hooks.
-    auto any = impl_->database.read([&](sqlite::database& on) { return sqlite::has_listeners(on, reported); });
+    auto any = impl_->database.read([&](sqlite::database& on) {
+        return sql::read_value<bool>(on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? "
+                                                "AND event = ? AND disabled_at IS NULL)",
+                                                reported.account.service, reported.account.account, reported.name));
+    });
     if (!any) return std::move(any).error();
-    if (!*any) return std::size_t{0};
+    if (!any->value_or(false)) return std::size_t{0};
     return impl_->database.transact(
         [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); });
 }
@@ -39486,15 +39584,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& report
 TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                          instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto row = on.prepare(
-                         "SELECT target_url, disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
-                         to, reported.account.service, reported.account.account)
-                       .next<std::string, bool>();
-        if (!row) return std::move(row).error();
-        if (!*row) return false;
-        const auto& [target_url, is_disabled] = **row;
-        if (is_disabled) return hook_is_disabled();
-        auto done = sqlite::append_event_to(on, {{to, delivery_host(target_url)}}, reported, seed, now);
+        auto is_disabled = sqlite::is_hook_disabled(on, reported.account, to);
+        if (!is_disabled) return std::move(is_disabled).error();
+        if (!*is_disabled) return false;
+        if (**is_disabled) return hook_is_disabled();
+        auto done = sqlite::append_event_to(on, {to}, reported, seed, now);
         if (!done) return std::move(done).error();
         return true;
     });
@@ -39507,9 +39601,10 @@ TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::s
         auto rows = on.prepare(
             "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
             "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
-            "WHERE hooks.ready_at <= ?3 AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
+            "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
             "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
-            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks WHERE ready_at <= ?3) "
+            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks "
+            "WHERE ready_at <= ?3 AND disabled_at IS NULL) "
             "WHERE first <= ?1)",
             now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
         auto row = rows.next<std::int64_t, std::optional<instant>>();
@@ -39545,10 +39640,10 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
 TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
     const auto mark = impl_->database.changes().read();
     if (!mark) return std::nullopt;
-    // Every word has another weight, so any single change changes the sum, and others do but for a chance of 2^-64.
+    // A change of one word changes the sum, because each step can be undone; other changes do but for a chance of 2^-64.
     std::uint64_t sum = 0;
     for (const std::uint64_t each : {mark->counter, mark->log_end, mark->checksum, mark->salts})
-        sum = ((sum ^ each) * 0x9e37'79b9'7f4a'7c15U) ^ (sum >> 29);
+        sum = (sum ^ each) * 0x9e37'79b9'7f4a'7c15U;
     return sum;
 }
 
@@ -40039,6 +40134,19 @@ inline constexpr std::array store_steps{
     statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN request BLOB NOT NULL DEFAULT x''"},
 };
 
+/// The tables and indexes that these steps leave, for `check_schema`.
+inline constexpr std::array<std::string_view, 40> store_objects{
+    "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
+    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts", "tollgate_attempts_by_delivery",
+    "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
+    "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_ended", "tollgate_deliveries_leased",
+    "tollgate_deliveries_of_hook_ended", "tollgate_deliveries_pending", "tollgate_device_codes", "tollgate_device_codes_by_application",
+    "tollgate_device_codes_by_end", "tollgate_events", "tollgate_grants", "tollgate_grants_by_application", "tollgate_hook_secrets",
+    "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_ready", "tollgate_personal_tokens",
+    "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_family",
+    "tollgate_refresh_tokens_by_grant", "tollgate_sessions", "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight",
+    "tollgate_sessions_by_user"};
+
 }  // namespace tollgate::sqlite
 
 // <tollgate/store/sqlite.ipp>
@@ -40086,8 +40194,17 @@ TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
 TOLLGATE_DECL result<schema_status> sqlite_store::check_schema(const std::string& path,
                                                                const sqlite_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<schema_status> {
-        return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, sqlite::store_component,
-                                          sqlite::store_steps);
+        const sqlite::database_settings read_only{settings.busy_wait_max, true, settings.vfs};
+        auto status = sqlite::read_schema_status(path, read_only, sqlite::store_component, sqlite::store_steps);
+        if (!status || status->version != status->newest) return status;
+        auto on = sqlite::database::open(path, read_only);
+        if (!on) return std::move(on).error();
+        for (const std::string_view each : sqlite::store_objects) {
+            const auto exists = sql::read_value<bool>(on->prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?)", each));
+            if (!exists) return exists.error();
+            if (!exists->value_or(false)) status->missing = each;
+        }
+        return status;
     });
 }
 
@@ -40248,7 +40365,7 @@ TOLLGATE_DECL void database::closer::operator()(sqlite3* open) const noexcept {
     if (is_owner) sqlite3_close_v2(open);
 }
 
-TOLLGATE_DECL void database::finaliser::operator()(sqlite3_stmt* prepared) const noexcept {
+TOLLGATE_DECL void database::finalizer::operator()(sqlite3_stmt* prepared) const noexcept {
     sqlite3_finalize(prepared);
 }
 
@@ -40340,7 +40457,7 @@ TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
     const int code = sqlite3_prepare_v3(handle_.get(), text.text().data(), static_cast<int>(text.text().size()),
                                         SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
     if (code != SQLITE_OK) return statement{failure(handle_.get(), code, text.text())};
-    std::unique_ptr<sqlite3_stmt, finaliser> owned{prepared};
+    std::unique_ptr<sqlite3_stmt, finalizer> owned{prepared};
     auto cached = std::make_unique<cached_statement>(cached_statement{text.text(), std::move(owned), true});
     cached_.push_back(std::move(cached));
     return statement{prepared, &cached_.back()->in_use};
@@ -40633,14 +40750,10 @@ TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexc
 
 namespace tollgate::inline v0::sqlite {
 
-TOLLGATE_DECL result<bool> has_listeners(database& on, const event& reported) {
-    auto row = on.prepare(
-                     "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-                     "AND disabled_at IS NULL)",
-                     reported.account.service, reported.account.account, reported.name)
-                   .next<bool>();
-    if (!row) return std::move(row).error();
-    return std::get<0>(row->value());
+TOLLGATE_DECL result<std::optional<bool>> is_hook_disabled(database& on, const account_ref& account, hook_id hook) {
+    return sql::read_value<bool>(
+        on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", hook,
+                   account.service, account.account));
 }
 
 TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at) {
@@ -40651,18 +40764,18 @@ TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, inst
 
 TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed,
                                                 instant now) {
-    const auto listening = sql::read_all<hook_id, std::string>(
-        on.prepare("SELECT id, target_url FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+    const auto listening = sql::read_all<hook_id>(
+        on.prepare("SELECT id FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
                    "AND disabled_at IS NULL ORDER BY id",
                    reported.account.service, reported.account.account, reported.name),
-        [](hook_id id, const std::string& target_url) { return listening_hook{id, delivery_host(target_url)}; });
+        [](hook_id id) { return id; });
     if (!listening) return listening.error();
     if (listening->empty()) return std::size_t{0};
     if (auto done = append_event_to(on, *listening, reported, seed, now); !done) return std::move(done).error();
     return listening->size();
 }
 
-TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<listening_hook>& listening, const event& reported,
+TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<hook_id>& listening, const event& reported,
                                            const message_seed& seed, instant now) {
     if (auto done =
             on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
@@ -40670,13 +40783,14 @@ TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<liste
         !done)
         return std::move(done).error();
     const std::int64_t stored = on.last_insert_id();
-    for (const listening_hook& each : listening) {
+    for (const hook_id each : listening) {
+        // `lease` sets the host: the hook's target may change until then.
         if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
-                               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
-                               each.hook, stored, each.host, message_id_of(seed, each.hook), now);
+                               "VALUES (?1, ?2, '', ?3, ?4, ?4)",
+                               each, stored, message_id_of(seed, each), now);
             !done)
             return std::move(done).error();
-        if (auto done = queue_no_later_than(on, each.hook, now); !done) return std::move(done).error();
+        if (auto done = queue_no_later_than(on, each, now); !done) return std::move(done).error();
     }
     return {};
 }
@@ -40710,12 +40824,12 @@ TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::in
         event);
 }
 
-TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted, const std::string& host) {
-    // By the host, which has few leases; the hook may have any number of deliveries.
+TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted) {
+    // Among all leases, which are few; the hook may have any number of deliveries.
     auto removed = detail::remove_listed(
         on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_leased "
-                       "WHERE host = ? AND leased_until IS NOT NULL AND hook = ?",
-                       host, deleted));
+                       "WHERE leased_until IS NOT NULL AND hook = ?",
+                       deleted));
     if (!removed) return std::move(removed).error();
     return {};
 }
@@ -41758,7 +41872,7 @@ private:
     struct closer {
         TOLLGATE_DECL void operator()(pg_conn* open) const noexcept;
     };
-    enum class command_kind { asks_the_time, prepares, executes, ends_transaction };
+    enum class command_kind { reads_clock, prepares, executes, ends_transaction };
     struct command {
         command_kind kind;
         statement_text text;
@@ -42333,6 +42447,12 @@ struct postgres_store::impl {
         return failure;
     }
 
+    /// Called when an access token was created. `others_removed`: tokens of this user were.
+    void access_token_created(const digest& token, user_id user, bool others_removed) const noexcept {
+        changes->forget_key(access_tokens.hash_of(token));
+        if (others_removed) changes->forget(user);
+    }
+
     /// For verbs of one statement that changes nothing: what `read_rows` makes of its rows.
     template <class Read, class... Values>
     std::invoke_result_t<Read&, postgres::rows&> read(Read read_rows, postgres::statement_text text, const Values&... values) noexcept {
@@ -42365,8 +42485,6 @@ struct postgres_store::impl {
     postgres_row_cache<digest, token_credential> access_tokens;
     /// When `due_hooks` tries again to continue changes of hooks, after a failure.
     std::atomic<std::chrono::steady_clock::time_point> continue_at{};
-    std::mutex ended_mutex;
-    sql::trim_counter ended_deliveries;  // guarded by the mutex
     postgres::listener listener;  // ends before the database does
 };
 
@@ -42431,8 +42549,7 @@ TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_
         postgres::trim_access_tokens(batch, token.token_digest);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token.token_digest));
-        if (done->back().affected() > 0) impl_->changes->forget(token.user);
+        impl_->access_token_created(token.token_digest, token.user, done->back().affected() > 0);
         return {};
     });
 }
@@ -42450,8 +42567,7 @@ TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_t
         postgres::trim_access_tokens(batch, token.token_digest);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token.token_digest));
-        if (done->back().affected() > 0) impl_->changes->forget(token.user);
+        impl_->access_token_created(token.token_digest, token.user, done->back().affected() > 0);
         return (*done)[1].affected() > 0;
     });
 }
@@ -42698,12 +42814,12 @@ struct completion_rows {
 };
 
 /// Hooks whose history is to be trimmed now.
-inline std::vector<hook_id> hooks_with_history_to_trim(const completion_rows& in, sql::trim_counter& counter) {
-    std::vector<hook_id> full;
+inline std::vector<hook_id> hooks_with_history_to_trim(const completion_rows& in) {
+    std::vector<hook_id> hooks;
     for (const auto& [id, each] : in.deliveries)
-        if (each.is_changed && each.state != delivery_state::waiting && each.state != delivery_state::held && counter.add(each.hook))
-            full.push_back(each.hook);
-    return full;
+        if (each.is_changed && each.state != delivery_state::waiting && each.state != delivery_state::held && sql::trims_history(id))
+            hooks.push_back(each.hook);
+    return hooks;
 }
 
 /// Locks and reads the rows, in one round trip that begins the transaction.
@@ -42741,8 +42857,7 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
         auto& [id, failing_since, last_failure_at, disabled_at, reason, target_url] = **row;
         completion_rows::hook_row& hook = in.hooks[id];
         hook.target_url = std::move(target_url);
-        hook.status = {{}, failing_since, last_failure_at};
-        if (disabled_at && reason) hook.status.disabled = hook_disablement{*disabled_at, *reason};
+        hook.status = {sql::to_disablement(disabled_at, reason), failing_since, last_failure_at};
     }
     for (;;) {
         const auto row = (*response)[deliveries]
@@ -42857,16 +42972,12 @@ inline void add_changed_hooks(batch& to, const completion_rows& in, instant now)
             "WHERE hooks.id = ended.id",
             ids, failing_since, last_failures, disabled_at, reasons);
     if (disabled.empty()) return;
+    // `lease` holds the others when they are due.
     to.add(
         "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
         "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
         "$3))",
         disabled, now, changed_rows_max);
-    to.add(
-        "UPDATE tollgate_hooks AS hooks SET has_backlog = EXISTS ("
-        "SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) "
-        "WHERE id = ANY ($1)",
-        disabled);
 }
 
 /// When hooks whose deliveries wait for another attempt are due next.
@@ -42906,24 +43017,20 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
     return detail::without_exceptions([&]() -> result<std::vector<completion>> {
         std::vector<completion> results;
         if (ended.empty()) return results;
-        std::vector<hook_id> full;
+        std::vector<hook_id> to_trim;
         auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
             auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
             if (!in) return std::move(in).error();
             results.clear();
             for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
-            {
-                const std::scoped_lock lock{impl_->ended_mutex};
-                full = postgres::detail::hooks_with_history_to_trim(*in, impl_->ended_deliveries);
-            }
+            to_trim = postgres::detail::hooks_with_history_to_trim(*in);
             return postgres::detail::write_rows(impl_->database.make_batch(), on, *in, ended, now);
         });
         if (!done) return std::move(done).error();
         // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
         // including deliveries of other nodes. After a failure, which may have taken seconds, the rest is left for the next time, too.
-        for (const hook_id each : full)
-            if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max,
-                                               sql::trim_counter::rows_max))
+        for (const hook_id each : to_trim)
+            if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max))
                 break;
         return results;
     });
@@ -43096,7 +43203,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
                 id, account.service, account.account, now, postgres::changed_rows_max);
             request.add(
                 "UPDATE tollgate_hooks AS hooks SET has_backlog = "
-                "EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
+                "disabled_at IS NULL AND EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
                 "WHERE id = $1 AND service = $2 AND account_id = $3",
                 id, account.service, account.account);
             request.add_after_transaction(postgres::notify_other_nodes);
@@ -43196,6 +43303,8 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
         const auto& bytes = code.code_digest.bytes();
         const std::string_view key{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
         postgres::lock_until_commit(batch, "codes " + hex_encode(key));
+        batch.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2", code.code_digest,
+                  code.created_at);
         batch.add(
             "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
             "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
@@ -43203,10 +43312,6 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
                   code.application);
-        batch.add(
-            "DELETE FROM tollgate_codes AS codes USING tollgate_grants AS grants WHERE grants.id = grant_id AND user_id = $1 "
-            "AND application_id = $2 AND code_digest = $3 AND refresh_token_id IS NULL AND expires_at <= $4",
-            code.user, code.application, code.code_digest, code.created_at);
         // Previously granted scopes stay in front, in their order.
         const auto creating = batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
@@ -43222,7 +43327,8 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             "made AS (INSERT INTO tollgate_codes "
             "(code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
             "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
-            "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
+            "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM tollgate_applications WHERE id = $3), "
+            "EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
             code.code_digest, code.user, code.application, code.scopes, limits::scope_text_bytes_max, code.redirect,
             code.code_challenge, code.expires_at, code.only_if_granted);
         batch.add(
@@ -43232,13 +43338,14 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             code.user, code.application, limits::codes_per_grant_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = (*results)[creating].only<std::optional<bool>, bool, bool>();
+        const auto row = (*results)[creating].only<std::optional<bool>, bool, bool, bool>();
         if (!row) return row.error();
-        const auto& [is_spent, has_grant, is_made] = *row;
+        const auto& [is_spent, has_application, has_grant, is_made] = *row;
         if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
         if (is_made) return code_result::created;
-        if (code.only_if_granted) return code_result::not_granted;
-        return has_grant ? too_many_scopes() : not_found();
+        if (!has_application) return not_found();
+        if (code.only_if_granted || !has_grant) return code_result::not_granted;
+        return too_many_scopes();
     });
 }
 
@@ -43273,7 +43380,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             shown.tokens.refresh_digest, shown.tokens.refresh_expires_at, shown.tokens.refresh_ends_at,
             shown.tokens.access_digest, shown.tokens.access_expires_at, milliseconds{seconds{limits::spent_code_seconds}});
         // The token that expires last was used last.
-        batch.add(
+        const auto trimming = batch.add(
             "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT older.id FROM tollgate_refresh_tokens AS "
             "newest "
             "JOIN tollgate_refresh_tokens AS older USING (grant_id) WHERE newest.token_digest = $1 "
@@ -43287,8 +43394,8 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return redeemed_code{};
         const auto& [result, user, scopes] = **row;
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(shown.tokens.access_digest));
-        impl_->changes->forget(user);
+        impl_->access_token_created(shown.tokens.access_digest, user,
+                                    result == "reused" || (*results)[trimming].affected() > 0 || results->back().affected() > 0);
         if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
         if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
         if (result == "expired") return redeemed_code{redemption_result::expired, {}, {}};
@@ -43341,8 +43448,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return refreshed_token{};
         const auto& [scopes, result, user, seed] = **row;
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(shown.access_digest));
-        if (result == "reused" || results->back().affected() > 0) impl_->changes->forget(user);  // older ones were deleted
+        impl_->access_token_created(shown.access_digest, user, result == "reused" || results->back().affected() > 0);
         if (result == "reused") return refreshed_token{refresh_result::reused, {}};
         if (result == "too_wide") return refreshed_token{refresh_result::too_wide, {}};
         return refreshed_token{refresh_result::refreshed, scopes, shown.rotation ? seed : std::nullopt};
@@ -43590,11 +43696,10 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
             "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
             id);
-        // Ends the leases of its deliveries.
+        // Ends the leases of its deliveries, also those at its former hosts. There are few among all leases.
         batch.add(
-            "UPDATE tollgate_deliveries AS deliveries SET is_leased = false, lease_is_open = false "
-            "FROM tollgate_hooks AS hooks WHERE deliveries.host_id = hooks.host_id AND hook_id = hooks.id AND state = 0 "
-            "AND is_leased AND hooks.id = $1 AND account_id = 0",
+            "UPDATE tollgate_deliveries SET is_leased = false, lease_is_open = false WHERE state = 0 AND is_leased "
+            "AND hook_id = (SELECT id FROM tollgate_hooks WHERE id = $1 AND account_id = 0)",
             id);
         batch.add(
             "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
@@ -43797,21 +43902,14 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
 
 namespace tollgate::inline v0::postgres::detail {
 
-/// Continues what a verb on a hook has left: holds the deliveries of one disabled hook, or makes the held ones of one enabled hook due, at
-/// most `changed_rows_max`. Any of these hooks, so that none that fails stops the others. False if the hosts of all of them are locked.
-inline result<bool> continue_hook_changes(postgres_database& on, instant now) {
+/// Makes the deliveries due that `enable_hook` has left held, at most `changed_rows_max` of one hook. Any of these hooks, so that none that
+/// fails stops the others. False if the hosts of all of them are locked.
+inline result<bool> release_held(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(
         "SELECT set_config('tollgate.backlog_of', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
         "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id <> 0 "
         "ORDER BY random() LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
-    request.add(
-        "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
-        "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = "
-        "hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NOT NULL "
-        "AND state = 0 AND NOT is_leased LIMIT $2))",
-        now, changed_rows_max);
     request.add(
         "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
         "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
@@ -43821,9 +43919,8 @@ inline result<bool> continue_hook_changes(postgres_database& on, instant now) {
         "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
         now, changed_rows_max);
     request.add(
-        "UPDATE tollgate_hooks AS hooks SET has_backlog = CASE WHEN disabled_at IS NULL "
-        "THEN EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
-        "ELSE EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0 AND NOT is_leased) END "
+        "UPDATE tollgate_hooks AS hooks SET has_backlog = "
+        "disabled_at IS NULL AND EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
         "WHERE id = current_setting('tollgate.backlog_of')::bigint AND account_id <> 0");
     auto response = on.run(request);
     if (!response) return std::move(response).error();
@@ -43882,9 +43979,9 @@ TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std:
         // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread
         // notice.
         auto rows = impl_->database.query(
-            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 "
-            "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $2) AS first "
+            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 AND disabled_at IS NULL "
+            "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices JOIN tollgate_hooks AS hooks "
+            "ON hooks.id = hook_id WHERE account_id <> 0 AND disabled_at IS NULL ORDER BY notices.id LIMIT $2) AS first "
             "WHERE due_at <= $1) "
             "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
             "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
@@ -43931,16 +44028,16 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
         due_hook_page page{.hooks = *std::move(hooks)};
         const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool, bool>();
         if (!row) return row.error();
-        const auto& [ready_at, notice_at, has_more_notices, has_changed, has_deleted] = *row;
+        const auto& [ready_at, notice_at, has_more_notices, has_held, has_deleted] = *row;
         bool has_worked = false;
-        if ((has_changed || has_deleted) && tollgate::detail::boot_now() >= impl_->continue_at.load()) {
-            auto done = has_changed ? postgres::detail::continue_hook_changes(impl_->database, now) : result<bool>{false};
+        if ((has_held || has_deleted) && tollgate::detail::boot_now() >= impl_->continue_at.load()) {
+            auto done = has_held ? postgres::detail::release_held(impl_->database, now) : result<bool>{false};
             if (has_deleted) {
                 auto removed = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, postgres::removed_rows_max);
                 if (!removed) done = std::move(removed).error();
                 else if (*removed > 0 && done) done = true;
             }
-            // If another transaction has locked the rows, the next claim tries again.
+            // If another transaction has locked the rows, the next call tries again.
             has_worked = done.value_or(false);
             if (!done) {  // the hooks of others do not wait for it
                 page.problem = std::move(done).error();
@@ -44149,8 +44246,8 @@ inline constexpr std::array store_steps{
     // by each `lease` and `complete`, so its page has free space (fillfactor) and is vacuumed early.
     //
     // A deleted hook belongs to no account (account 0) until its deliveries are removed. `has_backlog` means that more
-    // deliveries remain to be removed, held or released than one statement should change: `due_hooks` and sweeps do the
-    // rest in steps.
+    // deliveries remain to be removed, or to be made due again, than one statement should change: `due_hooks` and sweeps do
+    // the rest in steps.
     //
     // Access tokens may refer to an application without a row, an integrator's own, so they have no foreign key. In a
     // code, `refresh_token_id` is set when it is redeemed and identifies the token made from it; that token may have
@@ -44507,6 +44604,20 @@ inline constexpr std::array store_steps{
     )"},
 };
 
+/// The tables and indexes that these steps leave, for `check_schema`.
+inline constexpr std::array<std::string_view, 45> store_objects{
+    "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
+    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts", "tollgate_attempts_by_delivery",
+    "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
+    "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_of_hook_pending",
+    "tollgate_deliveries_of_hook_that_are_held", "tollgate_deliveries_of_hook_that_ended", "tollgate_deliveries_that_are_leased",
+    "tollgate_deliveries_that_ended", "tollgate_device_codes", "tollgate_device_codes_by_application", "tollgate_device_codes_by_end",
+    "tollgate_due_notices", "tollgate_due_notices_by_hook", "tollgate_events", "tollgate_grants", "tollgate_grants_by_application",
+    "tollgate_hook_secrets", "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_host",
+    "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts", "tollgate_personal_tokens", "tollgate_personal_tokens_by_user",
+    "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_grant", "tollgate_sessions",
+    "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight", "tollgate_sessions_by_user"};
+
 }  // namespace tollgate::postgres
 
 // <tollgate/store/postgres.ipp>
@@ -44556,10 +44667,21 @@ TOLLGATE_DECL result<postgres_store> postgres_store::open(const std::string& con
 TOLLGATE_DECL result<schema_status> postgres_store::check_schema(const std::string& connection_string,
                                                                  const postgres_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<schema_status> {
-        return postgres_database::check_schema(connection_string, postgres::store_component, postgres::store_steps,
-                                               {.connections_max = 1,
-                                                .connection_wait_max = settings.connection_wait_max,
-                                                .each = {settings.connect_wait_max, settings.response_wait_max}});
+        const postgres_database_settings one_connection{.connections_max = 1,
+                                                        .connection_wait_max = settings.connection_wait_max,
+                                                        .each = {settings.connect_wait_max, settings.response_wait_max}};
+        auto status =
+            postgres_database::check_schema(connection_string, postgres::store_component, postgres::store_steps, one_connection);
+        if (!status || status->version != status->newest) return status;
+        auto on = postgres_database::open(connection_string, one_connection);
+        if (!on) return std::move(on).error();
+        const std::vector<std::string> names(postgres::store_objects.begin(), postgres::store_objects.end());
+        auto absent = on->query("SELECT name FROM unnest($1) AS names (name) WHERE to_regclass(name) IS NULL LIMIT 1", names);
+        if (!absent) return std::move(absent).error();
+        auto name = sql::read_value<std::string>(*absent);
+        if (!name) return std::move(name).error();
+        status->missing = (*std::move(name)).value_or("");
+        return status;
     });
 }
 
@@ -44932,7 +45054,7 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-inline constexpr statement_text ask_the_time{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
+inline constexpr statement_text read_clock{"SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"};
 
 /// The oldest release that is tested and was maintained when this was written.
 inline constexpr std::int64_t server_version_min = 13'00'00;
@@ -45039,10 +45161,10 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
 TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, steady::time_point began_at,
                                                              steady::time_point end, unsigned timeouts_before) noexcept {
     if (timeouts_ == nullptr) return wait(to_write, end);
-    constexpr milliseconds look_every{25}, hung_after{100};
+    constexpr milliseconds poll_interval{25}, hung_after{100};
     for (;;) {
         const auto now = tollgate::detail::boot_now();
-        const auto ended = wait(to_write, (std::min)(end, now + look_every));
+        const auto ended = wait(to_write, (std::min)(end, now + poll_interval));
         if (ended != waited::timed_out || tollgate::detail::boot_now() >= end) return ended;
         if (timeouts() != timeouts_before && tollgate::detail::boot_now() - began_at >= hung_after) return waited::given_up;
     }
@@ -45116,10 +45238,10 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
 TOLLGATE_DECL bool connection::send(const batch& request, std::vector<command>& commands) {
     // In a transaction that failed, this query would fail, too, and take the ROLLBACK behind it along.
     if (PQtransactionStatus(handle_.get()) != PQTRANS_INERROR && clock_->wants_observation()) {
-        if (PQsendQueryParams(handle_.get(), detail::ask_the_time.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1) !=
+        if (PQsendQueryParams(handle_.get(), detail::read_clock.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1) !=
             1)
             return false;
-        commands.push_back({command_kind::asks_the_time, detail::ask_the_time});
+        commands.push_back({command_kind::reads_clock, detail::read_clock});
     }
     const std::size_t count = request.statements().size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -45166,7 +45288,7 @@ TOLLGATE_DECL bool connection::take_result(reception& into) {
         case PGRES_COMMAND_OK:
         case PGRES_TUPLES_OK:
             if (now.kind == command_kind::executes && !into.is_committed) into.result.results.push_back(std::move(owned));
-            else if (now.kind == command_kind::asks_the_time)
+            else if (now.kind == command_kind::reads_clock)
                 if (const auto reported = owned.only<std::int64_t>())
                     clock_->observe({into.began_at, tollgate::detail::boot_now(), from_unix_milliseconds(std::get<0>(*reported))});
             return false;
@@ -45255,11 +45377,11 @@ TOLLGATE_DECL bool connection::wait_for_notification(milliseconds wait_max, int 
 
 TOLLGATE_DECL std::optional<notification> connection::take_notification() {
     struct freer {
-        void operator()(pgNotify* came) const noexcept { PQfreemem(came); }
+        void operator()(pgNotify* received) const noexcept { PQfreemem(received); }
     };
-    const std::unique_ptr<pgNotify, freer> came{handle_ == nullptr ? nullptr : PQnotifies(handle_.get())};
-    if (came == nullptr) return std::nullopt;
-    return notification{came->relname, came->extra};
+    const std::unique_ptr<pgNotify, freer> received{handle_ == nullptr ? nullptr : PQnotifies(handle_.get())};
+    if (received == nullptr) return std::nullopt;
+    return notification{received->relname, received->extra};
 }
 
 }  // namespace tollgate::postgres
@@ -45516,8 +45638,8 @@ struct postgres_database::state {
     const std::shared_ptr<postgres::server_clock> clock;
 
     std::mutex mutex;  // guards the next three
-    std::size_t answering_server = 0;  // the one that responded last
-    std::string answering_address;     // of that, if its name has several
+    std::size_t last_server = 0;  // the one that responded last
+    std::string last_address;     // of that, if its name has several
     std::vector<requirement> requirements;
 
     std::atomic<unsigned> timeouts{0};  // of the pool's connections
@@ -45533,8 +45655,8 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
     std::string preferred;
     {
         const std::scoped_lock lock{mutex};
-        first = answering_server;
-        preferred = answering_address;
+        first = last_server;
+        preferred = last_address;
     }
     std::optional<error> failure;
     const auto note = [&failure](error&& next) {
@@ -45558,8 +45680,8 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
             if (connection) {
                 if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
                 const std::scoped_lock lock{mutex};
-                answering_server = which;
-                answering_address = at_each.size() > 1 ? server.back().second : std::string{};
+                last_server = which;
+                last_address = at_each.size() > 1 ? server.back().second : std::string{};
                 return connection;
             }
             note(std::move(connection).error());
@@ -45911,17 +46033,17 @@ TOLLGATE_DECL void listener::listen_until_stopped() noexcept {
 TOLLGATE_DECL void listener::listen_while_connected() {
     auto opened = connections_.open_another();
     if (!opened) return;
-    batch listens{milliseconds{0}}, lives{milliseconds{0}};
-    listens.add("LISTEN tollgate_deliveries");
-    listens.add("LISTEN tollgate_changes");
+    batch subscription{milliseconds{0}}, heartbeat{milliseconds{0}};
+    subscription.add("LISTEN tollgate_deliveries");
+    subscription.add("LISTEN tollgate_changes");
     // After a switchover, changes are made elsewhere: connect to the server that accepts them.
-    for (batch* const each : {&listens, &lives}) each->add("SELECT current_setting('transaction_read_only')");
+    for (batch* const each : {&subscription, &heartbeat}) each->add("SELECT current_setting('transaction_read_only')");
     const auto accepts_writes = [](run_result& response) {
         if (response.failed) return false;
         const auto read_only = response.results.back().only<std::string>();
         return read_only && std::get<0>(*read_only) == "off";
     };
-    if (auto begun = opened->run(listens); !accepts_writes(begun)) return;
+    if (auto begun = opened->run(subscription); !accepts_writes(begun)) return;
     ++notifications_;  // earlier notifications were missed
     if (changes_ != nullptr) changes_->forget_all();
     listens_.store(true, std::memory_order_release);
@@ -45931,7 +46053,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     if (changes_ != nullptr) opened->set_response_wait_max(trusted_for);
     while (!stops_) {
         const auto asked_at = tollgate::detail::boot_now();
-        if (auto response = opened->run(lives); !accepts_writes(response)) return;
+        if (auto response = opened->run(heartbeat); !accepts_writes(response)) return;
         take_notifications(*opened);
         if (changes_ != nullptr) changes_->trust_until(asked_at + trusted_for);
         for (;;) {
@@ -45987,10 +46109,10 @@ namespace tollgate::inline v0::postgres {
 
 namespace detail {
 
-enum class deleted_hook : bool { stays, goes };
+enum class deleted_hook : bool { keep, remove };
 
 /// `listing` begins a transaction; its last statement lists the deliveries and their events.
-inline result<std::size_t> remove_listed(postgres_database& on, const batch& listing, deleted_hook hook = deleted_hook::stays) {
+inline result<std::size_t> remove_listed(postgres_database& on, const batch& listing, deleted_hook hook = deleted_hook::keep) {
     return on.transact([&](transaction& session) -> result<std::size_t> {
         auto listed = session.run(listing);
         if (!listed) return std::move(listed).error();
@@ -46010,7 +46132,7 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
                 "AND NOT EXISTS (SELECT FROM tollgate_deliveries WHERE event_id = events.id)",
                 events);
         }
-        if (hook == deleted_hook::goes) add_removal_of_deleted_hook(removing, std::nullopt);
+        if (hook == deleted_hook::remove) add_removal_of_deleted_hook(removing, std::nullopt);
         if (auto removed = session.commit(std::move(removing)); !removed) return std::move(removed).error();
         return deliveries.size();
     });
@@ -46043,6 +46165,19 @@ inline result<std::size_t> remove_some_ended_before(postgres_database& on, insta
     return remove_listed(on, listing);
 }
 
+inline result<std::size_t> remove_some_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
+    auto listing = on.make_batch();
+    listing.add("BEGIN");
+    listing.add(
+        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+        "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
+        "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
+        "$3)) "
+        "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
+        hook, rows_kept, rows_max);
+    return remove_listed(on, listing);
+}
+
 inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
     auto listing = on.make_batch();
     listing.add("BEGIN");
@@ -46063,7 +46198,7 @@ inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::op
         "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
         "FOR UPDATE OF deliveries, events SKIP LOCKED",
         rows_max);
-    return remove_listed(on, listing, deleted_hook::goes);
+    return remove_listed(on, listing, deleted_hook::remove);
 }
 
 }  // namespace detail
@@ -46073,16 +46208,8 @@ TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, ins
 }
 
 TOLLGATE_DECL result<std::size_t> remove_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
-    auto listing = on.make_batch();
-    listing.add("BEGIN");
-    listing.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
-        "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
-        "$3)) "
-        "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
-        hook, rows_kept, rows_max);
-    return detail::remove_listed(on, listing);
+    return detail::remove_in_steps(rows_max,
+                                   [&](std::size_t count) { return detail::remove_some_ended_beyond(on, hook, rows_kept, count); });
 }
 
 TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
@@ -46204,7 +46331,7 @@ public:
     /// Checks a URL as `open` does.
     [[nodiscard]] static TOLLGATE_DECL result<void> validate(std::string_view url);
 
-    /// Movable while no other thread uses it.
+    /// Movable while no other thread uses it. A limiter that was moved from can only be destroyed or assigned to.
     TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;
     TOLLGATE_DECL redis_limiter& operator=(redis_limiter&&) noexcept;
     TOLLGATE_DECL ~redis_limiter();
