@@ -132,9 +132,11 @@ int main(int argc, char** argv) try {
     if (!token) return report(token.error());
     std::cout << "curl -u " << token->username.view() << ':' << token->secret.view()
               << " http://127.0.0.1:" << acceptor.local_endpoint().port() << "/v1/user/balance" << std::endl;
-    asio::co_spawn(context, accept_from(acceptor, api), asio::detached);
+    asio::co_spawn(context, accept_from(acceptor, api), [](std::exception_ptr failed) {
+        if (failed) std::rethrow_exception(failed);  // out of memory: `run` throws it
+    });
     context.run();
-} catch (const std::exception& error) {  // the port is taken
+} catch (const std::exception& error) {  // the port is taken, for instance
     std::cerr << error.what() << '\n';
     return 1;
 }

@@ -5631,7 +5631,8 @@ static_assert(rate_limiter<unlimited>);
 // <tollgate/contract/detail/member_names.hpp>
 
 /// `names_x<T>` for each member by which a class shows that it means to satisfy a contract that is optional for it. If it does not satisfy
-/// it, that is an error: otherwise the member would be ignored silently. A name that is inherited privately counts, too.
+/// it, that is an error: otherwise the member would be ignored silently. A private or privately inherited name counts, too: an error that
+/// names it is better than a limit that is not applied. Names that a class may well have for another purpose are not listed.
 namespace tollgate::inline v0::detail {
 
 // user_directory.hpp
@@ -5646,7 +5647,6 @@ TOLLGATE_DEFINE_NAMES(changes_seen);
 // session_source.hpp
 TOLLGATE_DEFINE_NAMES(is_active);
 TOLLGATE_DEFINE_NAMES(password_version);
-TOLLGATE_DEFINE_NAMES(set_password);
 
 // rate_limiter.hpp
 TOLLGATE_DEFINE_NAMES(windows_of);
@@ -6259,9 +6259,26 @@ template <random_source Random>
     return make_hook_secret(entropy);
 }
 
+/// `issue_hook` after its checks. Error invalid: too many hooks for this event.
+template <hook_store Hooks, random_source Random>
+[[nodiscard]] result<issued_hook> issue_checked_hook(Hooks& hooks, webhook_request request, instant now, const Random& random,
+                                                     std::size_t hooks_per_event_max) {
+    auto secret = new_hook_secret(random);
+    if (!secret) return std::move(secret).error();
+    const auto id = hooks.create_hook({.account = request.account,
+                                       .event = std::move(request.event),
+                                       .source = request.source,
+                                       .target_url = std::move(request.target_url),
+                                       .secret = *secret,
+                                       .created_at = now},
+                                      hooks_per_event_max);
+    if (!id) return id.error();
+    return issued_hook{*id, std::move(*secret)};
+}
+
 }  // namespace detail
 
-/// Creates a hook for future events.
+/// Creates a hook for future events. Pass the rule of the program's policies, if it has one of its own.
 ///
 /// Errors: invalid for a service or an event that is not in the catalog, for a target as `check_hook_target` says, and if the
 /// account has `hooks_per_event_max` hooks for this event; internal if the random source fails; and those of the store's
@@ -6274,17 +6291,7 @@ template <hook_store Hooks, target_rule Rule = public_targets, random_source Ran
     if (at == nullptr) return invalid("service is not a service of this API.");
     if (auto known = detail::check_hook_event(*at, request.event); !known) return std::move(known).error();
     if (auto allowed = check_hook_target(rule, request.target_url); !allowed) return std::move(allowed).error();
-    auto secret = detail::new_hook_secret(random);
-    if (!secret) return std::move(secret).error();
-    const auto id = hooks.create_hook({.account = request.account,
-                                       .event = std::move(request.event),
-                                       .source = request.source,
-                                       .target_url = std::move(request.target_url),
-                                       .secret = *secret,
-                                       .created_at = now},
-                                      hooks_per_event_max);
-    if (!id) return id.error();
-    return issued_hook{*id, std::move(*secret)};
+    return detail::issue_checked_hook(hooks, std::move(request), now, random, hooks_per_event_max);
 }
 
 /// Replaces the secret of a hook of the account; empty if the account has no such hook. The old one still signs for
@@ -9005,9 +9012,6 @@ class cookie_sessions {
                   "tollgate: a member named is_active exists, but this does not satisfy active_user_source; "
                   "read tollgate/contract/session_source.hpp");
     static constexpr bool knows_versions = detail::names_password_version<Passwords>;
-    static_assert(password_store<Passwords> || !password_source<Passwords> || !detail::names_set_password<Passwords>,
-                  "tollgate: a member named set_password exists, but this does not satisfy password_store; "
-                  "read tollgate/contract/session_source.hpp");
 
 public:
     /// Whether a session lookup may block.
@@ -14657,12 +14661,12 @@ template <class Call>
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
     if (!call.claim_form()) return {};
-    const auto issued = issue_hook(call.store(), call.settings().services,
-                                   {.account = *parse_account(typed.account),
-                                    .event = typed.event,
-                                    .target_url = typed.target_url,
-                                    .source = hook_source::manual},
-                                   call.now(), call.target_rule(), call.random(), call.settings().hooks_per_event_max);
+    const auto issued = tollgate::detail::issue_checked_hook(call.store(),
+                                                             {.account = *parse_account(typed.account),
+                                                              .event = typed.event,
+                                                              .target_url = typed.target_url,
+                                                              .source = hook_source::manual},
+                                                             call.now(), call.random(), call.settings().hooks_per_event_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
         return show_hooks(call, std::move(*list), typed, faults);
@@ -42447,7 +42451,7 @@ struct postgres_store::impl {
         return failure;
     }
 
-    /// Called when an access token was created. `others_removed`: tokens of this user were.
+    /// Called when an access token was created. `others_removed`: whether other access tokens of the user were removed.
     void access_token_created(const digest& token, user_id user, bool others_removed) const noexcept {
         changes->forget_key(access_tokens.hash_of(token));
         if (others_removed) changes->forget(user);
@@ -42483,8 +42487,8 @@ struct postgres_store::impl {
     std::shared_ptr<cache_invalidation_feed> changes;
     postgres_row_cache<token_username, token_credential> personal_tokens;
     postgres_row_cache<digest, token_credential> access_tokens;
-    /// When `due_hooks` tries again to continue changes of hooks, after a failure.
-    std::atomic<std::chrono::steady_clock::time_point> continue_at{};
+    /// When `due_hooks` tries again to release or remove deliveries, after a failure.
+    std::atomic<std::chrono::steady_clock::time_point> work_at{};
     postgres::listener listener;  // ends before the database does
 };
 
@@ -42814,11 +42818,11 @@ struct completion_rows {
 };
 
 /// Hooks whose history is to be trimmed now.
-inline std::vector<hook_id> hooks_with_history_to_trim(const completion_rows& in) {
-    std::vector<hook_id> hooks;
+inline std::set<hook_id> hooks_with_history_to_trim(const completion_rows& in) {
+    std::set<hook_id> hooks;
     for (const auto& [id, each] : in.deliveries)
         if (each.is_changed && each.state != delivery_state::waiting && each.state != delivery_state::held && sql::trims_history(id))
-            hooks.push_back(each.hook);
+            hooks.insert(each.hook);
     return hooks;
 }
 
@@ -43017,7 +43021,7 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
     return detail::without_exceptions([&]() -> result<std::vector<completion>> {
         std::vector<completion> results;
         if (ended.empty()) return results;
-        std::vector<hook_id> to_trim;
+        std::set<hook_id> to_trim;
         auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
             auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
             if (!in) return std::move(in).error();
@@ -43303,15 +43307,18 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
         const auto& bytes = code.code_digest.bytes();
         const std::string_view key{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
         postgres::lock_until_commit(batch, "codes " + hex_encode(key));
-        batch.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2", code.code_digest,
-                  code.created_at);
         batch.add(
             "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-            "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
-            "ON CONFLICT (user_id, application_id) DO NOTHING",
+            "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
+            "AND NOT (refresh_token_id IS NULL AND expires_at <= $3)) "
+            // DO NOTHING would not insert it beside a transaction that is about to delete it.
+            "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
             code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
                   code.application);
+        // Perhaps another grant's, which is not locked: nothing else is done with an expired code.
+        batch.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2", code.code_digest,
+                  code.created_at);
         // Previously granted scopes stay in front, in their order.
         const auto creating = batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
@@ -43344,8 +43351,8 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
         if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
         if (is_made) return code_result::created;
         if (!has_application) return not_found();
-        if (code.only_if_granted || !has_grant) return code_result::not_granted;
-        return too_many_scopes();
+        if (code.only_if_granted) return code_result::not_granted;
+        return has_grant ? too_many_scopes() : not_found();
     });
 }
 
@@ -43380,7 +43387,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             shown.tokens.refresh_digest, shown.tokens.refresh_expires_at, shown.tokens.refresh_ends_at,
             shown.tokens.access_digest, shown.tokens.access_expires_at, milliseconds{seconds{limits::spent_code_seconds}});
         // The token that expires last was used last.
-        const auto trimming = batch.add(
+        batch.add(
             "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT older.id FROM tollgate_refresh_tokens AS "
             "newest "
             "JOIN tollgate_refresh_tokens AS older USING (grant_id) WHERE newest.token_digest = $1 "
@@ -43394,8 +43401,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return redeemed_code{};
         const auto& [result, user, scopes] = **row;
-        impl_->access_token_created(shown.tokens.access_digest, user,
-                                    result == "reused" || (*results)[trimming].affected() > 0 || results->back().affected() > 0);
+        impl_->access_token_created(shown.tokens.access_digest, user, result == "reused" || results->back().affected() > 0);
         if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
         if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
         if (result == "expired") return redeemed_code{redemption_result::expired, {}, {}};
@@ -43933,9 +43939,9 @@ inline result<bool> release_held(postgres_database& on, instant now) {
 
 namespace tollgate::inline v0 {
 
-// The row of a hook's host is the lock on its deliveries: a statement that changes an existing delivery locks it first. New
-// deliveries do not need it. Other nodes are notified in the same round trip but after the transaction, because
-// transactions with NOTIFY are committed one at a time.
+// The row of a hook's host is the lock on its deliveries: a statement that changes an existing delivery locks it first, except for
+// `delete_hook`, which ends leases at former hosts, too. New deliveries do not need it. Other nodes are notified in the same round trip but
+// after the transaction, because transactions with NOTIFY are committed one at a time.
 
 TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed,
                                                                 instant now) noexcept {
@@ -44030,7 +44036,7 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
         if (!row) return row.error();
         const auto& [ready_at, notice_at, has_more_notices, has_held, has_deleted] = *row;
         bool has_worked = false;
-        if ((has_held || has_deleted) && tollgate::detail::boot_now() >= impl_->continue_at.load()) {
+        if ((has_held || has_deleted) && tollgate::detail::boot_now() >= impl_->work_at.load()) {
             auto done = has_held ? postgres::detail::release_held(impl_->database, now) : result<bool>{false};
             if (has_deleted) {
                 auto removed = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, postgres::removed_rows_max);
@@ -44041,7 +44047,7 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             has_worked = done.value_or(false);
             if (!done) {  // the hooks of others do not wait for it
                 page.problem = std::move(done).error();
-                impl_->continue_at = tollgate::detail::boot_now() + seconds{10};
+                impl_->work_at = tollgate::detail::boot_now() + seconds{10};
             }
         }
         if (has_worked || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;

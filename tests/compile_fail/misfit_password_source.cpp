@@ -3,9 +3,7 @@
 // misfit 2 names password_version: tollgate: a member named password_version exists, but this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
 // misfit 4 names check_password: tollgate: this does not satisfy password_source; read tollgate/contract/session_source.hpp
 // misfit 3 names is_active: tollgate: a member named is_active exists, but this does not satisfy active_user_source; read tollgate/contract/session_source.hpp
-// misfit 5 names set_password: tollgate: a member named set_password exists, but this does not satisfy password_store; read tollgate/contract/session_source.hpp
-// misfit 6 names set_password: tollgate: a member named set_password exists, but this does not satisfy password_store; read tollgate/contract/session_source.hpp
-// misfit 7 names password_version: tollgate: a member named password_version exists, but this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
+// misfit 5 names password_version: tollgate: a member named password_version exists, but this does not satisfy versioned_password_source; read tollgate/contract/session_source.hpp
 #include <tollgate/store/memory.hpp>
 #include <tollgate/web/cookie_sessions.hpp>
 
@@ -23,7 +21,7 @@ struct own_passwords {
 #if TOLLGATE_MISFIT == 4
 #elif TOLLGATE_MISFIT == 2
     std::string password_version(std::string_view) { return {}; }
-#elif TOLLGATE_MISFIT == 7
+#elif TOLLGATE_MISFIT == 5
     std::string password_version(const auto&) { return {}; }
 #else
     result<std::string> password_version(std::string_view) { return std::string{}; }
@@ -33,12 +31,7 @@ struct own_passwords {
 #else
     result<bool> is_active(user_id) { return true; }
 #endif
-#if TOLLGATE_MISFIT == 5
-    result<void> set_password(user_id, std::string_view) { return {}; }
-#elif TOLLGATE_MISFIT == 6
-    result<void> set_password(user_id, std::string_view) { return {}; }
-    result<void> set_password(std::string_view, std::string_view) { return {}; }
-#elif TOLLGATE_MISFIT != 4
+#if TOLLGATE_MISFIT != 4
     result<void> set_password(const checked_password&, std::string_view) { return {}; }
 #endif
 };

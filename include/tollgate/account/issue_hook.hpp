@@ -82,9 +82,26 @@ template <random_source Random>
     return make_hook_secret(entropy);
 }
 
+/// `issue_hook` after its checks. Error invalid: too many hooks for this event.
+template <hook_store Hooks, random_source Random>
+[[nodiscard]] result<issued_hook> issue_checked_hook(Hooks& hooks, webhook_request request, instant now, const Random& random,
+                                                     std::size_t hooks_per_event_max) {
+    auto secret = new_hook_secret(random);
+    if (!secret) return std::move(secret).error();
+    const auto id = hooks.create_hook({.account = request.account,
+                                       .event = std::move(request.event),
+                                       .source = request.source,
+                                       .target_url = std::move(request.target_url),
+                                       .secret = *secret,
+                                       .created_at = now},
+                                      hooks_per_event_max);
+    if (!id) return id.error();
+    return issued_hook{*id, std::move(*secret)};
+}
+
 }  // namespace detail
 
-/// Creates a hook for future events.
+/// Creates a hook for future events. Pass the rule of the program's policies, if it has one of its own.
 ///
 /// Errors: invalid for a service or an event that is not in the catalog, for a target as `check_hook_target` says, and if the
 /// account has `hooks_per_event_max` hooks for this event; internal if the random source fails; and those of the store's
@@ -97,17 +114,7 @@ template <hook_store Hooks, target_rule Rule = public_targets, random_source Ran
     if (at == nullptr) return invalid("service is not a service of this API.");
     if (auto known = detail::check_hook_event(*at, request.event); !known) return std::move(known).error();
     if (auto allowed = check_hook_target(rule, request.target_url); !allowed) return std::move(allowed).error();
-    auto secret = detail::new_hook_secret(random);
-    if (!secret) return std::move(secret).error();
-    const auto id = hooks.create_hook({.account = request.account,
-                                       .event = std::move(request.event),
-                                       .source = request.source,
-                                       .target_url = std::move(request.target_url),
-                                       .secret = *secret,
-                                       .created_at = now},
-                                      hooks_per_event_max);
-    if (!id) return id.error();
-    return issued_hook{*id, std::move(*secret)};
+    return detail::issue_checked_hook(hooks, std::move(request), now, random, hooks_per_event_max);
 }
 
 /// Replaces the secret of a hook of the account; empty if the account has no such hook. The old one still signs for

@@ -42,9 +42,6 @@ class cookie_sessions {
                   "tollgate: a member named is_active exists, but this does not satisfy active_user_source; "
                   "read tollgate/contract/session_source.hpp");
     static constexpr bool knows_versions = detail::names_password_version<Passwords>;
-    static_assert(password_store<Passwords> || !password_source<Passwords> || !detail::names_set_password<Passwords>,
-                  "tollgate: a member named set_password exists, but this does not satisfy password_store; "
-                  "read tollgate/contract/session_source.hpp");
 
 public:
     /// Whether a session lookup may block.

@@ -1,6 +1,7 @@
 #include <tollgate/store/postgres_database.hpp>
 
 #include <tollgate/store/detail/postgres/migrations.hpp>
+#include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/schema.hpp>
 #include <tollgate/store/postgres_database.hpp>
 #include <tollgate/testing/detail/delivering.hpp>
@@ -655,6 +656,11 @@ TEST_CASE("deliveries are removed in transactions of a hundred at most") {
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 130);
     CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
     insert_deliveries(schema, 250, from_unix_milliseconds(0));
+    server.run(schema, "UPDATE tollgate_deliveries SET state = 1");
+    auto database = *postgres_database::open(schema);
+    CHECK(value_of(postgres::remove_ended_beyond(database, hook, 120, 256)) == 130);
+    CHECK(value_of(postgres::remove_ended_beyond(database, hook, 120, 256)) == 0);
+    insert_deliveries(schema, 130, from_unix_milliseconds(0));
     CHECK(value_of(store.delete_hook(account, hook)));
     for (const char* left : {"150", "50", "0"}) {
         CHECK(count_of(schema, "deliveries") == left);

@@ -3,7 +3,8 @@
 #include <tollgate/base/detail/member_name.hpp>
 
 /// `names_x<T>` for each member by which a class shows that it means to satisfy a contract that is optional for it. If it does not satisfy
-/// it, that is an error: otherwise the member would be ignored silently. A name that is inherited privately counts, too.
+/// it, that is an error: otherwise the member would be ignored silently. A private or privately inherited name counts, too: an error that
+/// names it is better than a limit that is not applied. Names that a class may well have for another purpose are not listed.
 namespace tollgate::inline v0::detail {
 
 // user_directory.hpp
@@ -18,7 +19,6 @@ TOLLGATE_DEFINE_NAMES(changes_seen);
 // session_source.hpp
 TOLLGATE_DEFINE_NAMES(is_active);
 TOLLGATE_DEFINE_NAMES(password_version);
-TOLLGATE_DEFINE_NAMES(set_password);
 
 // rate_limiter.hpp
 TOLLGATE_DEFINE_NAMES(windows_of);

@@ -4,10 +4,10 @@
 #include <tollgate/oauth/detail/consent.hpp>
 #include <tollgate/oauth/detail/device_codes.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
-#include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>

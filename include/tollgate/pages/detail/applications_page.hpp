@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tollgate/account/detail/new_secret.hpp>
-#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/account/register_application.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/oauth_store.hpp>

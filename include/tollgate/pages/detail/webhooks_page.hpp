@@ -160,12 +160,12 @@ template <class Call>
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
     if (!call.claim_form()) return {};
-    const auto issued = issue_hook(call.store(), call.settings().services,
-                                   {.account = *parse_account(typed.account),
-                                    .event = typed.event,
-                                    .target_url = typed.target_url,
-                                    .source = hook_source::manual},
-                                   call.now(), call.target_rule(), call.random(), call.settings().hooks_per_event_max);
+    const auto issued = tollgate::detail::issue_checked_hook(call.store(),
+                                                             {.account = *parse_account(typed.account),
+                                                              .event = typed.event,
+                                                              .target_url = typed.target_url,
+                                                              .source = hook_source::manual},
+                                                             call.now(), call.random(), call.settings().hooks_per_event_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
         return show_hooks(call, std::move(*list), typed, faults);

@@ -249,6 +249,18 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         }
     });
 
+    add("grant: a code with consent is created, also while the grant is revoked", [](auto& store) {
+        const auto application = create_sample_application(store);
+        authorize(store, 1, application);
+        in_parallel([&](std::size_t i) {
+            for (std::uint64_t n = 0; n < 20; ++n) {
+                if (i == 0) value_of(store.revoke_grant(user_id{7}, application));
+                else expect(value_of(store.create_code(sample_code(1000 + i * 100 + n, application))) == code_result::created,
+                            "must be created: the user has consented");
+            }
+        });
+    });
+
     add("grant: none remains if its application is deleted while codes are created", [](auto& store) {
         for (std::uint64_t round = 0; round < 3; ++round) {
             const auto application = create_sample_application(store, "tgi_" + std::to_string(round));

@@ -243,6 +243,32 @@ TEST_CASE_METHOD(two_nodes, "a token is refused as soon as a call of this node t
     value_of(caching.create_access_token(one_more));
     CHECK_FALSE(finds(first.token_digest));
 
+    // The same by the redemption of a code and by a refresh.
+    for (const bool is_refresh : {false, true}) {
+        CAPTURE(is_refresh);
+        const std::uint64_t seed = is_refresh ? 6 : 5;
+        if (is_refresh) issue(seed);
+        auto oldest = access_token(5002 + seed);
+        oldest.application = application;
+        oldest.expires_at = now() + seconds{1800};
+        value_of(caching.create_access_token(oldest));
+        const auto mine = "FROM tollgate_access_tokens WHERE user_id = 7 AND application_id = " + std::to_string(application.value());
+        postgres_server::run(schema, "INSERT INTO tollgate_access_tokens SELECT sha256((i || '-" + std::to_string(seed) + "')::bytea), 7, " +
+                                         std::to_string(application.value()) +
+                                         ", '', 0, extract(epoch FROM now()) * 1000 + 7200000, NULL FROM generate_series(1, " +
+                                         std::to_string(limits::access_tokens_per_grant_max) + " - (SELECT count(*) " + mine + ")) AS i");
+        CHECK(finds(oldest.token_digest));
+        if (is_refresh) {
+            refresh = sample_refresh(seed, 1006, application);
+            refresh.now = now();
+            refresh.access_expires_at = now() + seconds{3600};
+            CHECK(value_of(caching.refresh_access_token(refresh)).result == refresh_result::refreshed);
+        } else {
+            issue(seed);
+        }
+        CHECK_FALSE(finds(oldest.token_digest));
+    }
+
     redemption = issue(4);
     CHECK(value_of(caching.delete_application(user_id{3}, application)));
     CHECK_FALSE(finds(redemption.tokens.access_digest));

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -48,11 +49,11 @@ struct completion_rows {
 };
 
 /// Hooks whose history is to be trimmed now.
-inline std::vector<hook_id> hooks_with_history_to_trim(const completion_rows& in) {
-    std::vector<hook_id> hooks;
+inline std::set<hook_id> hooks_with_history_to_trim(const completion_rows& in) {
+    std::set<hook_id> hooks;
     for (const auto& [id, each] : in.deliveries)
         if (each.is_changed && each.state != delivery_state::waiting && each.state != delivery_state::held && sql::trims_history(id))
-            hooks.push_back(each.hook);
+            hooks.insert(each.hook);
     return hooks;
 }
 
@@ -251,7 +252,7 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
     return detail::without_exceptions([&]() -> result<std::vector<completion>> {
         std::vector<completion> results;
         if (ended.empty()) return results;
-        std::vector<hook_id> to_trim;
+        std::set<hook_id> to_trim;
         auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
             auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
             if (!in) return std::move(in).error();

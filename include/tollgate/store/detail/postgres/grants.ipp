@@ -26,15 +26,18 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
         const auto& bytes = code.code_digest.bytes();
         const std::string_view key{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
         postgres::lock_until_commit(batch, "codes " + hex_encode(key));
-        batch.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2", code.code_digest,
-                  code.created_at);
         batch.add(
             "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-            "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4) "
-            "ON CONFLICT (user_id, application_id) DO NOTHING",
+            "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
+            "AND NOT (refresh_token_id IS NULL AND expires_at <= $3)) "
+            // DO NOTHING would not insert it beside a transaction that is about to delete it.
+            "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
             code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
                   code.application);
+        // Perhaps another grant's, which is not locked: nothing else is done with an expired code.
+        batch.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2", code.code_digest,
+                  code.created_at);
         // Previously granted scopes stay in front, in their order.
         const auto creating = batch.add(
             "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
@@ -67,8 +70,8 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
         if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
         if (is_made) return code_result::created;
         if (!has_application) return not_found();
-        if (code.only_if_granted || !has_grant) return code_result::not_granted;
-        return too_many_scopes();
+        if (code.only_if_granted) return code_result::not_granted;
+        return has_grant ? too_many_scopes() : not_found();
     });
 }
 
@@ -103,7 +106,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             shown.tokens.refresh_digest, shown.tokens.refresh_expires_at, shown.tokens.refresh_ends_at,
             shown.tokens.access_digest, shown.tokens.access_expires_at, milliseconds{seconds{limits::spent_code_seconds}});
         // The token that expires last was used last.
-        const auto trimming = batch.add(
+        batch.add(
             "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT older.id FROM tollgate_refresh_tokens AS "
             "newest "
             "JOIN tollgate_refresh_tokens AS older USING (grant_id) WHERE newest.token_digest = $1 "
@@ -117,8 +120,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
         if (!row) return impl_->forget_all_after(row.error());
         if (!*row) return redeemed_code{};
         const auto& [result, user, scopes] = **row;
-        impl_->access_token_created(shown.tokens.access_digest, user,
-                                    result == "reused" || (*results)[trimming].affected() > 0 || results->back().affected() > 0);
+        impl_->access_token_created(shown.tokens.access_digest, user, result == "reused" || results->back().affected() > 0);
         if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
         if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
         if (result == "expired") return redeemed_code{redemption_result::expired, {}, {}};

@@ -46,9 +46,9 @@ inline result<bool> release_held(postgres_database& on, instant now) {
 
 namespace tollgate::inline v0 {
 
-// The row of a hook's host is the lock on its deliveries: a statement that changes an existing delivery locks it first. New
-// deliveries do not need it. Other nodes are notified in the same round trip but after the transaction, because
-// transactions with NOTIFY are committed one at a time.
+// The row of a hook's host is the lock on its deliveries: a statement that changes an existing delivery locks it first, except for
+// `delete_hook`, which ends leases at former hosts, too. New deliveries do not need it. Other nodes are notified in the same round trip but
+// after the transaction, because transactions with NOTIFY are committed one at a time.
 
 TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed,
                                                                 instant now) noexcept {
@@ -143,7 +143,7 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
         if (!row) return row.error();
         const auto& [ready_at, notice_at, has_more_notices, has_held, has_deleted] = *row;
         bool has_worked = false;
-        if ((has_held || has_deleted) && tollgate::detail::boot_now() >= impl_->continue_at.load()) {
+        if ((has_held || has_deleted) && tollgate::detail::boot_now() >= impl_->work_at.load()) {
             auto done = has_held ? postgres::detail::release_held(impl_->database, now) : result<bool>{false};
             if (has_deleted) {
                 auto removed = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, postgres::removed_rows_max);
@@ -154,7 +154,7 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             has_worked = done.value_or(false);
             if (!done) {  // the hooks of others do not wait for it
                 page.problem = std::move(done).error();
-                impl_->continue_at = tollgate::detail::boot_now() + seconds{10};
+                impl_->work_at = tollgate::detail::boot_now() + seconds{10};
             }
         }
         if (has_worked || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;

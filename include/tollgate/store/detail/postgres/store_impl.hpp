@@ -40,7 +40,7 @@ struct postgres_store::impl {
         return failure;
     }
 
-    /// Called when an access token was created. `others_removed`: tokens of this user were.
+    /// Called when an access token was created. `others_removed`: whether other access tokens of the user were removed.
     void access_token_created(const digest& token, user_id user, bool others_removed) const noexcept {
         changes->forget_key(access_tokens.hash_of(token));
         if (others_removed) changes->forget(user);
@@ -76,8 +76,8 @@ struct postgres_store::impl {
     std::shared_ptr<cache_invalidation_feed> changes;
     postgres_row_cache<token_username, token_credential> personal_tokens;
     postgres_row_cache<digest, token_credential> access_tokens;
-    /// When `due_hooks` tries again to continue changes of hooks, after a failure.
-    std::atomic<std::chrono::steady_clock::time_point> continue_at{};
+    /// When `due_hooks` tries again to release or remove deliveries, after a failure.
+    std::atomic<std::chrono::steady_clock::time_point> work_at{};
     postgres::listener listener;  // ends before the database does
 };
 
