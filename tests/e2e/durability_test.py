@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Acknowledged writes survive kill -9, and concurrent writes of several processes are not lost."""
 
+import concurrent.futures
 import resource
 import signal
 import threading
@@ -44,15 +45,13 @@ class KillNine(Case):
                             acknowledged[response.json()["id"]] = url
 
                 events = ("site.created", "site.published", "site.deleted")
-                writers = [threading.Thread(target=write, args=(event,)) for event in events]
+                with concurrent.futures.ThreadPoolExecutor(len(events)) as threads:
+                    writers = [threads.submit(write, event) for event in events]
+                    self.eventually(lambda: len(acknowledged) >= 5 + 8 * round_number or all(writer.done() for writer in writers))
+                    server.signal(signal.SIGKILL)
+                    stop.set()
                 for writer in writers:
-                    writer.start()
-                while len(acknowledged) < 5 + 8 * round_number:
-                    pass
-                server.signal(signal.SIGKILL)
-                stop.set()
-                for writer in writers:
-                    writer.join()
+                    writer.result()
                 server.wait()
                 server.process.stdout.close()
                 server.process.stderr.close()

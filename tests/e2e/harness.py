@@ -283,20 +283,25 @@ class Server:
         return code
 
     def stop(self):
-        """Stops the server by SIGTERM, and removes its data."""
+        """Stops the server by SIGTERM, and removes its data. A server that runs must end by itself, without an error."""
+        failure = None
         if self.process.poll() is None:
             self.signal(signal.SIGTERM)
             try:
-                self.wait()
+                code = self.wait()
+                failure = f"the server ended with {code}" if code else None
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.wait()
+                failure = f"the server did not stop within {DEADLINE_SECONDS} s"
         self.process.stdout.close()
         self.process.stderr.close()
         if self.own_directory:
             shutil.rmtree(self.data, ignore_errors=True)
         if b"Sanitizer" in self.errors or b"runtime error: " in self.errors:  # the last findings of a sanitizer fail no request
             raise AssertionError(self.errors.decode(errors="replace"))
+        if failure:
+            raise AssertionError(failure + ": " + self.errors.decode(errors="replace")[-2000:])
         return self.process.returncode
 
     def log_after(self, text):

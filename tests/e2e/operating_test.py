@@ -350,14 +350,18 @@ class Check(Case):
                                      "WHERE component = 'reference_directory'")
             self.assertIn("99", self.check(data, code=1))
 
-    def test_a_table_is_missing(self):
-        with temporary_directory() as data:
-            run_command("migrate", *flags_for(data))
-            self.check(data)
-            execute(flags_for(data), f"DROP TABLE tollgate_personal_tokens{' CASCADE' if on_postgres else ''}")
-            error = self.check(data, code=1)
-            self.assertIn("store: cannot read what requests read: ", error)
-            self.assertIn("tollgate_personal_tokens", error)
+    def test_a_table_or_index_is_missing(self):
+        for kind, name, error in (("TABLE", "tollgate_personal_tokens", "store: the table or index tollgate_personal_tokens"),
+                                  ("TABLE", "tollgate_attempts", "store: the table or index tollgate_attempts"),
+                                  ("INDEX", "tollgate_hooks_by_account", "store: the table or index tollgate_hooks_by_account is missing."),
+                                  ("TABLE", "directory_accounts", "store: cannot read what requests read: ")):
+            with self.subTest(name), temporary_directory() as data:
+                run_command("migrate", *flags_for(data))
+                self.check(data)
+                execute(flags_for(data), f"DROP {kind} {name}{' CASCADE' if on_postgres else ''}")
+                found = self.check(data, code=1)
+                self.assertIn(error, found)
+                self.assertIn(name, found)
 
     def test_a_user_who_may_not_write(self):
         if not on_postgres:
