@@ -168,9 +168,8 @@ struct session_store {
 /// One entry of the report: whether it is tested that changes survive a restart. A store that loses them would pass otherwise, with
 /// nothing in the report that says so.
 inline void add_durability_entry(std::vector<test_case>& to, bool has_reopen) {
-    to.push_back(test_case{"durability", [has_reopen] {
-                               return std::string{has_reopen ? "tested with reopen()" : "not tested: there is no reopen()"};
-                           }});
+    const auto report = [has_reopen] { return std::string{has_reopen ? "tested with reopen()" : "not tested: there is no reopen()"}; };
+    to.push_back(test_case{std::string{"durability"}, report});
 }
 
 /// One entry of the report for each contract: found; not found; or a failure, for a store that has some of its members, but not
