@@ -622,6 +622,7 @@ inline std::optional<digest> digest::from(std::string_view raw) noexcept {
     return value;
 }
 
+/// Constant time.
 inline bool operator==(const digest& a, const digest& b) noexcept {
     using words = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
     const auto x = std::bit_cast<words>(a.bytes_);
@@ -871,6 +872,7 @@ constexpr char* put_text(char* out, std::string_view text) noexcept {
 
 }  // namespace detail
 
+/// Truncates fractions of a second.
 constexpr iso8601_text to_iso8601(instant at) noexcept {
     const auto civil = detail::to_civil(at);
     iso8601_text text{};
@@ -891,6 +893,7 @@ constexpr iso8601_text to_iso8601(instant at) noexcept {
     return text;
 }
 
+/// Truncates fractions of a second.
 constexpr http_date_text to_http_date(instant at) noexcept {
     constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
     constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";

@@ -114,7 +114,7 @@ class Deliveries(Case):
         self.wait_for("Disabled")
         refused = self.visitor.submit(page.form_with("delivery", action="send_again"), {})
         self.assertEqual(409, refused.status)
-        self.assertIn("Enable it first", refused.text)
+        self.assertIn("Enable the webhook first", refused.text)
         self.assertTrue(refused.title.startswith("Error: "), refused.title)
 
 
