@@ -12726,7 +12726,7 @@ private:
         pages.answer(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
     }
 
-    /// Ends the session; whoever signs in next returns to the same code.
+    /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
     void sign_out(const device_call& call, const std::string& code) const {
         if constexpr (can_sign_out) {
             const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
@@ -37557,7 +37557,8 @@ struct sqlite_settings {
     /// Connections that read at the same time; one more writes. A read takes microseconds, so more than the number of
     /// cores gain nothing.
     std::size_t readers_max = 8;
-    /// How long a verb waits in all, for a connection and for other processes that write, before it fails (unavailable).
+    /// How long each transaction of a verb waits, for a connection and for other processes that write, before the verb fails
+    /// (unavailable). Most verbs have one; `append_event` and sweeps read first, and `enable_hook` has one for each 1,000 deliveries.
     milliseconds busy_wait_max{2000};
     /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
     /// kB, allocated on first use.
@@ -41241,8 +41242,8 @@ static_assert(time_source<postgres_clock>);
 /// to work.
 ///
 /// Every verb is one transaction (READ COMMITTED, with locks on what it counts or removes) and one round trip, except for
-/// `complete`, `due_hooks`, `delete_hook` and sweeps. Reads are repeated when a connection breaks. Writes are not, because the
-/// first try may have taken effect: they return an error (unavailable), and the caller checks, or repeats them where
+/// `complete`, `due_hooks`, `delete_hook`, `enable_hook` and sweeps. Reads are repeated when a connection breaks. Writes are
+/// not, because the first try may have taken effect: they return an error (unavailable), and the caller checks, or repeats them where
 /// that is harmless. Only what the server itself rolled back because of a concurrent transaction is tried again.
 ///
 /// **Time.** All times are stored by the server's clock. If this machine's clock is more than two seconds off, times

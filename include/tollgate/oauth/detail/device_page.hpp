@@ -182,7 +182,7 @@ private:
         pages.answer(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
     }
 
-    /// Ends the session; whoever signs in next returns to the same code.
+    /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
     void sign_out(const device_call& call, const std::string& code) const {
         if constexpr (can_sign_out) {
             const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);

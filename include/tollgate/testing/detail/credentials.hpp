@@ -22,30 +22,32 @@ inline void expect_cached(const lookup<token_credential>& cached, const std::opt
            "a cached token must be the one that the store finds", at);
 }
 
-/// What the store finds, which its cache must return, too, both before and after the lookup.
-template <class Store>
-std::optional<token_credential> looked_up(Store& store, std::string_view username, const std::source_location& at) {
+/// `find(store)`. What `cached(store)` answers before and after it must be the same, if the store has a cache.
+template <class Store, class Find, class Cached>
+std::optional<token_credential> looked_up_by(Store& store, Find find, Cached cached, const std::source_location& at) {
     if constexpr (credential_cache<Store>) {
-        const auto cached = store.cached_personal_token(username);
-        auto found = value_of(store.find_personal_token(username), at);
-        expect_cached(cached, found, at);
-        expect_cached(store.cached_personal_token(username), found, at);
+        const auto before = cached(store);
+        auto found = value_of(find(store), at);
+        expect_cached(before, found, at);
+        expect_cached(cached(store), found, at);
         return found;
     } else {
-        return value_of(store.find_personal_token(username), at);
+        return value_of(find(store), at);
     }
+}
+
+/// What the store finds, which its cache must return, too.
+template <class Store>
+std::optional<token_credential> looked_up(Store& store, std::string_view username, const std::source_location& at) {
+    return looked_up_by(
+        store, [username](auto& in) { return in.find_personal_token(username); },
+        [username](auto& in) { return in.cached_personal_token(username); }, at);
 }
 template <class Store>
 std::optional<token_credential> looked_up(Store& store, const digest& token, const std::source_location& at) {
-    if constexpr (credential_cache<Store>) {
-        const auto cached = store.cached_access_token(token);
-        auto found = value_of(store.find_access_token(token), at);
-        expect_cached(cached, found, at);
-        expect_cached(store.cached_access_token(token), found, at);
-        return found;
-    } else {
-        return value_of(store.find_access_token(token), at);
-    }
+    return looked_up_by(
+        store, [&token](auto& in) { return in.find_access_token(token); },
+        [&token](auto& in) { return in.cached_access_token(token); }, at);
 }
 
 }  // namespace tollgate::testing::detail
