@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 """Every header and every file of bodies compiles alone, without a warning: each includes what it uses.
 
-Separate compilation is stricter: a header does not see the includes of its bodies. A header and its bodies are one
-translation unit, the header first.
+Separate compilation is stricter: a header does not see the includes of its bodies.
 
-A header that includes one of SHARED, directly or indirectly, is compiled with that one as a precompiled header. This adds no
-declaration that the header does not include.
+All are compiled at once, as submodules of one Clang module. A submodule sees only what it includes, directly or indirectly, and
+each header is parsed once.
 """
 
-import collections
 import pathlib
 import re
 import sys
@@ -18,54 +16,49 @@ import sources
 import toolchain
 
 BASE = sources.ROOT / "include"
-SHARED = [f"tollgate/{name}.hpp" for name in (
-    "base/result", "base/time", "base/secret", "model/quota", "base/detail/text", "pipeline/detail/observed_request",
-    "testing/detail/test_case", "webhooks/detail/connection", "server/detail/ticket_keys", "store/detail/sql/rows")]
-DIRECTIVE = re.compile(r"\s*#\s*(?:include\s*<(tollgate/[^>]+)>|(if|endif))")
+INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
+# <assert.h> depends on NDEBUG each time that it is included.
+TEXTUAL = {"cassert"}
+# Several standard headers include it and define what it needs.
+ADDITIONAL = ["bits/std_thread.h"]
+OPTIONS = ["-DTOLLGATE_SEPARATE_COMPILATION", *toolchain.WARNINGS, "-ferror-limit=0",
+           "-fmodules", "-Xclang", "-fmodules-local-submodule-visibility",
+           # Constants with internal linkage in system headers.
+           "-Wno-modules-ambiguous-internal-linkage"]
 
 
-def included(name, cache):
-    """The headers of Tollgate that a header includes unconditionally, directly or indirectly."""
-    if name not in cache:
-        cache[name], depth = set(), 0
-        for found in filter(None, map(DIRECTIVE.match, sources.read(BASE / name).splitlines())):
-            depth += {"if": 1, "endif": -1}.get(found.group(2), 0)
-            if found.group(1) and depth == 0:
-                cache[name] |= {found.group(1)} | included(found.group(1), cache)
-    return cache[name]
+def module(name, paths, attributes="", in_one=False):
+    """A module whose submodules are the headers at `paths`; if `in_one`, they see each other."""
+    headers = [f'header "{path}"' for path in paths]
+    members = [*headers, "export *"] if in_one else [f"explicit module m{i} {{ {each} export * }}" for i, each in enumerate(headers)]
+    return f"module {name} {attributes} {{\n" + "\n".join(members) + "\n}\n"
 
 
 def main():
     arguments = toolchain.parser(__doc__).parse_args()
     compiler = toolchain.Compiler(arguments.compiler, arguments.includes)
     # impl/ is generated, and compiled alone as the library's compiled form.
-    names = [path.relative_to(BASE).as_posix() for path in sources.files(BASE, ".hpp") if "impl" not in path.parts]
-    options = ["-DTOLLGATE_SEPARATE_COMPILATION", *toolchain.WARNINGS]
+    own = [path for path in sources.files(BASE, ".hpp", ".ipp") if "impl" not in path.parts]
+    included = {name for path in own for name in INCLUDE.findall(sources.read(path))}
 
-    cache, groups = {}, collections.defaultdict(list)
-    for name in names:
-        shared = [each for each in SHARED if each in included(name, cache)]
-        groups[max(shared, key=lambda each: len(included(each, cache)), default=None)].append(name)
+    def found(pattern):
+        return compiler.paths_of(sorted(name for name in included - TEXTUAL if re.fullmatch(pattern, name)))
 
-    def judge(name, options):
-        bodies = name.removesuffix(".hpp") + ".ipp"
-        files = [name, bodies] if (BASE / bodies).exists() else [name]
-        compiles, output = compiler.check("".join(f"#include <{each}>\n" for each in files), *options)
-        return None if compiles else f"{name} does not compile alone:\n{output}"
-
-    def judge_group(group):
-        shared, names = group
-        with tempfile.TemporaryDirectory() as scratch:
-            group_options, output = options, ""
-            if shared:
-                group_options, output = compiler.precompile(f"#include <{shared}>\n", pathlib.Path(scratch), *options)
-            return [judge(name, group_options) for name in names] if group_options else [f"{shared} does not compile alone:\n{output}"]
-
-    # The largest group first.
-    by_work = sorted(groups.items(), key=lambda group: len(group[1]), reverse=True)
-    findings = [each for group in toolchain.in_parallel(arguments.jobs, judge_group, by_work) for each in group if each]
-    print("\n".join(findings) if findings else f"{len(names)} headers compile alone")
-    sys.exit(1 if findings else 0)
+    standard = found("[a-z_]+")
+    maps = [
+        module("standard", [*standard, *(pathlib.Path(standard[0]).parent / name for name in ADDITIONAL)], "[system]"),
+        module("openssl", found("openssl/.*"), "[system] [extern_c]"),
+        module("asio", found("asio/.*"), "[system]", in_one=True),
+        module("json", found("nlohmann/.*"), "[system]"),
+        module("tollgate", own),
+    ]
+    with tempfile.TemporaryDirectory() as scratch:
+        module_map = pathlib.Path(scratch) / "module.modulemap"
+        module_map.write_text("".join(maps), encoding="utf-8")
+        compiles, output = compiler.check("#include <tollgate/base/config.hpp>\n", *OPTIONS, f"-fmodules-cache-path={scratch}/cache",
+                                          f"-fmodule-map-file={module_map}")
+    print(f"{len(own)} files compile alone" if compiles else output)
+    sys.exit(0 if compiles else 1)
 
 
 if __name__ == "__main__":

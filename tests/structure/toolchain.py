@@ -40,12 +40,20 @@ class Compiler:
         compiles, output = self._call(None, "-x", "c++-header", str(source), "-o", precompiled, *options)
         return [*options, *(["-include-pch", precompiled] if self.is_clang else ["-include", str(name)])] if compiles else None, output
 
+    def paths_of(self, names):
+        """Where the compiler finds each of the headers `names`."""
+        compiles, output = self._call("".join(f"#include <{name}>\n" for name in names), "-M", "-x", "c++", "-")
+        if not compiles:
+            raise RuntimeError(output)
+        paths = output.replace("\\\n", " ").split()
+        return [min((path for path in paths if path.endswith(f"/{name}")), key=len) for name in names]
+
     def _call(self, code, *options):
         # A later -std among the options wins.
         command = [self.path, "-std=c++20", *([] if self.is_clang else OF_GCC), *self.includes, *options]
         result = subprocess.run(command, input=code, capture_output=True, text=True, check=False,
                                 env={**os.environ, "LC_ALL": "C"})
-        return result.returncode == 0, result.stderr
+        return result.returncode == 0, result.stdout + result.stderr
 
 
 def parser(description):
