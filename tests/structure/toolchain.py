@@ -30,16 +30,6 @@ class Compiler:
         """Compiles `code` to the object at `path`. Whether it compiles, and the output of the compiler."""
         return self._call(code, "-c", "-o", str(path), *options, "-x", "c++", "-")
 
-    def precompile(self, code, directory, *options):
-        """Precompiles `code`, the beginning of the code to check. Returns the options for that, or None, and the compiler's output."""
-        name, source = directory / "precompiled.hpp", directory / "source.hpp"
-        precompiled = f"{name}.pch" if self.is_clang else f"{name}.gch"
-        source.write_text(code, encoding="utf-8")
-        # GCC uses the precompiled file instead of this one, or reports this error.
-        name.write_text("#error The precompiled header is not used.\n", encoding="utf-8")
-        compiles, output = self._call(None, "-x", "c++-header", str(source), "-o", precompiled, *options)
-        return [*options, *(["-include-pch", precompiled] if self.is_clang else ["-include", str(name)])] if compiles else None, output
-
     def paths_of(self, names):
         """Where the compiler finds each of the headers `names`."""
         compiles, output = self._call("".join(f"#include <{name}>\n" for name in names), "-M", "-x", "c++", "-")
