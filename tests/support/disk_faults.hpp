@@ -4,6 +4,7 @@
 #include <tollgate/testing/detail/expect.hpp>
 
 #include <support/faulty_vfs.hpp>
+#include <support/sqlite_file.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <catch2/catch.hpp>
@@ -40,6 +41,7 @@ void fail_each_disk_change(int code, Make make, Act act, Done done, CheckFile ch
         tollgate::sqlite_settings settings;
         settings.vfs = vfs.name();
         const auto path = directory.file(std::to_string(n) + ".db");
+        create_sqlite_file(path);
         bool was_done = false;
         {
             auto object = make(path, settings);

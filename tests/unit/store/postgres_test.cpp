@@ -12,7 +12,6 @@
 #include <support/child_process.hpp>
 #include <support/eventually.hpp>
 #include <support/postgres_server.hpp>
-#include <support/run_store_suite.hpp>
 #include <support/tcp_proxy.hpp>
 
 #include <catch2/catch.hpp>
@@ -56,13 +55,6 @@ error_kind kind_of(const result<T>& outcome) {
 }
 
 }  // namespace
-
-TEST_CASE("the PostgreSQL store passes the store suite") {
-    auto& server = postgres_server::shared();
-    std::string schema;
-    tollgate_test::run_store_suite([&] { return postgres_store{schema = server.emptied_schema()}; },
-                                   [&] { return postgres_store{schema}; });
-}
 
 TEST_CASE("a PostgreSQL store that cannot be opened reports why, by exception or result") {
     const std::string nowhere = "host=/nowhere/at/all user=postgres password=hunter2";

@@ -12,6 +12,7 @@
 #include <support/disk_faults.hpp>
 #include <support/faulty_vfs.hpp>
 #include <support/run_store_suite.hpp>
+#include <support/sqlite_file.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <catch2/catch.hpp>
@@ -55,6 +56,11 @@ struct files {
     int count = 0;
 
     std::string next() { return directory.file(std::to_string(++count) + ".db"); }
+    std::string next_with_tables() {
+        auto path = next();
+        tollgate_test::create_sqlite_file(path);
+        return path;
+    }
     std::string last() { return directory.file(std::to_string(count) + ".db"); }
 };
 
@@ -87,7 +93,7 @@ TEST_CASE("the SQLite store passes the store suite without its cache") {
     files files;
     sqlite_settings settings;
     settings.cached_credentials_max = 0;
-    tollgate_test::run_store_suite([&] { return sqlite_store{files.next(), settings}; },
+    tollgate_test::run_store_suite([&] { return sqlite_store{files.next_with_tables(), settings}; },
                                    [&] { return sqlite_store{files.last(), settings}; });
 }
 
@@ -96,7 +102,7 @@ TEST_CASE("the SQLite store passes the store suite with one reader and a minimal
     sqlite_settings settings;
     settings.readers_max = 1;
     settings.cached_credentials_max = 1;
-    tollgate_test::run_store_suite([&] { return sqlite_store{files.next(), settings}; },
+    tollgate_test::run_store_suite([&] { return sqlite_store{files.next_with_tables(), settings}; },
                                    [&] { return sqlite_store{files.last(), settings}; });
 }
 

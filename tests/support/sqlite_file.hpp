@@ -1,0 +1,23 @@
+#pragma once
+
+#include <tollgate/store/sqlite.hpp>
+
+#include <support/temporary_directory.hpp>
+
+#include <filesystem>
+#include <string>
+
+namespace tollgate_test {
+
+/// Creates a file with the tables of a store at `path`, as a copy of the first one: the store would create each table anew.
+inline void create_sqlite_file(const std::string& path) {
+    static const temporary_directory directory;
+    static const std::string first = [] {
+        const auto created = directory.file("first.db");
+        tollgate::sqlite_store{created};
+        return created;
+    }();
+    std::filesystem::copy_file(first, path);
+}
+
+}  // namespace tollgate_test
