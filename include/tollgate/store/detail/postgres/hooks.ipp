@@ -59,14 +59,9 @@ TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_r
 
 TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook(
     const service_name& service, hook_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<account_ref>> {
-        if (!postgres::is_storable(service)) return std::optional<account_ref>{};
-        auto found = impl_->database.query(
-            "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
-        if (!found) return std::move(found).error();
-        return sql::read_one<account_id>(*found,
-                                         [&](account_id account) { return account_ref{service, account}; });
-    });
+    if (!postgres::is_storable(service)) return std::optional<account_ref>{};
+    return impl_->read([&](postgres::rows& found) { return sql::read_account(found, service); },
+                       "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
@@ -182,13 +177,9 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
     const auto encrypt_table = [this](statement_text select, statement_text update) {
         return sql::encrypt_all(
             keys,
-            [&](std::int64_t last) -> result<std::vector<sql::stored_secret>> {
-                auto page = database.query(select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
-                if (!page) return std::move(page).error();
-                return sql::read_all<std::int64_t, service_name, account_id, std::string>(
-                    *page, [](std::int64_t row, const service_name& service, account_id account, std::string& text) {
-                        return sql::stored_secret{row, {service, account}, std::move(text)};
-                    });
+            [&](std::int64_t last) {
+                return read([](postgres::rows& found) { return sql::read_secrets(found); }, select, last, sql::unchanged_prefix(keys),
+                            sql::reencrypted_rows_max);
             },
             [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
                 std::vector<std::int64_t> rows;
@@ -198,9 +189,7 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
                     before.push_back(each.before);
                     after.push_back(each.after);
                 }
-                auto done = database.execute(update, rows, before, after);
-                if (!done) return std::move(done).error();
-                return {};
+                return change(update, rows, before, after).transform([](bool) {});
             });
     };
     if (auto done = encrypt_table(

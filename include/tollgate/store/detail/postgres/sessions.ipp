@@ -31,12 +31,7 @@ TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session
 }
 
 TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto done =
-            impl_->database.execute("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie);
-        if (!done) return std::move(done).error();
-        return {};
-    });
+    return impl_->change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie).transform([](bool) {});
 }
 
 TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noexcept {
@@ -51,12 +46,8 @@ TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(us
 }
 
 TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto done = impl_->database.execute(
-            "DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, except);
-        if (!done) return std::move(done).error();
-        return {};
-    });
+    return impl_->change("DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, except)
+        .transform([](bool) {});
 }
 
 TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(

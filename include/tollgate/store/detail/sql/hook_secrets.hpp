@@ -4,6 +4,7 @@
 #include <tollgate/base/secret.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/hook.hpp>
+#include <tollgate/store/detail/sql/rows.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,15 @@ struct stored_secret {
     account_ref account;
     std::string text;
 };
+
+/// row, service, account, text
+template <class Rows>
+result<std::vector<stored_secret>> read_secrets(Rows&& from) {
+    return read_all<std::int64_t, service_name, account_id, std::string>(
+        from, [](std::int64_t row, const service_name& service, account_id account, std::string& text) {
+            return stored_secret{row, {service, account}, std::move(text)};
+        });
+}
 
 /// A row whose secret becomes `after`, if it is still `before`.
 struct changed_secret {

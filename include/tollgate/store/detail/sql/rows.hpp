@@ -170,6 +170,12 @@ result<std::optional<device_code>> read_device_code(Rows&& from) {
     return hook_disablement{*at, reason.value_or(disable_reason::failing)};
 }
 
+/// account
+template <class Rows>
+result<std::optional<account_ref>> read_account(Rows&& from, const service_name& service) {
+    return read_one<account_id>(from, [&](account_id account) { return account_ref{service, account}; });
+}
+
 /// id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since
 template <class Rows>
 result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {

@@ -60,9 +60,7 @@ TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_tok
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token);
-    });
+    return impl_->change("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token);
 }
 
 TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {

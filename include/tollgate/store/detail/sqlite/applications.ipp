@@ -24,24 +24,19 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
 
 TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::first_of(sql::read_applications(
-            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, "
-                       "created_at, client_type, older_secret_digest, acts_for_owner, 0 FROM tollgate_applications "
-                       "WHERE client_id = ?",
-                       client_id)));
-    });
+    return impl_->read([](sqlite::statement& found) { return sql::first_of(sql::read_applications(found)); },
+                       "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                       "client_type, older_secret_digest, acts_for_owner, 0 FROM tollgate_applications WHERE client_id = ?",
+                       client_id);
 }
 
 TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_applications(
-            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, "
-                       "created_at, client_type, older_secret_digest, acts_for_owner, "
+    return impl_->read([](sqlite::statement& found) { return sql::read_applications(found); },
+                       "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                       "client_type, older_secret_digest, acts_for_owner, "
                        "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id) "
                        "FROM tollgate_applications WHERE owner = ? ORDER BY id",
-                       owner));
-    });
+                       owner);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, application_id id,
@@ -64,21 +59,15 @@ TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, appli
 
 TOLLGATE_DECL result<bool> sqlite_store::add_client_secret(user_id owner, application_id id,
                                                            const digest& secret) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted(
-            "UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ? "
-            "WHERE id = ? AND owner = ?",
-            secret, id, owner);
-    });
+    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ? "
+                         "WHERE id = ? AND owner = ?",
+                         secret, id, owner);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::remove_older_secret(user_id owner, application_id id) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted(
-            "UPDATE tollgate_applications SET older_secret_digest = NULL "
-            "WHERE id = ? AND owner = ? AND older_secret_digest IS NOT NULL",
-            id, owner);
-    });
+    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = NULL "
+                         "WHERE id = ? AND owner = ? AND older_secret_digest IS NOT NULL",
+                         id, owner);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {

@@ -19,20 +19,17 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> before,
                                                                          std::optional<delivery_state> state) noexcept {
-    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<delivery>> {
-        auto rows = on.prepare(
-                            // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
-                            "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
-                            "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
-                            "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
-                            "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                            "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
-                            "JOIN tollgate_events ON tollgate_events.id = listed.event "
-                            "WHERE listed.id < ?5 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
-                            hook, account.service, account.account, rows_max,
-                            before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
-        return sql::read_deliveries<public_id>(rows, hook);
-    });
+    return impl_->read([&](sqlite::statement& found) { return sql::read_deliveries<public_id>(found, hook); },
+                       // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
+                       "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
+                       "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
+                       "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
+                       "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                       "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
+                       "JOIN tollgate_events ON tollgate_events.id = listed.event "
+                       "WHERE listed.id < ?5 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
+                       hook, account.service, account.account, rows_max,
+                       before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
 }
 
 TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id hook,

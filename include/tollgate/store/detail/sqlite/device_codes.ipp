@@ -22,20 +22,15 @@ TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_cod
 }
 
 TOLLGATE_DECL result<std::optional<device_code>> sqlite_store::find_device_code(const digest& code) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_device_code(
-            on.prepare("SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, "
-                       "expires_at, state FROM tollgate_device_codes AS codes JOIN tollgate_applications "
+    return impl_->read([](sqlite::statement& found) { return sql::read_device_code(found); },
+                       "SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, expires_at, state "
+                       "FROM tollgate_device_codes AS codes JOIN tollgate_applications "
                        "ON application = tollgate_applications.id WHERE device_digest = ?1 OR user_digest = ?1",
-                       code));
-    });
+                       code);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::answer_device_code(const digest& user_code, device_code_state answer) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("UPDATE tollgate_device_codes SET state = ? WHERE user_digest = ? AND state = 'pending'",
-                              answer, user_code);
-    });
+    return impl_->change("UPDATE tollgate_device_codes SET state = ? WHERE user_digest = ? AND state = 'pending'", answer, user_code);
 }
 
 }  // namespace tollgate

@@ -102,10 +102,8 @@ inline result<row_number> insert_refresh_token(database& on, const issued_tokens
 
 TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
                                                                             application_id application) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<scope_set>(
-            on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application));
-    });
+    return impl_->read([](sqlite::statement& found) { return sql::read_value<scope_set>(found); },
+                       "SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
 }
 
 TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
@@ -246,14 +244,11 @@ TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(
 }
 
 TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_grants(
-            on.prepare("SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
+    return impl_->read([&](sqlite::statement& found) { return sql::read_grants(found, user); },
+                       "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
                        "FROM tollgate_grants AS grants JOIN tollgate_applications "
                        "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
-                       user),
-            user);
-    });
+                       user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {

@@ -69,30 +69,21 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
 }
 
 TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_personal_tokens(on.prepare("SELECT id, username, description, scopes, created_at, "
-                                                    "last_used_at, expires_at, last_used_from "
-                                                    "FROM tollgate_personal_tokens "
-                                                    "WHERE user = ? ORDER BY id",
-                                                    user),
-                                         user);
-    });
+    return impl_->read([&](sqlite::statement& found) { return sql::read_personal_tokens(found, user); },
+                       "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
+                       "FROM tollgate_personal_tokens WHERE user = ? ORDER BY id",
+                       user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
                                                               const personal_token_renewal& renewed) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted(
-            "UPDATE tollgate_personal_tokens SET secret_digest = ?, created_at = ?, expires_at = ? "
-            "WHERE id = ? AND user = ?",
-            renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
-    });
+    return impl_->change("UPDATE tollgate_personal_tokens SET secret_digest = ?, created_at = ?, expires_at = ? "
+                         "WHERE id = ? AND user = ?",
+                         renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("DELETE FROM tollgate_personal_tokens WHERE id = ?", id);
-    });
+    return impl_->change("DELETE FROM tollgate_personal_tokens WHERE id = ?", id);
 }
 
 TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now,

@@ -22,39 +22,29 @@ TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& se
 }
 
 TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_session(
-            on.prepare("SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
+    return impl_->read([](sqlite::statement& found) { return sql::read_session(found); },
+                       "SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
                        "FROM tollgate_sessions WHERE cookie_digest = ?",
-                       cookie));
-    });
+                       cookie);
 }
 
 TOLLGATE_DECL result<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run("UPDATE tollgate_sessions SET last_seen_at = ? WHERE cookie_digest = ?", now, cookie);
-    });
+    return impl_->change("UPDATE tollgate_sessions SET last_seen_at = ? WHERE cookie_digest = ?", now, cookie).transform([](bool) {});
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::end_session(const digest& cookie) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", cookie);
-    });
+    return impl_->change("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", cookie);
 }
 
 TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user_id user) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_sessions(
-            on.prepare("SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
+    return impl_->read([](sqlite::statement& found) { return sql::read_sessions(found); },
+                       "SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
                        "FROM tollgate_sessions WHERE user = ? ORDER BY last_seen_at DESC",
-                       user));
-    });
+                       user);
 }
 
 TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", user, except);
-    });
+    return impl_->change("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", user, except).transform([](bool) {});
 }
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
