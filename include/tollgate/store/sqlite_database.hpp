@@ -82,50 +82,32 @@ public:
     /// exception from `body` becomes an error (unavailable).
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> read(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = reader();
-            if (!on) return std::move(on).error();
-            return body(**on);
-        });
+        return lend(&sqlite_database::reader, body);
     }
 
     /// The same with the connection that writes. Each statement is a transaction of its own.
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> write(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = writer();
-            if (!on) return std::move(on).error();
-            return body(**on);
-        });
+        return lend(&sqlite_database::writer, body);
     }
 
     /// The same in one transaction, which is committed when `body` returns a value, and rolled back when it returns an
     /// error or throws.
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> transact(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = writer();
-            if (!on) return std::move(on).error();
-            return in_transaction(**on, body);
-        });
+        return lend(&sqlite_database::writer, [&](sqlite::database& on) { return in_transaction(on, body); });
     }
 
-    /// The same for optional writes, see `writer_soon`.
+    /// The same for optional writes of a request: waits 50 ms at most, which is enough to follow a few commits.
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> transact_soon(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = writer_soon();
-            if (!on) return std::move(on).error();
-            return in_transaction(**on, body);
-        });
+        return lend(&sqlite_database::writer_soon, [&](sqlite::database& on) { return in_transaction(on, body); });
     }
 
     /// A connection until the end of the scope. Error (unavailable) if none became free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader();
     /// The only connection that writes: others wait until the end of the scope.
     [[nodiscard]] TOLLGATE_DECL result<lease> writer();
-    /// Waits 50 ms at most: enough to follow a few commits, and short enough for an optional write of a request.
-    [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon();
 
     /// Tells whether anything was committed, by any process, for a `sqlite_row_cache`. Its address is stable when the
     /// database moves.
@@ -137,7 +119,17 @@ public:
 private:
     struct state;
     explicit sqlite_database(std::unique_ptr<state> initial) noexcept;
+    TOLLGATE_DECL result<lease> writer_soon();
 
+    /// Calls `body` with the connection that `take` returns.
+    template <class Body>
+    std::invoke_result_t<Body&, sqlite::database&> lend(result<lease> (sqlite_database::*take)(), Body&& body) noexcept {
+        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
+            auto on = (this->*take)();
+            if (!on) return std::move(on).error();
+            return body(**on);
+        });
+    }
     template <class Body>
     static std::invoke_result_t<Body&, sqlite::database&> in_transaction(sqlite::database& on, Body& body) {
         auto change = sqlite::transaction::begin(on);
