@@ -96,7 +96,7 @@ class statement {
 public:
     /// A statement that fails at its first step.
     explicit statement(error failure) : failed_{std::move(failure)} {}
-    /// `in_use`: set to false when the statement is returned; null: the statement is finalized instead.
+    /// `in_use`: set to false when the statement is returned.
     statement(sqlite3_stmt* prepared, bool* in_use) noexcept : prepared_{prepared}, in_use_{in_use} {}
 
     statement(statement&& other) noexcept

@@ -79,10 +79,6 @@ TOLLGATE_DECL error statement::misread(std::size_t column) const {
 
 TOLLGATE_DECL void statement::give_back() noexcept {
     if (prepared_ == nullptr) return;
-    if (in_use_ == nullptr) {
-        sqlite3_finalize(prepared_);
-        return;
-    }
     sqlite3_reset(prepared_);
     sqlite3_clear_bindings(prepared_);
     *in_use_ = false;
