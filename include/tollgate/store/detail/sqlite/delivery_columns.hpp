@@ -10,35 +10,29 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// The stored names of an enumeration's values, in order.
-template <class Enum, std::size_t Count>
-struct named_column {
-    using texts = std::array<std::string_view, Count>;
+inline constexpr std::array<std::string_view, 8> attempt_end_names{"answered", "no_address", "refused_address", "no_connection",
+                                                                   "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
+static_assert(attempt_end_names.size() == static_cast<std::size_t>(attempt_end::bad_response) + 1);
 
-    static std::optional<Enum> read(const texts& all, const cell& from) noexcept {
-        const auto text = from.text();
-        for (std::size_t i = 0; i < Count; ++i)
-            if (text == all[i]) return static_cast<Enum>(i);
+inline constexpr std::array<std::string_view, 4> delivery_state_names{"waiting", "delivered", "given_up", "held"};
+static_assert(delivery_state_names.size() == static_cast<std::size_t>(delivery_state::held) + 1);
+
+/// An enumeration, stored as the name of its value.
+template <class Enum, const auto& Names>
+struct named_column {
+    static std::optional<Enum> read(const cell& from) noexcept {
+        const auto name = from.text();
+        for (std::size_t i = 0; i < Names.size(); ++i)
+            if (name == Names[i]) return static_cast<Enum>(i);
         return std::nullopt;
     }
-    static void write(const texts& all, parameter to, Enum value) noexcept {
-        to.text(all[static_cast<std::size_t>(value)]);
-    }
+    static void write(parameter to, Enum value) noexcept { to.text(Names[static_cast<std::size_t>(value)]); }
 };
 
 template <>
-struct column<attempt_end> : named_column<attempt_end, 8> {
-    static constexpr texts all{"answered", "no_address", "refused_address", "no_connection",
-                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};  // bad_response
-    static std::optional<attempt_end> read(const cell& from) noexcept { return named_column::read(all, from); }
-    static void write(parameter to, attempt_end value) noexcept { named_column::write(all, to, value); }
-};
+struct column<attempt_end> : named_column<attempt_end, attempt_end_names> {};
 
 template <>
-struct column<delivery_state> : named_column<delivery_state, 4> {
-    static constexpr texts all{"waiting", "delivered", "given_up", "held"};
-    static std::optional<delivery_state> read(const cell& from) noexcept { return named_column::read(all, from); }
-    static void write(parameter to, delivery_state value) noexcept { named_column::write(all, to, value); }
-};
+struct column<delivery_state> : named_column<delivery_state, delivery_state_names> {};
 
 }  // namespace tollgate::sqlite
