@@ -6,7 +6,6 @@
 #include <tollgate/store/detail/sqlite/database.hpp>
 
 #include <cstddef>
-#include <cstdint>
 
 namespace tollgate::inline v0::sqlite {
 
@@ -15,9 +14,7 @@ inline constexpr std::size_t changed_rows_max = 1000;
 /// Deliveries that one transaction removes, with their attempts.
 inline constexpr std::size_t removed_rows_max = 1000;
 
-/// Removes a delivery, its attempts, and its event if it has no other delivery. Within the caller's transaction, as all
-/// functions here.
-TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
+// These remove deliveries with their attempts, and events without deliveries, within the caller's transaction.
 
 /// Removes a deleted hook's leased deliveries, so that others can use the leases.
 TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted);

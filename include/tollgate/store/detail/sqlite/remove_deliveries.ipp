@@ -3,7 +3,8 @@
 #include <tollgate/store/detail/sqlite/statement.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 
-#include <optional>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -17,48 +18,40 @@ inline result<std::size_t> remove_listed(database& on, statement rows) {
     const auto listed = sql::read_all<delivery_id, std::int64_t>(
         statement{std::move(rows)}, [](delivery_id id, std::int64_t event) { return std::pair{id, event}; });
     if (!listed) return listed.error();
-    for (const auto& [id, event] : *listed)
-        if (auto done = remove_delivery(on, id, event); !done) return std::move(done).error();
+    for (const auto& [id, event] : *listed) {
+        if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done) return std::move(done).error();
+        if (auto done = on.run("DELETE FROM tollgate_events WHERE id = ?1 "
+                               "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = ?1)",
+                               event);
+            !done)
+            return std::move(done).error();
+    }
     return listed->size();
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event) {
-    if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done) return done;
-    return on.run(
-        "DELETE FROM tollgate_events WHERE id = ?1 "
-        "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = ?1)",
-        event);
-}
-
 TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted) {
     // Among all leases, which are few; the hook may have any number of deliveries.
-    auto removed = detail::remove_listed(
-        on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_leased "
-                       "WHERE leased_until IS NOT NULL AND hook = ?",
-                       deleted));
-    if (!removed) return std::move(removed).error();
-    return {};
+    return detail::remove_listed(on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_leased "
+                                                "WHERE leased_until IS NOT NULL AND hook = ?",
+                                                deleted))
+        .transform([](std::size_t) {});
 }
 
 TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max) {
     std::size_t removed = 0;
     while (removed < rows_max) {
-        std::optional<hook_id> hook;
-        {
-            auto row = on.prepare("SELECT id FROM tollgate_hooks WHERE service = '' LIMIT 1").next<hook_id>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            hook = std::get<0>(**row);
-        }
+        const auto hook = sql::read_value<hook_id>(on.prepare("SELECT id FROM tollgate_hooks WHERE service = '' LIMIT 1"));
+        if (!hook) return hook.error();
+        if (!*hook) break;
         const std::size_t count = rows_max - removed;
         auto some = detail::remove_listed(
-            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", *hook, count));
+            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", **hook, count));
         if (!some) return some;
         removed += *some;
         if (*some == count) break;
-        if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", *hook); !done) return std::move(done).error();
+        if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", **hook); !done) return std::move(done).error();
     }
     return removed;
 }
@@ -70,12 +63,11 @@ TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then
 }
 
 TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
-    auto removed = detail::remove_listed(
-        on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_ended "
-                       "WHERE hook = ? AND ended_at IS NOT NULL AND state <> 'held' ORDER BY id DESC LIMIT ? OFFSET ?",
-                       hook, rows_max, rows_kept));
-    if (!removed) return std::move(removed).error();
-    return {};
+    return detail::remove_listed(on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_ended "
+                                                "WHERE hook = ? AND ended_at IS NOT NULL AND state <> 'held' "
+                                                "ORDER BY id DESC LIMIT ? OFFSET ?",
+                                                hook, rows_max, rows_kept))
+        .transform([](std::size_t) {});
 }
 
 }  // namespace tollgate::sqlite
