@@ -8,7 +8,6 @@
 #endif
 
 #include <tollgate/store/detail/postgres/access_tokens.ipp>
-#include <tollgate/store/detail/postgres/append_event.ipp>
 #include <tollgate/store/detail/postgres/applications.ipp>
 #include <tollgate/store/detail/postgres/batch.ipp>
 #include <tollgate/store/detail/postgres/completions.ipp>
