@@ -18,7 +18,7 @@ using namespace tollgate;
 namespace {
 
 using name = inline_text<32>;
-using table = sharded_table<name, int>;
+using table = memory::sharded_table<name, int>;
 
 std::optional<int> find(const table& in, std::string_view key) {
     return in.with(key, [](const int* row) { return row != nullptr ? std::optional{*row} : std::nullopt; });
@@ -72,7 +72,7 @@ TEST_CASE("a sharded table is equivalent to a map") {
 }
 
 TEST_CASE("a sharded table moves rows that own memory") {
-    sharded_table<name, std::string> rows;
+    memory::sharded_table<name, std::string> rows;
     const auto row_of = [](int key) { return std::string(100, static_cast<char>('a' + key % 26)) + std::to_string(key); };
     constexpr int keys = 2000;
     for (int key = 0; key < keys; ++key) REQUIRE(rows.insert(*name::from(std::to_string(key)), row_of(key)));

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::memory {
 
 /// A hash table for concurrent reads: it consists of shards, each with its own lock, which is held only while one row
 /// is used. A lookup does not allocate.
@@ -159,4 +159,4 @@ private:
     std::array<shard, std::size_t{1} << shard_bits> shards_;
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::memory
