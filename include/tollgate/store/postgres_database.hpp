@@ -96,26 +96,24 @@ public:
 
     /// One round trip and one transaction. Errors: unavailable if no connection became free in time, and as
     /// `postgres::failure` says. What the server rolled back because of a concurrent transaction is repeated at most
-    /// twice.
+    /// twice. `connection_wait_max`: by default, that of the settings.
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch,
-                                                               postgres::repeat when_lost = postgres::repeat::never);
-    /// The same with another bound on the wait for a connection.
-    [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
-                                                               milliseconds connection_wait_max);
+                                                               postgres::repeat when_lost = postgres::repeat::never,
+                                                               std::optional<milliseconds> connection_wait_max = std::nullopt);
 
     /// Runs one statement that changes nothing.
     template <class... Values>
     [[nodiscard]] result<postgres::rows> query(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
         single.add(text, values...);
-        return run_one(single, postgres::repeat::allowed);
+        return first_of(run(single, postgres::repeat::allowed));
     }
     /// Runs one statement that changes something.
     template <class... Values>
     [[nodiscard]] result<postgres::rows> execute(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
         single.add(text, values...);
-        return run_one(single, postgres::repeat::never);
+        return first_of(run(single));
     }
 
     /// Starts a transaction of several round trips.
@@ -151,8 +149,8 @@ private:
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
+    static TOLLGATE_DECL result<postgres::rows> first_of(result<postgres::results> all);
     explicit postgres_database(std::unique_ptr<state> initial) noexcept;
-    TOLLGATE_DECL result<postgres::rows> run_one(const postgres::batch& batch, postgres::repeat when_lost);
 
     std::unique_ptr<state> state_;
 };

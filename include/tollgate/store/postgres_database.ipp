@@ -196,21 +196,18 @@ TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() con
     return state_->connect(nullptr);
 }
 
-TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
-                                                                postgres::repeat when_lost) {
-    return run(batch, when_lost, state_->settings.connection_wait_max);
-}
-
-TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
-                                                                postgres::repeat when_lost,
-                                                                milliseconds connection_wait_max) {
-    return run(batch, when_lost, connection_wait_max, false);
+TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch, postgres::repeat when_lost,
+                                                                std::optional<milliseconds> connection_wait_max) {
+    return run(batch, when_lost, connection_wait_max.value_or(state_->settings.connection_wait_max), false);
 }
 
 TOLLGATE_DECL result<postgres::rows> postgres_database::look_up(const postgres::batch& batch) {
-    auto response = run(batch, postgres::repeat::allowed, state_->settings.connection_wait_max, true);
-    if (!response) return std::move(response).error();
-    return std::move(response->front());
+    return first_of(run(batch, postgres::repeat::allowed, state_->settings.connection_wait_max, true));
+}
+
+TOLLGATE_DECL result<postgres::rows> postgres_database::first_of(result<postgres::results> all) {
+    if (!all) return std::move(all).error();
+    return std::move(all->front());
 }
 
 TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
@@ -244,13 +241,6 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
 
 TOLLGATE_DECL void postgres_database::pause_after_conflict(int tries) {
     std::this_thread::sleep_for(milliseconds{5 * tries});
-}
-
-TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::batch& batch,
-                                                                 postgres::repeat when_lost) {
-    auto response = run(batch, when_lost);
-    if (!response) return std::move(response).error();
-    return std::move(response->front());
 }
 
 TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
