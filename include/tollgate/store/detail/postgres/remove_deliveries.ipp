@@ -14,7 +14,7 @@ namespace detail {
 enum class deleted_hook : bool { keep, remove };
 
 /// `listing` begins a transaction; its last statement lists the deliveries and their events.
-inline result<std::size_t> remove_listed(postgres_database& on, const batch& listing, deleted_hook hook = deleted_hook::keep) {
+inline result<std::size_t> remove_listed(postgres_database& on, const batch& listing, deleted_hook hook) {
     return on.transact([&](transaction& session) -> result<std::size_t> {
         auto listed = session.run(listing);
         if (!listed) return std::move(listed).error();
@@ -40,13 +40,19 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
     });
 }
 
-/// `remove_some(count)` removes at most so many in one transaction.
-template <class RemoveSome>
-result<std::size_t> remove_in_steps(std::size_t rows_max, RemoveSome&& remove_some) {
+/// In each transaction, `add_list(batch, count)` adds statements of which the last one lists at most so many deliveries and their events.
+/// It locks an event together with its deliveries, so that of two transactions that remove the last two deliveries, one sees that its
+/// delivery is the last.
+template <class AddList>
+result<std::size_t> remove_in_steps(postgres_database& on, std::size_t rows_max, AddList&& add_list,
+                                    deleted_hook hook = deleted_hook::keep) {
     std::size_t removed = 0;
     while (removed < rows_max) {
         const std::size_t count = (std::min)(removed_rows_max, rows_max - removed);
-        auto some = remove_some(count);
+        auto listing = on.make_batch();
+        listing.add("BEGIN");
+        add_list(listing, count);
+        auto some = remove_listed(on, listing, hook);
         if (!some) return some;
         removed += *some;
         if (*some < count) break;
@@ -54,68 +60,50 @@ result<std::size_t> remove_in_steps(std::size_t rows_max, RemoveSome&& remove_so
     return removed;
 }
 
-inline result<std::size_t> remove_some_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
-    auto listing = on.make_batch();
-    listing.add("BEGIN");
-    // An event is locked together with its deliveries, so that of two transactions that remove the last two deliveries,
-    // one sees that its delivery is the last. The same holds below.
-    listing.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
-        "FOR UPDATE OF deliveries, events SKIP LOCKED",
-        then, rows_max);
-    return remove_listed(on, listing);
-}
-
-inline result<std::size_t> remove_some_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
-    auto listing = on.make_batch();
-    listing.add("BEGIN");
-    listing.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
-        "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
-        "$3)) "
-        "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
-        hook, rows_kept, rows_max);
-    return remove_listed(on, listing);
-}
-
-inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
-    auto listing = on.make_batch();
-    listing.add("BEGIN");
-    // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
-    // waits.
-    listing.add(
-        "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
-        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
-        "AND hooks.id = coalesce($1, hooks.id) ORDER BY random() LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
-        which);
-    listing.add(
-        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT id FROM tollgate_due_notices "
-        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1))",
-        changed_rows_max);
-    listing.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id "
-        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
-        "FOR UPDATE OF deliveries, events SKIP LOCKED",
-        rows_max);
-    return remove_listed(on, listing, deleted_hook::remove);
-}
-
 }  // namespace detail
 
 TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
-    return detail::remove_in_steps(rows_max, [&](std::size_t count) { return detail::remove_some_ended_before(on, then, count); });
+    return detail::remove_in_steps(on, rows_max, [&](batch& to, std::size_t count) {
+        to.add(
+            "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
+            "FOR UPDATE OF deliveries, events SKIP LOCKED",
+            then, count);
+    });
 }
 
 TOLLGATE_DECL result<std::size_t> remove_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
-    return detail::remove_in_steps(rows_max,
-                                   [&](std::size_t count) { return detail::remove_some_ended_beyond(on, hook, rows_kept, count); });
+    return detail::remove_in_steps(on, rows_max, [&](batch& to, std::size_t count) {
+        to.add(
+            "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
+            "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT $3)) "
+            "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
+            hook, rows_kept, count);
+    });
 }
 
 TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
-    return detail::remove_in_steps(rows_max, [&](std::size_t count) { return detail::remove_some_of_deleted(on, which, count); });
+    const auto add_list = [&](batch& to, std::size_t count) {
+        // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
+        // waits.
+        to.add(
+            "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+            "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
+            "AND hooks.id = coalesce($1, hooks.id) ORDER BY random() LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
+            which);
+        to.add(
+            "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT id FROM tollgate_due_notices "
+            "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1))",
+            changed_rows_max);
+        to.add(
+            "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_events AS events ON events.id = event_id "
+            "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
+            "FOR UPDATE OF deliveries, events SKIP LOCKED",
+            count);
+    };
+    return detail::remove_in_steps(on, rows_max, add_list, detail::deleted_hook::remove);
 }
 
 TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id> which) {
