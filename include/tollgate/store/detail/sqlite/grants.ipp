@@ -227,20 +227,15 @@ TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id appli
 }
 
 TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
-    return impl_->database.read([&](sqlite::database& on) -> result<std::optional<oauth_token>> {
-        auto access = sql::read_oauth_token(
-            on.prepare("SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at "
+    return impl_->read([](sqlite::statement& found) { return sql::read_oauth_token(found); },
+                       "SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at "
                        "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
-                       "ON tollgate_applications.id = application WHERE token_digest = ?",
-                       token));
-        if (!access || *access) return access;
-        return sql::read_oauth_token(
-            on.prepare("SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
+                       "ON tollgate_applications.id = application WHERE token_digest = ?1 "
+                       "UNION ALL SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "JOIN tollgate_applications ON tollgate_applications.id = application "
                        "WHERE token_digest = ?1 OR family_digest = ?1",
-                       token));
-    });
+                       token);
 }
 
 TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
