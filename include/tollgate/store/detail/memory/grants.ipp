@@ -5,6 +5,7 @@
 #include <tollgate/store/detail/memory/grants.hpp>
 #include <tollgate/store/detail/undo.hpp>
 #include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/detail/widen_scopes.hpp>
 
 #include <algorithm>
 #include <string>
@@ -36,9 +37,9 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     const grant_parties parties{code.application, code.user};
     auto found = rows_.find(parties);
     const bool is_new = found == rows_.end();
-    scope_set scopes = is_new ? scope_set{} : found->second.scopes;
-    if (code.only_if_granted && (is_new || !scopes.contains_all(code.scopes))) return code_result::not_granted;
-    if (!code.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
+    const auto scopes = widen_scopes(is_new ? std::nullopt : std::optional{found->second.scopes}, code);
+    if (!scopes) return scopes.error();
+    if (!*scopes) return code_result::not_granted;
     if (is_new && rows_.size() >= grants_max_)
         return table_is_full(grants_max_, "grants", "grants_max");
     const auto replaces_another = [&] { return !is_new && found->second.codes.size() >= limits::codes_per_grant_max; };
@@ -71,7 +72,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     counted.keep();
     dated.keep();
     if (is_new) ++last_grant_id_;
-    changed.scopes = scopes;
+    changed.scopes = **scopes;
     changed.codes.push_back(code.code_digest);
     if (changed.codes.size() > limits::codes_per_grant_max) forget_code(digest{changed.codes.front()});
     return code_result::created;

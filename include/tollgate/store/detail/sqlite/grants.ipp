@@ -2,6 +2,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
+#include <tollgate/store/detail/widen_scopes.hpp>
 
 #include <algorithm>
 
@@ -9,28 +10,19 @@ namespace tollgate::inline v0 {
 
 namespace sqlite::detail {
 
-/// Adds these scopes to the grant of a user and an application; creates it if there is none. Empty if a scope would
-/// have to be added despite `only_if_granted`.
+/// Adds the code's scopes to the grant of its user and application; creates it if there is none. Returns its id; empty if the code may
+/// not be created.
 inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& code) {
-    auto existing = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", code.user,
-                           code.application)
-                    .next<row_number, scope_set>();
-    if (!existing) return std::move(existing).error();
-    scope_set scopes = *existing ? std::get<1>(**existing) : scope_set{};
-    if (code.only_if_granted && (!*existing || !scopes.contains_all(code.scopes))) return std::optional<row_number>{};
-    if (!code.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
-    if (*existing) {
-        const row_number id = std::get<0>(**existing);
-        if (scopes == std::get<1>(**existing)) return std::optional{id};
-        if (auto done = on.run("UPDATE tollgate_grants SET scopes = ? WHERE id = ?", scopes, id); !done)
-            return std::move(done).error();
-        return std::optional{id};
-    }
-    if (auto done = on.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?)",
-                           code.user, code.application, scopes, code.created_at);
-        !done)
-        return std::move(done).error();
-    return std::optional{on.last_insert_id()};
+    const auto before = sql::read_value<scope_set>(
+        on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", code.user, code.application));
+    if (!before) return before.error();
+    const auto scopes = widen_scopes(*before, code);
+    if (!scopes) return scopes.error();
+    if (!*scopes) return std::optional<row_number>{};
+    return sql::read_value<row_number>(
+        on.prepare("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?) "
+                   "ON CONFLICT (user, application) DO UPDATE SET scopes = excluded.scopes RETURNING id",
+                   code.user, code.application, **scopes, code.created_at));
 }
 
 /// Revokes a refresh token and the access tokens made with it.
