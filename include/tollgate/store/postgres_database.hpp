@@ -142,10 +142,15 @@ private:
     template <class Key, class Row>
     friend class postgres_lookup;
     struct state;
-    /// Of what the server rolls back because of a concurrent transaction
-    static constexpr int tries_max = 3;
+    /// How often one call was tried.
+    struct tries {
+        int failed = 0;
+        std::size_t refused = 0;  ///< by a server that no longer accepts writes
+    };
+    /// Counts a failure after which the call may be repeated; true if it is tried again.
+    TOLLGATE_DECL bool may_repeat(tries& so_far, bool is_refused) const noexcept;
     /// Avoids a repeated conflict of the same two transactions. Holds no connection.
-    static TOLLGATE_DECL void pause_after_conflict(int tries);
+    static TOLLGATE_DECL void pause_after_conflict(const tries& so_far);
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
@@ -187,22 +192,23 @@ private:
     bool is_open_ = false;
     bool has_failed_ = false;
     bool may_be_tried_again_ = false;
+    bool is_refused_ = false;
 };
 
 }  // namespace postgres
 
 template <class Work>
 std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(Work work) {
-    for (int tries = 1;; ++tries) {
+    for (tries so_far;;) {
         {
             auto on = begin();
             if (!on) return std::move(on).error();
             auto done = work(*on);
             if (done && on->is_open())
                 if (auto committed = on->commit(make_batch()); !committed) done = std::move(committed).error();
-            if (done || !on->may_be_tried_again() || tries == tries_max) return done;
+            if (done || !on->may_be_tried_again() || !may_repeat(so_far, on->is_refused_)) return done;
         }
-        pause_after_conflict(tries);
+        pause_after_conflict(so_far);
     }
 }
 

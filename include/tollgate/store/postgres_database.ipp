@@ -214,8 +214,7 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::failure_kind;
-    std::size_t refusals = 0;
-    for (int tries = 1;;) {
+    for (tries so_far;;) {
         postgres::run_result done;
         {
             auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
@@ -224,23 +223,29 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
             if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed);
         }
         if (!done.failed) return std::move(done.results);
-        const postgres::failure_kind kind = done.failed->kind;
-        // What a server refuses because it no longer accepts writes had no effect: each such connection may be replaced.
-        if (done.failed->is_refused && ++refusals <= state_->settings.connections_max) continue;
+        const auto kind = done.failed->kind;
+        const bool is_refused = done.failed->is_refused;
         // No second try after a connection that hung: it has used all the time of a call.
-        const bool again = tries++ < tries_max &&
-                           (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed && !done.failed->hung));
-        if (!again) {
-            if (kind == lost && !done.failed->is_refused && when_lost == postgres::repeat::never)
+        const bool is_harmless =
+            kind == try_again || is_refused || (kind == lost && when_lost == postgres::repeat::allowed && !done.failed->hung);
+        if (!is_harmless || !may_repeat(so_far, is_refused)) {
+            if (kind == lost && !is_refused && when_lost == postgres::repeat::never)
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->error);
         }
-        if (kind == try_again) pause_after_conflict(tries - 1);
+        if (kind == try_again) pause_after_conflict(so_far);
     }
 }
 
-TOLLGATE_DECL void postgres_database::pause_after_conflict(int tries) {
-    std::this_thread::sleep_for(milliseconds{5 * tries});
+TOLLGATE_DECL bool postgres_database::may_repeat(tries& so_far, bool is_refused) const noexcept {
+    constexpr int tries_max = 3;
+    // Each connection to a server that no longer accepts writes may be replaced.
+    if (is_refused) return ++so_far.refused <= state_->settings.connections_max;
+    return ++so_far.failed < tries_max;
+}
+
+TOLLGATE_DECL void postgres_database::pause_after_conflict(const tries& so_far) {
+    std::this_thread::sleep_for(milliseconds{5 * so_far.failed});
 }
 
 TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
@@ -274,7 +279,8 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     auto done = on_->held->run(next);
     if (!done.failed) return std::move(done.results);
     has_failed_ = true;
-    may_be_tried_again_ = done.failed->kind == failure_kind::try_again || done.failed->is_refused;
+    is_refused_ = done.failed->is_refused;
+    may_be_tried_again_ = done.failed->kind == failure_kind::try_again || is_refused_;
     if (done.failed->kind == failure_kind::lost) {
         detail::end(on_->held, *done.failed);
         on_.reset();

@@ -501,7 +501,7 @@ TEST_CASE("a write replaces all connections to a server that has become read-onl
     tcp_proxy proxy{server.socket_path()};
     constexpr std::size_t connections = 6;
     auto pool = open_pool(proxy.connection_string(), {.connections_max = connections});
-    {
+    const auto become_read_only = [&] {
         std::vector<postgres::transaction> all;
         for (std::size_t i = 0; i < connections; ++i) {
             all.push_back(*pool.begin());
@@ -510,12 +510,22 @@ TEST_CASE("a write replaces all connections to a server that has become read-onl
             changing.add("COMMIT");
             REQUIRE(all.back().run(changing));
         }
-    }
-    REQUIRE(proxy.accepted() == connections);
+    };
     auto writing = pool.make_batch();
     writing.add("CREATE UNLOGGED TABLE replaced_there (id bigint)");
     writing.add("DROP TABLE replaced_there");
+    become_read_only();
+    REQUIRE(proxy.accepted() == connections);
     CHECK(pool.run(writing, repeat::never));
+
+    become_read_only();
+    postgres::batch beginning{milliseconds{0}};
+    beginning.add("BEGIN");
+    CHECK(pool.transact([&](postgres::transaction& on) -> result<void> {
+        if (auto begun = on.run(beginning); !begun) return std::move(begun).error();
+        if (auto written = on.run(writing); !written) return std::move(written).error();
+        return {};
+    }));
 }
 
 TEST_CASE("a statement whose table changed is prepared again") {
