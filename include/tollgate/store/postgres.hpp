@@ -91,9 +91,10 @@ static_assert(time_source<postgres_clock>);
 /// to work.
 ///
 /// Every verb is one transaction (READ COMMITTED, with locks on what it counts or removes) and one round trip, except for
-/// `complete`, `due_hooks`, `delete_hook`, `enable_hook` and sweeps. Reads are repeated when a connection breaks. Writes are
-/// not, because the first try may have taken effect: they return an error (unavailable), and the caller checks, or repeats them where
-/// that is harmless. Only what the server itself rolled back because of a concurrent transaction is tried again.
+/// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`,
+/// `enable_hook` and sweeps. Reads are repeated when a connection breaks. Writes are not, because the first try may have
+/// taken effect: they return an error (unavailable), and the caller checks, or repeats them where that is harmless. Only
+/// what the server itself rolled back because of a concurrent transaction is tried again.
 ///
 /// **Time.** All times are stored by the server's clock. If this machine's clock is more than two seconds off, times
 /// are shifted by the difference in both directions, so that codes, tokens, sessions and leases last as long for this

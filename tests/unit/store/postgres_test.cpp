@@ -81,7 +81,7 @@ TEST_CASE("stores in two schemas of one database are independent") {
     CHECK_FALSE(value_of(other.find_personal_token("tgu_a")));
 }
 
-TEST_CASE("every verb of a request takes one round trip, from its first use") {
+TEST_CASE("every verb of a request takes one round trip, or two if it decides by what it reads, from its first use") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};
     postgres_settings settings;
@@ -101,6 +101,7 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
         const char* name;
         std::function<void()> verb;
         bool has_statement_after = false;
+        std::size_t round_trips_max = 1;
     };
     const std::vector<row> verbs{
         {"create_personal_token",
@@ -154,14 +155,14 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
              value_of(store.answer_device_code(sample_device_code(seed, *application).user_digest, device_code_state::denied));
          }},
         {"find_oauth_token", [&] { value_of(store.find_oauth_token(sample_access_digest(seed))); }},
-        {"create_code", [&] { value_of(store.create_code(sample_code(++seed, *application))); }},
+        {"create_code", [&] { value_of(store.create_code(sample_code(++seed, *application))); }, false, 2},
         {"granted_scopes", [&] { value_of(store.granted_scopes(user_id{7}, *application)); }},
         {"redeem_code",
-         [&] { expect_redemption(store, sample_redemption(seed, *application), redemption_result::redeemed); }},
+         [&] { expect_redemption(store, sample_redemption(seed, *application), redemption_result::redeemed); }, false, 2},
         {"redeem_code again",
-         [&] { expect_redemption(store, sample_redemption(seed, *application), redemption_result::reused); }},
+         [&] { expect_redemption(store, sample_redemption(seed, *application), redemption_result::reused); }, false, 2},
         {"refresh_access_token",
-         [&] { value_of(store.refresh_access_token(sample_refresh(seed, 1000 + seed, *application))); }},
+         [&] { value_of(store.refresh_access_token(sample_refresh(seed, 1000 + seed, *application))); }, false, 2},
         {"revoke_oauth_token", [&] { value_of(store.revoke_oauth_token(*application, sample_refresh_digest(seed))); }},
         {"grants_of", [&] { value_of(store.grants_of(user_id{7})); }},
         {"revoke_grant", [&] { value_of(store.revoke_grant(user_id{7}, *application)); }},
@@ -179,7 +180,7 @@ TEST_CASE("every verb of a request takes one round trip, from its first use") {
         for (const row& each : verbs) {
             CAPTURE(each.name, time);
             proxy.merge_client_writes(each.has_statement_after);  // the server may already have responded to the other statements
-            CHECK(turns_of(each.verb) <= 1);
+            CHECK(turns_of(each.verb) <= each.round_trips_max);
         }
     proxy.merge_client_writes(true);
 

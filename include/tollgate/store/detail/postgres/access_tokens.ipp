@@ -5,8 +5,18 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL void postgres::trim_access_tokens(batch& in, const digest& newest) {
-    in.add(
+TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token,
+                                                      const std::optional<digest>& refresh_token) {
+    to.add(
+        "INSERT INTO tollgate_access_tokens "
+        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
+        "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7))",
+        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token);
+    return trim_access_tokens(to, token.token_digest);
+}
+
+TOLLGATE_DECL std::size_t postgres::trim_access_tokens(batch& to, const digest& newest) {
+    return to.add(
         "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
         "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
         "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
@@ -30,11 +40,7 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const
 TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& token) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
-        batch.add(
-            "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
-            "VALUES ($1, $2, $3, $4, $5, $6)",
-            token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at);
-        postgres::trim_access_tokens(batch, token.token_digest);
+        postgres::add_access_token(batch, token, std::nullopt);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
         impl_->access_token_created(token.token_digest, token.user, done->back().affected() > 0);

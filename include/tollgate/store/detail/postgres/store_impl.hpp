@@ -98,9 +98,12 @@ inline void make_best_effort(batch& in) {
 /// The wait for a connection for optional writes: short enough for the request that causes them.
 inline constexpr milliseconds short_connection_wait{50};
 
+/// Inserts an access token with its refresh token, if any, and trims. Returns the index of the latter.
+TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token);
+
 /// Deletes the oldest access tokens of this token's user and application beyond the bound; nothing if the token does
 /// not exist.
-TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest);
+TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const digest& newest);
 
 }  // namespace postgres
 

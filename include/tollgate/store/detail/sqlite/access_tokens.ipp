@@ -6,7 +6,7 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& token,
-                                                        std::optional<row_number> refresh_token) {
+                                                        std::optional<sql::row_number> refresh_token) {
     auto done = on.run(
         "INSERT INTO tollgate_access_tokens "
         "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",

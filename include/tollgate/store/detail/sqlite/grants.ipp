@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/sql/grants.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
 #include <tollgate/store/detail/widen_scopes.hpp>
 
@@ -12,21 +13,21 @@ namespace sqlite::detail {
 
 /// Adds the code's scopes to the grant of its user and application; creates it if there is none. Returns its id; empty if the code may
 /// not be created.
-inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& code) {
+inline result<std::optional<sql::row_number>> widen_grant(database& on, const new_authorization_code& code) {
     const auto before = sql::read_value<scope_set>(
         on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", code.user, code.application));
     if (!before) return before.error();
     const auto scopes = widen_scopes(*before, code);
     if (!scopes) return scopes.error();
-    if (!*scopes) return std::optional<row_number>{};
-    return sql::read_value<row_number>(
+    if (!*scopes) return std::optional<sql::row_number>{};
+    return sql::read_value<sql::row_number>(
         on.prepare("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?) "
                    "ON CONFLICT (user, application) DO UPDATE SET scopes = excluded.scopes RETURNING id",
                    code.user, code.application, **scopes, code.created_at));
 }
 
 /// Revokes a refresh token and the access tokens made with it.
-inline result<void> revoke_refresh_token(database& on, row_number refresh_token) {
+inline result<void> revoke_refresh_token(database& on, sql::row_number refresh_token) {
     if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
         return done;
     return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
@@ -41,45 +42,16 @@ inline result<bool> revoke_grant(database& on, user_id user, application_id appl
     return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
 }
 
-/// A refresh token that was found by its own digest or by that of its family.
-struct found_refresh_token {
-    row_number id{};
-    user_id user;
-    scope_set scopes;
-    instant ends_at;
-    std::optional<digest> replaced;
-    instant replaced_at;
-    std::optional<digest> successor_seed;  ///< of the last replacement
-    bool is_current = true;
-};
-
-inline result<std::optional<found_refresh_token>> find_refresh_token(database& on, const token_refresh& shown) {
-    const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
-    auto rows = on.prepare(
-        "SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
-        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-        "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ?",
-        shown.refresh_digest, family, shown.application, shown.now);
-    return sql::read_one<row_number, user_id, scope_set, instant, digest, std::optional<digest>, std::optional<instant>,
-                         std::optional<digest>>(
-        rows, [&](row_number id, user_id user, scope_set& scopes, instant ends_at, digest& current,
-                  std::optional<digest>& replaced, std::optional<instant> replaced_at, std::optional<digest>& seed) {
-            return found_refresh_token{.id = id, .user = user, .scopes = scopes, .ends_at = ends_at, .replaced = replaced,
-                                       .replaced_at = replaced_at.value_or(instant{}), .successor_seed = seed,
-                                       .is_current = current == shown.refresh_digest};
-        });
-}
-
 /// Inserts the refresh token of a pair; returns its row id.
-inline result<row_number> insert_refresh_token(database& on, const issued_tokens& issued, row_number access_grant,
-                                                const scope_set& scopes) {
+inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, sql::row_number access_grant,
+                                                     const scope_set& scopes) {
     auto done = on.run(
         "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
         "VALUES (?, ?, ?, ?, ?)",
         issued.refresh_digest, access_grant, scopes, (std::min)(issued.refresh_expires_at, issued.refresh_ends_at),
         issued.refresh_ends_at);
     if (!done) return token_exists(std::move(done).error());
-    const row_number id = on.last_insert_id();
+    const sql::row_number id = on.last_insert_id();
     // The token that expires last was used last.
     if (done = on.run("DELETE FROM tollgate_refresh_tokens WHERE id IN "
                       "(SELECT id FROM tollgate_refresh_tokens WHERE access_grant = ? AND id <> ? "
@@ -136,60 +108,50 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
 
 TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
-        auto row = on.prepare(
-                         "SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, "
-                         "refresh_token FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = "
-                         "tollgate_grants.id WHERE code_digest = ? AND application = ?",
-                         shown.code_digest, shown.application)
-                       .next<sqlite::row_number, sqlite::row_number, user_id, scope_set, std::string,
-                             std::optional<std::string>, instant, std::optional<sqlite::row_number>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return redeemed_code{};
-        const auto& [code, access_grant, user, scopes, redirect, code_challenge, expires_at, refresh_token] = **row;
-        const auto judged = judge_redemption({refresh_token.has_value(), expires_at, redirect, code_challenge}, shown);
+        const auto found = sql::read_code(
+            on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token "
+                       "FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+                       "WHERE code_digest = ? AND application = ?",
+                       shown.code_digest, shown.application));
+        if (!found) return found.error();
+        if (!*found) return redeemed_code{};
+        const sql::found_code& code = **found;
+        const auto judged = code.judge(shown);
         if (judged == redemption_result::reused)
-            if (auto done = sqlite::detail::revoke_refresh_token(on, *refresh_token); !done) return std::move(done).error();
+            if (auto done = sqlite::detail::revoke_refresh_token(on, *code.refresh_token); !done) return std::move(done).error();
         if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
-        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
+        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
         if (!inserted) return inserted.error();
-        if (auto done = sqlite::insert_access_token(
-                on,
-                {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at},
-                *inserted);
+        if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
+        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted, code.forget_at(),
+                               code.id);
             !done)
             return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted,
-                               expires_at + seconds{limits::spent_code_seconds}, code);
-            !done)
-            return std::move(done).error();
-        return redeemed_code{redemption_result::redeemed, user, scopes};
+        return redeemed_code{redemption_result::redeemed, code.user, code.scopes};
     });
 }
 
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
-        const auto found = sqlite::detail::find_refresh_token(on, shown);
+        const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
+        const auto found = sql::read_refresh_token(
+            on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
+                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+                       "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ?",
+                       shown.refresh_digest, family, shown.application, shown.now));
         if (!found) return found.error();
         if (!*found) return refreshed_token{};
-        const auto& token = **found;
-        const digest* const replaced = token.replaced ? &*token.replaced : nullptr;
-        const auto judged = judge_refresh({token.is_current, replaced, token.replaced_at, token.scopes}, shown);
+        const sql::found_refresh_token& token = **found;
+        const auto judged = token.judge(shown);
         if (judged == refresh_result::reused)
             if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
         if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
-        const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
-        if (auto done = sqlite::insert_access_token(
-                on, {token.user, shown.application, shown.access_digest, scopes, shown.now, shown.access_expires_at},
-                token.id);
-            !done)
+        if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
+        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", token.expires_at(shown), token.id); !done)
             return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?",
-                               (std::min)(instant{shown.now + shown.refresh_lifetime}, token.ends_at), token.id);
-            !done)
-            return std::move(done).error();
-        if (shown.rotation && token.is_current) {
+        if (shown.rotation && token.is_shown_by(shown)) {
             const auto& rotation = *shown.rotation;
             auto done = on.run(
                 "UPDATE tollgate_refresh_tokens SET token_digest = ?, replaced_digest = token_digest, replaced_at = ?, "
@@ -197,22 +159,19 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
                 rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
             if (!done) return token_exists(std::move(done).error());
         }
-        if (!shown.rotation) return refreshed_token{refresh_result::refreshed, scopes, {}};
-        return refreshed_token{refresh_result::refreshed, scopes,
-                               token.is_current ? shown.rotation->successor_seed : token.successor_seed};
+        return token.refreshed(shown);
     });
 }
 
 TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        auto row = on.prepare(
-                         "SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                         "ON access_grant = tollgate_grants.id "
-                         "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = ?2",
-                         token, application)
-                       .next<sqlite::row_number>();
-        if (!row) return std::move(row).error();
-        if (*row) return sqlite::detail::revoke_refresh_token(on, std::get<0>(**row));
+        const auto refresh_token = sql::read_value<sql::row_number>(
+            on.prepare("SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
+                       "ON access_grant = tollgate_grants.id "
+                       "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = ?2",
+                       token, application));
+        if (!refresh_token) return refresh_token.error();
+        if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token);
         return on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
                       application);
     });

@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/personal_token.hpp>
+#include <tollgate/store/detail/sql/grants.hpp>
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
@@ -67,13 +68,10 @@ private:
 
 namespace sqlite {
 
-/// The id of a row without an id in the model.
-using row_number = std::int64_t;
-
 /// Inserts an access token with its refresh token, if any, and deletes the oldest of its user and application beyond
 /// the bound. Precondition: in a transaction.
 TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token,
-                                                std::optional<row_number> refresh_token);
+                                                std::optional<sql::row_number> refresh_token);
 
 }  // namespace sqlite
 

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/model/grant.hpp>
+#include <tollgate/model/personal_token.hpp>
+#include <tollgate/store/detail/sql/rows.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+// What both databases read of codes and refresh tokens before they decide with `judge_redemption` and `judge_refresh`, and what follows.
+
+namespace tollgate::inline v0::sql {
+
+/// The id of a row without an id in the model.
+using row_number = std::int64_t;
+
+/// A code that was found by its digest and application.
+struct found_code {
+    row_number id;
+    row_number access_grant;
+    user_id user;
+    scope_set scopes;
+    std::string redirect;
+    std::optional<std::string> code_challenge;
+    instant expires_at;
+    std::optional<row_number> refresh_token;  ///< made when it was redeemed
+
+    [[nodiscard]] redemption_result judge(const code_redemption& shown) const noexcept {
+        return judge_redemption({refresh_token.has_value(), expires_at, redirect, code_challenge}, shown);
+    }
+    [[nodiscard]] new_access_token access_token(const code_redemption& shown) const {
+        return {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at};
+    }
+    /// Until then, a redeemed code is kept.
+    [[nodiscard]] instant forget_at() const noexcept { return expires_at + seconds{limits::spent_code_seconds}; }
+};
+
+/// id, grant, user, scopes, redirect, code_challenge, expires_at, refresh token
+template <class Rows>
+result<std::optional<found_code>> read_code(Rows&& from) {
+    return read_one<row_number, row_number, user_id, scope_set, std::string, std::optional<std::string>, instant,
+                    std::optional<row_number>>(
+        from, [](row_number id, row_number access_grant, user_id user, const scope_set& scopes, std::string& redirect,
+                 std::optional<std::string>& code_challenge, instant expires_at, std::optional<row_number> refresh_token) {
+            return found_code{id,         access_grant, user, scopes, std::move(redirect), std::move(code_challenge),
+                              expires_at, refresh_token};
+        });
+}
+
+/// An unexpired refresh token that was found by its own digest, or by that of its family, and its application.
+struct found_refresh_token {
+    row_number id;
+    user_id user;
+    scope_set scopes;
+    instant ends_at;
+    digest current;
+    std::optional<digest> replaced;
+    std::optional<instant> replaced_at;
+    std::optional<digest> successor_seed;  ///< of the last replacement
+
+    [[nodiscard]] bool is_shown_by(const token_refresh& shown) const noexcept { return current == shown.refresh_digest; }
+    [[nodiscard]] refresh_result judge(const token_refresh& shown) const noexcept {
+        return judge_refresh({is_shown_by(shown), replaced ? &*replaced : nullptr, replaced_at.value_or(instant{}), scopes}, shown);
+    }
+    [[nodiscard]] new_access_token access_token(const token_refresh& shown) const {
+        return {user, shown.application, shown.access_digest, shown.narrowed.value_or(scopes), shown.now, shown.access_expires_at};
+    }
+    [[nodiscard]] instant expires_at(const token_refresh& shown) const noexcept {
+        return (std::min)(instant{shown.now + shown.refresh_lifetime}, ends_at);
+    }
+    [[nodiscard]] refreshed_token refreshed(const token_refresh& shown) const {
+        const auto seed = is_shown_by(shown) && shown.rotation ? std::optional{shown.rotation->successor_seed} : successor_seed;
+        return {refresh_result::refreshed, shown.narrowed.value_or(scopes), shown.rotation ? seed : std::nullopt};
+    }
+};
+
+/// id, user, scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed
+template <class Rows>
+result<std::optional<found_refresh_token>> read_refresh_token(Rows&& from) {
+    return read_one<row_number, user_id, scope_set, instant, digest, std::optional<digest>, std::optional<instant>,
+                    std::optional<digest>>(
+        from, [](row_number id, user_id user, const scope_set& scopes, instant ends_at, const digest& current,
+                 const std::optional<digest>& replaced, std::optional<instant> replaced_at, const std::optional<digest>& seed) {
+            return found_refresh_token{id, user, scopes, ends_at, current, replaced, replaced_at, seed};
+        });
+}
+
+}  // namespace tollgate::sql
