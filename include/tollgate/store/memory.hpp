@@ -50,11 +50,9 @@ public:
                                                std::size_t applications_per_user_max) noexcept {
         return in_oauth([&] { return applications_.create(application, applications_per_user_max); });
     }
-    /// See `application_store`.
     result<std::optional<application>> find_application(std::string_view client_id) noexcept {
         return in_oauth([&]() -> result<std::optional<application>> { return applications_.find(client_id); });
     }
-    /// See `application_store`.
     result<std::vector<application>> applications_of(user_id owner) noexcept {
         return in_oauth([&]() -> result<std::vector<application>> {
             auto listed = applications_.of(owner);
@@ -62,7 +60,6 @@ public:
             return listed;
         });
     }
-    /// See `application_store`.
     result<bool> update_application(user_id owner, application_id id, const application_change& changed) noexcept {
         return in_oauth([&]() -> result<bool> {
             if (!applications_.update(owner, id, changed)) return false;
@@ -70,15 +67,12 @@ public:
             return true;
         });
     }
-    /// See `application_store`.
     result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
         return in_oauth([&]() -> result<bool> { return applications_.add_secret(owner, id, secret); });
     }
-    /// See `application_store`.
     result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
         return in_oauth([&]() -> result<bool> { return applications_.remove_older_secret(owner, id); });
     }
-    /// See `application_store`.
     result<bool> delete_application(user_id owner, application_id id) noexcept {
         return in_oauth([&]() -> result<bool> {
             if (!applications_.remove(owner, id)) return false;
@@ -92,30 +86,24 @@ public:
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
         return in_oauth([&]() -> result<std::optional<scope_set>> { return grants_.granted({application, user}); });
     }
-    /// See `grant_store`.
     result<code_result> create_code(const new_authorization_code& code) noexcept {
         return in_oauth([&] { return grants_.create_code(code); });
     }
-    /// See `grant_store`.
     result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
         return in_oauth([&] { return grants_.redeem(shown); });
     }
-    /// See `grant_store`.
     result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
         return in_oauth([&] { return grants_.refresh(shown); });
     }
-    /// See `grant_store`.
     result<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
         return in_oauth([&]() -> result<void> {
             grants_.revoke_token(application, token);
             return {};
         });
     }
-    /// See `grant_store`.
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept {
         return in_oauth([&]() -> result<std::optional<oauth_token>> { return grants_.find_token(token); });
     }
-    /// See `grant_store`.
     result<bool> create_owner_token(const new_access_token& token) noexcept {
         return in_oauth([&]() -> result<bool> {
             const application* const application = applications_.find(token.application);
@@ -126,27 +114,21 @@ public:
             return true;
         });
     }
-    /// See `grant_store`.
     result<void> create_device_code(const new_device_code& code) noexcept {
         return in_oauth([&] { return device_codes_.create(code); });
     }
-    /// See `grant_store`.
     result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
         return in_oauth([&]() -> result<std::optional<device_code>> { return device_codes_.find(code); });
     }
-    /// See `grant_store`.
     result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept {
         return in_oauth([&]() -> result<bool> { return device_codes_.answer(user_code, answer); });
     }
-    /// See `grant_store`.
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&]() -> result<std::vector<grant>> { return grants_.of(user); });
     }
-    /// See `grant_store`.
     result<bool> revoke_grant(user_id user, application_id application) noexcept {
         return in_oauth([&]() -> result<bool> { return grants_.revoke({application, user}); });
     }
-    /// See `grant_store`.
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
         return in_oauth([&]() -> result<std::size_t> {
             const std::size_t swept = grants_.sweep_expired(now, rows_max);
@@ -158,27 +140,21 @@ public:
     result<void> create_session(const stored_session& session) noexcept {
         return detail::without_exceptions([&] { return sessions_.create(session); });
     }
-    /// See `session_store`.
     result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
         return detail::without_exceptions([&] { return sessions_.find(cookie); });
     }
-    /// See `session_store`.
     result<void> touch_session(const digest& cookie, instant now) noexcept {
         return detail::without_exceptions([&] { return sessions_.touch(cookie, now); });
     }
-    /// See `session_store`.
     result<bool> end_session(const digest& cookie) noexcept {
         return detail::without_exceptions([&] { return sessions_.end(cookie); });
     }
-    /// See `session_store`.
     result<std::vector<stored_session>> sessions_of(user_id user) noexcept {
         return detail::without_exceptions([&] { return sessions_.of(user); });
     }
-    /// See `session_store`.
     result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept {
         return detail::without_exceptions([&] { return sessions_.end_all_of(user, except); });
     }
-    /// See `session_store`.
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
         return detail::without_exceptions([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
     }
@@ -187,20 +163,16 @@ public:
     result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
         return in_hooks([&] { return hooks_.create(hook, hooks_per_event_max); });
     }
-    /// See `hook_store`.
     result<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
         return in_hooks([&]() -> result<std::vector<hook>> { return hooks_.of(account); });
     }
-    /// See `hook_store`.
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
         return in_hooks([&]() -> result<std::optional<account_ref>> { return hooks_.account_of(service, id); });
     }
-    /// See `hook_store`.
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant old_valid_until) noexcept {
         return in_hooks([&]() -> result<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
-    /// See `hook_store`.
     result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                              std::size_t hooks_per_event_max) noexcept {
         return in_hooks([&]() -> result<bool> {
@@ -213,7 +185,6 @@ public:
             return done;
         });
     }
-    /// See `hook_store`.
     result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
         return in_hooks([&]() -> result<bool> {
             if (hooks_.find(account, id) == nullptr) return false;
@@ -231,7 +202,6 @@ public:
     result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) noexcept {
         return in_hooks([&] { return outbox_.append_to(to, reported, seed, now); });
     }
-    /// See `outbox`.
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
         return in_hooks([&]() -> result<due_hook_page> { return outbox_.list_due_hooks(now, rows_max); });
     }
@@ -243,18 +213,15 @@ public:
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
         return in_hooks([&]() -> result<std::vector<due_delivery>> { return outbox_.lease(requests, lease); });
     }
-    /// See `outbox`.
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
         return in_hooks([&]() -> result<std::vector<completion>> { return outbox_.complete(ended, now); });
     }
-    /// See `outbox`.
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
                                                  std::optional<delivery_id> before = {},
                                                  std::optional<delivery_state> state = {}) noexcept {
         return in_hooks(
             [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
     }
-    /// See `outbox`.
     result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                        std::size_t rows_max,
                                                        std::optional<delivery_id> made_for = {}) noexcept {
@@ -262,20 +229,16 @@ public:
             return outbox_.attempts_of(account, hook, rows_max, made_for);
         });
     }
-    /// See `outbox`.
     result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
         return in_hooks([&] { return outbox_.resend(account, id, now); });
     }
-    /// See `outbox`.
     result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
                                         instant now) noexcept {
         return in_hooks([&] { return outbox_.resend_given_up(account, hook, since, rows_max, now); });
     }
-    /// See `outbox`.
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
         return in_hooks([&]() -> result<bool> { return outbox_.enable_hook(account, id, now); });
     }
-    /// See `outbox`.
     result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
         return in_hooks([&]() -> result<std::size_t> { return outbox_.sweep(ended_before, rows_max); });
     }

@@ -53,11 +53,8 @@ public:
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
@@ -66,7 +63,6 @@ public:
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;

@@ -133,7 +133,6 @@ public:
 
     /// Movable, not copyable.
     TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;
-    /// Movable, not copyable.
     TOLLGATE_DECL postgres_store& operator=(postgres_store&&) noexcept;
     TOLLGATE_DECL ~postgres_store();
 
@@ -149,12 +148,9 @@ public:
     /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token,
                                                           std::size_t tokens_per_user_max) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
                                                     const personal_token_renewal& renewed) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now,
@@ -164,7 +160,6 @@ public:
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
@@ -174,76 +169,47 @@ public:
 
     /// See `hook_store`.
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                            std::size_t hooks_per_event_max) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
     TOLLGATE_DECL result<application_id> create_application(const new_application& application,
                                                              std::size_t applications_per_user_max) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
                                                   const application_change& changed) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
     /// See `session_store`.
     TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
 
@@ -253,32 +219,24 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
     /// See `backlog_source`.
     TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before = {},
                                                                std::optional<delivery_state> state = {}) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for = {}) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                       std::size_t rows_max, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
     /// See `shared_outbox`. Takes a few nanoseconds; the first call starts a thread with another connection, which
     /// receives (LISTEN) the events of all nodes.

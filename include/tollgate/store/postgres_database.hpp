@@ -76,7 +76,6 @@ public:
 
     /// Movable, not copyable.
     TOLLGATE_DECL postgres_database(postgres_database&&) noexcept;
-    /// Movable, not copyable.
     TOLLGATE_DECL postgres_database& operator=(postgres_database&&) noexcept;
     TOLLGATE_DECL ~postgres_database();
 

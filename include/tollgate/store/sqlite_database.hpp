@@ -63,7 +63,6 @@ public:
 
     /// Movable, not copyable.
     TOLLGATE_DECL sqlite_database(sqlite_database&&) noexcept;
-    /// Movable, not copyable.
     TOLLGATE_DECL sqlite_database& operator=(sqlite_database&&) noexcept;
     TOLLGATE_DECL ~sqlite_database();
 
