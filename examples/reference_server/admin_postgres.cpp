@@ -56,7 +56,7 @@ struct postgres_access {
     [[nodiscard]] std::vector<std::string> one_secret_of_each_key() const {
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "cannot open the database");
         auto found = expect(opened.query(select_one_secret_of_each_key), "cannot read the webhooks");
-        return expect(tollgate::sql::read_all<std::string>(found, [](std::string& secret) { return std::move(secret); }),
+        return expect(tollgate::sql::read_all(found, [](std::string& secret) { return std::move(secret); }),
                       "cannot read the webhooks");
     }
     /// The server's, as in `serve`.

@@ -42,8 +42,8 @@ struct sqlite_access {
     void check_integrity() const {
         auto opened = expect(tollgate::sqlite_database::open(file()), "cannot open the database");
         expect(opened.read([](tollgate::sqlite::database& on) -> tollgate::result<void> {
-            const auto faults = tollgate::sql::read_all<std::string>(on.prepare("PRAGMA integrity_check(1)"),
-                                                                      [](std::string& fault) { return std::move(fault); });
+            const auto faults = tollgate::sql::read_all(on.prepare("PRAGMA integrity_check(1)"),
+                                                        [](std::string& fault) { return std::move(fault); });
             if (!faults) return faults.error();
             if (faults->size() != 1 || faults->front() != "ok")
                 return tollgate::internal_error(faults->empty() ? "no answer" : faults->front());
@@ -59,8 +59,8 @@ struct sqlite_access {
     [[nodiscard]] std::vector<std::string> one_secret_of_each_key() const {
         auto opened = expect(tollgate::sqlite_database::open(file()), "cannot open the database");
         return expect(opened.read([](tollgate::sqlite::database& on) {
-            return tollgate::sql::read_all<std::string>(on.prepare(select_one_secret_of_each_key),
-                                                         [](std::string& secret) { return std::move(secret); });
+            return tollgate::sql::read_all(on.prepare(select_one_secret_of_each_key),
+                                           [](std::string& secret) { return std::move(secret); });
         }), "cannot read the webhooks");
     }
     [[nodiscard]] static tollgate::instant now(const tollgate::sqlite_store&) { return tollgate::system_clock{}.now(); }

@@ -208,7 +208,7 @@ result<std::vector<activity>> postgres_directory::activities(std::optional<user_
                                       "ORDER BY id DESC LIMIT $1",
                                       rows);
     if (!found) return std::move(found).error();
-    return sql::read_all<std::string, user_id, std::string, std::string, instant>(*found, to_activity);
+    return sql::read_all(*found, to_activity);
 }
 
 result<user_id> postgres_directory::add_user(const new_user& user) {
@@ -250,8 +250,7 @@ result<std::vector<user_record>> postgres_directory::users_from(user_id first, s
         "WHERE id >= $1 ORDER BY id LIMIT $2",
         first, static_cast<std::int64_t>(rows_max));
     if (!listed) return std::move(listed).error();
-    return sql::read_all<user_id, std::string, currency_code, decimal, std::optional<std::int64_t>, bool>(*listed,
-                                                                                                         to_user_record);
+    return sql::read_all(*listed, to_user_record);
 }
 
 result<std::optional<account_ref>> postgres_directory::account_of_delivery(delivery_id delivery) {
@@ -260,8 +259,7 @@ result<std::optional<account_ref>> postgres_directory::account_of_delivery(deliv
         "JOIN tollgate_hooks ON tollgate_hooks.id = hook_id WHERE tollgate_deliveries.id = $1 AND account_id <> 0",
         delivery);
     if (!found) return std::move(found).error();
-    return sql::read_one<service_name, account_id>(
-        *found, [](const service_name& service, account_id account) { return account_ref{service, account}; });
+    return sql::read_one(*found, [](const service_name& service, account_id account) { return account_ref{service, account}; });
 }
 
 template <class... Values>

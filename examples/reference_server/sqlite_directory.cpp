@@ -69,7 +69,7 @@ result<schema_status> sqlite_directory::check_schema(const std::filesystem::path
 
 result<sqlite_directory::user_row> sqlite_directory::find_user(user_id user) {
     auto found = database_.read([&](sqlite::database& on) {
-        return sql::read_one<decimal, currency_code, std::optional<std::int64_t>>(
+        return sql::read_one(
             on.prepare("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = ? AND NOT disabled", user),
             [](const decimal& amount, const currency_code& currency, std::optional<std::int64_t> requests) {
                 return user_row{amount, currency, requests};
@@ -101,7 +101,7 @@ result<bool> sqlite_directory::is_active(user_id user) {
 
 result<std::vector<account>> sqlite_directory::accounts_of(user_id user, std::string_view service) {
     return database_.read([&](sqlite::database& on) {
-        return sql::read_all<account_id, std::string, bool>(
+        return sql::read_all(
             on.prepare("SELECT id, name, admin FROM directory_accounts WHERE user_id = ? AND service = ? ORDER BY id",
                        user, service),
             [](account_id id, std::string& name, bool admin) { return account{id, std::move(name), admin}; });
@@ -157,7 +157,7 @@ result<std::vector<activity>> sqlite_directory::activities(std::optional<user_id
                           : on.prepare("SELECT kind, user_id, subject, client, at FROM directory_activities "
                                        "ORDER BY id DESC LIMIT ?",
                                        rows);
-        return sql::read_all<std::string, user_id, std::string, std::string, instant>(std::move(found), to_activity);
+        return sql::read_all(std::move(found), to_activity);
     });
 }
 
@@ -183,7 +183,7 @@ result<std::string> sqlite_directory::shared_key(std::string_view name, std::str
 
 result<std::optional<known_login>> sqlite_directory::find_login(std::string_view login) {
     return database_.read([&](sqlite::database& on) {
-        return sql::read_one<user_id, std::string>(
+        return sql::read_one(
             on.prepare("SELECT id, password_hash FROM directory_users WHERE login = ? AND NOT disabled", login),
             [](user_id user, std::string& hash) { return known_login{user, std::move(hash)}; });
     });
@@ -191,7 +191,7 @@ result<std::optional<known_login>> sqlite_directory::find_login(std::string_view
 
 result<std::vector<user_record>> sqlite_directory::users_from(user_id first, std::size_t rows_max) {
     return database_.read([&](sqlite::database& on) {
-        return sql::read_all<user_id, std::string, currency_code, decimal, std::optional<std::int64_t>, bool>(
+        return sql::read_all(
             on.prepare("SELECT id, login, currency, balance, requests_per_day, disabled FROM directory_users "
                        "WHERE id >= ? ORDER BY id LIMIT ?",
                        first, static_cast<std::int64_t>(rows_max)),
@@ -201,7 +201,7 @@ result<std::vector<user_record>> sqlite_directory::users_from(user_id first, std
 
 result<std::optional<account_ref>> sqlite_directory::account_of_delivery(delivery_id delivery) {
     return database_.read([&](sqlite::database& on) {
-        return sql::read_one<service_name, account_id>(
+        return sql::read_one(
             on.prepare("SELECT service, account FROM tollgate_deliveries "
                        "JOIN tollgate_hooks ON tollgate_hooks.id = hook WHERE tollgate_deliveries.id = ? AND service <> ''",
                        delivery),

@@ -75,9 +75,9 @@ TEST_CASE("the tables and indexes of a new database are the listed ones", "[sche
     { sqlite_store store{file}; }
     auto opened = value_of(sqlite::database::open(file));
     CHECK(std::vector<std::string>(sqlite::store_objects.begin(), sqlite::store_objects.end()) ==
-          value_of(sql::read_all<std::string>(opened.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'index') "
-                                                             "AND name LIKE 'tollgate\\_%' ESCAPE '\\' AND name <> 'tollgate_schema' ORDER BY name"),
-                                              [](std::string& name) { return std::move(name); })));
+          value_of(sql::read_all(opened.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'index') "
+                                                "AND name LIKE 'tollgate\\_%' ESCAPE '\\' AND name <> 'tollgate_schema' ORDER BY name"),
+                                 [](std::string& name) { return std::move(name); })));
     const auto schema = postgres_server::shared().new_schema();
     { postgres_store store{schema}; }
     CHECK(std::vector<std::string>(postgres::store_objects.begin(), postgres::store_objects.end()) ==

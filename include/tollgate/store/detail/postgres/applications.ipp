@@ -31,19 +31,19 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
 TOLLGATE_DECL result<std::optional<application>> postgres_store::find_application(std::string_view client_id) noexcept {
     if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
         return std::optional<application>{};
-    return impl_->read([&](postgres::rows& found) { return sql::first_of(sql::read_applications(found)); },
-                       "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                       "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
-                       client_id);
+    return impl_->read_one(sql::to_application,
+                           "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                           "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
+                           client_id);
 }
 
 TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_applications(found); },
-                       "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                       "client_type, older_secret_digest, acts_for_owner, "
-                       "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
-                       "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
-                       owner);
+    return impl_->read_all(sql::to_application,
+                           "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                           "client_type, older_secret_digest, acts_for_owner, "
+                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
+                           "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
+                           owner);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, application_id id,

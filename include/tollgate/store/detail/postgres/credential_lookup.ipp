@@ -62,33 +62,26 @@ TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quer
           owner_query)} {}
 
 TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::optional<found_as<token_username>>> {
-    const auto row = found.next<token_username, user_id, digest, scope_set, std::optional<instant>, std::optional<instant>,
-                                token_id, bool, std::optional<std::int64_t>, std::optional<std::int64_t>,
-                                std::optional<std::string>, std::optional<std::string>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<found_as<token_username>>{};
-    const auto& [username, user, secret_digest, scopes, expires_at, last_used_at, id, is_known, requests, window_seconds,
-                 balance, currency] = **row;
-    auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
-    if (!owner) return std::optional{found_as<token_username>{username, std::move(owner).error()}};
-    result<std::optional<found_as<token_username>>> credential;
-    credential->emplace(username, token_credential{user, secret_digest, scopes, expires_at, std::nullopt, last_used_at, *owner, id});
-    return credential;
+    return sql::read_one(found, [](const token_username& username, user_id user, const digest& secret_digest, const scope_set& scopes,
+                                   std::optional<instant> expires_at, std::optional<instant> last_used_at, token_id id, bool is_known,
+                                   std::optional<std::int64_t> requests, std::optional<std::int64_t> window_seconds,
+                                   const std::optional<std::string>& balance, const std::optional<std::string>& currency) {
+        const auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
+        if (!owner) return found_as<token_username>{username, owner.error()};
+        return found_as<token_username>{
+            username, token_credential{user, secret_digest, scopes, expires_at, std::nullopt, last_used_at, *owner, id}};
+    });
 }
 
 TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::optional<found_as<digest>>> {
-    const auto row = found.next<digest, user_id, application_id, scope_set, instant, std::optional<instant>, bool,
-                                std::optional<std::int64_t>, std::optional<std::int64_t>, std::optional<std::string>,
-                                std::optional<std::string>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<found_as<digest>>{};
-    const auto& [token, user, application, scopes, expires_at, last_used_at, is_known, requests, window_seconds, balance,
-                 currency] = **row;
-    auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
-    if (!owner) return std::optional{found_as<digest>{token, std::move(owner).error()}};
-    result<std::optional<found_as<digest>>> credential;
-    credential->emplace(token, token_credential{user, token, scopes, expires_at, application, last_used_at, *owner});
-    return credential;
+    return sql::read_one(found, [](const digest& token, user_id user, application_id application, const scope_set& scopes,
+                                   instant expires_at, std::optional<instant> last_used_at, bool is_known,
+                                   std::optional<std::int64_t> requests, std::optional<std::int64_t> window_seconds,
+                                   const std::optional<std::string>& balance, const std::optional<std::string>& currency) {
+        const auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
+        if (!owner) return found_as<digest>{token, owner.error()};
+        return found_as<digest>{token, token_credential{user, token, scopes, expires_at, application, last_used_at, *owner}};
+    });
 }
 
 }  // namespace tollgate::postgres

@@ -16,40 +16,37 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
                                                                            std::size_t rows_max,
                                                                            std::optional<delivery_id> before,
                                                                            std::optional<delivery_state> state) noexcept {
-    return impl_->read([&](postgres::rows& found) { return sql::read_deliveries<message_seed>(found, hook); },
-                       "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
-                       "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
-                       "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-                       "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-                       "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-                       "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-                       "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
-                       hook, account.service, account.account, rows_max,
-                       before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
+    return impl_->read_all(sql::to_delivery<message_seed>(hook),
+                           "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
+                           "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+                           "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+                           "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+                           "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+                           "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+                           "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
+                           hook, account.service, account.account, rows_max,
+                           before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
 }
 
 TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
     const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
-        auto listed = made_for
-                          ? impl_->database.query(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
-                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                                "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
-                                "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-                                "ORDER BY attempts.id DESC LIMIT $4",
-                                hook, account.service, account.account, rows_max, *made_for)
-                          : impl_->database.query(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
-                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                                "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
-                                "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                                hook, account.service, account.account, rows_max);
-        if (!listed) return std::move(listed).error();
-        return sql::read_attempts<message_seed>(*listed, hook);
-    });
+    const auto make = sql::to_attempt<message_seed>(hook);
+    if (made_for)
+        return impl_->read_all(make,
+                               "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                               "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                               "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                               "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
+                               "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
+                               "ORDER BY attempts.id DESC LIMIT $4",
+                               hook, account.service, account.account, rows_max, *made_for);
+    return impl_->read_all(make,
+                           "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                           "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                           "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                           "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
+                           "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
+                           hook, account.service, account.account, rows_max);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {

@@ -26,11 +26,11 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
 }
 
 TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_device_code(found); },
-                       "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
-                       "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
-                       "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
-                       code);
+    return impl_->read_one(sql::to_device_code,
+                           "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
+                           "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
+                           "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
+                           code);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user_code,

@@ -44,8 +44,8 @@ inline void add_revocation(batch& to, user_id user, application_id application) 
 
 TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
                                                                               application_id application) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_value<scope_set>(found); },
-                       "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
+    return impl_->read_one([](scope_set& granted) { return granted; },
+                           "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
 }
 
 TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& code) noexcept {
@@ -119,7 +119,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 shown.code_digest, shown.application);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
-            const auto found = sql::read_code(read->back());
+            const auto found = sql::read_one(read->back(), sql::to_found_code);
             if (!found) return found.error();
             if (!*found) return redeemed_code{};
             const sql::found_code& code = **found;
@@ -173,7 +173,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
                 shown.refresh_digest, family, shown.application, shown.now);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
-            const auto found = sql::read_refresh_token(read->back());
+            const auto found = sql::read_one(read->back(), sql::to_found_refresh_token);
             if (!found) return found.error();
             if (!*found) return refreshed_token{};
             const sql::found_refresh_token& token = **found;
@@ -230,23 +230,23 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
 }
 
 TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_oauth_token(found); },
-                       "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
-                       "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
-                       "ON applications.id = application_id WHERE token_digest = $1 "
-                       "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
-                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                       "JOIN tollgate_applications AS applications ON applications.id = application_id "
-                       "WHERE token_digest = $1 OR family_digest = $1",
-                       token);
+    return impl_->read_one(sql::to_oauth_token,
+                           "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
+                           "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
+                           "ON applications.id = application_id WHERE token_digest = $1 "
+                           "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
+                           "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+                           "JOIN tollgate_applications AS applications ON applications.id = application_id "
+                           "WHERE token_digest = $1 OR family_digest = $1",
+                           token);
 }
 
 TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
-    return impl_->read([&](postgres::rows& found) { return sql::read_grants(found, user); },
-                       "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
-                       "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
-                       "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
-                       user);
+    return impl_->read_all(sql::to_grant(user),
+                           "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
+                           "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
+                           "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
+                           user);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {

@@ -51,17 +51,17 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
 }
 
 TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
-    return impl_->read([&](postgres::rows& found) { return sql::read_hooks(found, account); },
-                       "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
-                       "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
-                       account.service, account.account);
+    return impl_->read_all(sql::to_hook(account),
+                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
+                           "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
+                           account.service, account.account);
 }
 
 TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook(
     const service_name& service, hook_id id) noexcept {
     if (!postgres::is_storable(service)) return std::optional<account_ref>{};
-    return impl_->read([&](postgres::rows& found) { return sql::read_account(found, service); },
-                       "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
+    return impl_->read_one(sql::to_account_of(service),
+                           "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
@@ -178,8 +178,7 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
         return sql::encrypt_all(
             keys,
             [&](std::int64_t last) {
-                return read([](postgres::rows& found) { return sql::read_secrets(found); }, select, last, sql::unchanged_prefix(keys),
-                            sql::reencrypted_rows_max);
+                return read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
             },
             [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
                 std::vector<std::int64_t> rows;

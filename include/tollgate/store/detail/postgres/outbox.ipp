@@ -88,25 +88,20 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
 }
 
 TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<delivery_backlog> {
-        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread
-        // notice.
-        auto rows = impl_->database.query(
-            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 AND disabled_at IS NULL "
-            "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices JOIN tollgate_hooks AS hooks "
-            "ON hooks.id = hook_id WHERE account_id <> 0 AND disabled_at IS NULL ORDER BY notices.id LIMIT $2) AS first "
-            "WHERE due_at <= $1) "
-            "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
-            "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
-            "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
-            "AS first FROM ready) AS firsts WHERE first <= $1)",
-            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
-        if (!rows) return std::move(rows).error();
-        const auto row = rows->only<std::int64_t, std::optional<instant>>();
-        if (!row) return row.error();
-        const auto& [due, since] = *row;
-        return delivery_backlog{static_cast<std::size_t>(due), since};
-    });
+    // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread notice.
+    auto read = impl_->read_one(
+        sql::to_backlog,
+        "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 AND disabled_at IS NULL "
+        "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices JOIN tollgate_hooks AS hooks "
+        "ON hooks.id = hook_id WHERE account_id <> 0 AND disabled_at IS NULL ORDER BY notices.id LIMIT $2) AS first "
+        "WHERE due_at <= $1) "
+        "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
+        "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
+        "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
+        "AS first FROM ready) AS firsts WHERE first <= $1)",
+        now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
+    if (!read) return std::move(read).error();
+    return read->value_or(delivery_backlog{});
 }
 
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
@@ -133,8 +128,8 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             now, postgres::notices_max);
         auto response = impl_->database.run(request, postgres::repeat::allowed);
         if (!response) return std::move(response).error();
-        auto hooks = sql::read_all<hook_id, service_name, account_id, std::string>(
-            response->front(), [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
+        auto hooks =
+            sql::read_all(response->front(), [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
                 return due_hook{id, {service, account}, std::move(target_url)};
             });
         if (!hooks) return std::move(hooks).error();

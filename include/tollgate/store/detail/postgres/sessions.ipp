@@ -24,10 +24,10 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
 }
 
 TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_session(found); },
-                       "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
-                       "FROM tollgate_sessions WHERE cookie_digest = $1",
-                       cookie);
+    return impl_->read_one(sql::to_session,
+                           "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+                           "FROM tollgate_sessions WHERE cookie_digest = $1",
+                           cookie);
 }
 
 TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
@@ -39,10 +39,10 @@ TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noe
 }
 
 TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(user_id user) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_sessions(found); },
-                       "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
-                       "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
-                       user);
+    return impl_->read_all(sql::to_session,
+                           "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+                           "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
+                           user);
 }
 
 TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {

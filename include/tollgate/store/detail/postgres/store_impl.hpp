@@ -46,7 +46,16 @@ struct postgres_store::impl {
         if (others_removed) changes->forget(user);
     }
 
-    /// For verbs of one statement that changes nothing: what `read_rows` makes of its rows.
+    /// For verbs of one statement that changes nothing: what `make` makes of its rows.
+    template <class Make, class... Values>
+    auto read_all(Make make, postgres::statement_text text, const Values&... values) noexcept {
+        return read([&](postgres::rows& found) { return sql::read_all(found, make); }, text, values...);
+    }
+    /// The same of its first row, if there is one.
+    template <class Make, class... Values>
+    auto read_one(Make make, postgres::statement_text text, const Values&... values) noexcept {
+        return read([&](postgres::rows& found) { return sql::read_one(found, make); }, text, values...);
+    }
     template <class Read, class... Values>
     std::invoke_result_t<Read&, postgres::rows&> read(Read read_rows, postgres::statement_text text, const Values&... values) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Read&, postgres::rows&> {

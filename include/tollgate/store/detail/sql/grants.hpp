@@ -39,16 +39,10 @@ struct found_code {
     [[nodiscard]] instant forget_at() const noexcept { return expires_at + seconds{limits::spent_code_seconds}; }
 };
 
-/// id, grant, user, scopes, redirect, code_challenge, expires_at, refresh token
-template <class Rows>
-result<std::optional<found_code>> read_code(Rows&& from) {
-    return read_one<row_number, row_number, user_id, scope_set, std::string, std::optional<std::string>, instant,
-                    std::optional<row_number>>(
-        from, [](row_number id, row_number access_grant, user_id user, const scope_set& scopes, std::string& redirect,
-                 std::optional<std::string>& code_challenge, instant expires_at, std::optional<row_number> refresh_token) {
-            return found_code{id,         access_grant, user, scopes, std::move(redirect), std::move(code_challenge),
-                              expires_at, refresh_token};
-        });
+[[nodiscard]] inline found_code to_found_code(row_number id, row_number access_grant, user_id user, const scope_set& scopes,
+                                              std::string& redirect, std::optional<std::string>& code_challenge, instant expires_at,
+                                              std::optional<row_number> refresh_token) {
+    return {id, access_grant, user, scopes, std::move(redirect), std::move(code_challenge), expires_at, refresh_token};
 }
 
 /// An unexpired refresh token that was found by its own digest, or by that of its family, and its application.
@@ -78,15 +72,11 @@ struct found_refresh_token {
     }
 };
 
-/// id, user, scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed
-template <class Rows>
-result<std::optional<found_refresh_token>> read_refresh_token(Rows&& from) {
-    return read_one<row_number, user_id, scope_set, instant, digest, std::optional<digest>, std::optional<instant>,
-                    std::optional<digest>>(
-        from, [](row_number id, user_id user, const scope_set& scopes, instant ends_at, const digest& current,
-                 const std::optional<digest>& replaced, std::optional<instant> replaced_at, const std::optional<digest>& seed) {
-            return found_refresh_token{id, user, scopes, ends_at, current, replaced, replaced_at, seed};
-        });
+[[nodiscard]] inline found_refresh_token to_found_refresh_token(row_number id, user_id user, const scope_set& scopes, instant ends_at,
+                                                                const digest& current, const std::optional<digest>& replaced,
+                                                                std::optional<instant> replaced_at,
+                                                                const std::optional<digest>& successor_seed) {
+    return {id, user, scopes, ends_at, current, replaced, replaced_at, successor_seed};
 }
 
 }  // namespace tollgate::sql

@@ -26,13 +26,8 @@ struct stored_secret {
     std::string text;
 };
 
-/// row, service, account, text
-template <class Rows>
-result<std::vector<stored_secret>> read_secrets(Rows&& from) {
-    return read_all<std::int64_t, service_name, account_id, std::string>(
-        from, [](std::int64_t row, const service_name& service, account_id account, std::string& text) {
-            return stored_secret{row, {service, account}, std::move(text)};
-        });
+[[nodiscard]] inline stored_secret to_stored_secret(std::int64_t row, const service_name& service, account_id account, std::string& text) {
+    return {row, {service, account}, std::move(text)};
 }
 
 /// A row whose secret becomes `after`, if it is still `before`.

@@ -21,7 +21,7 @@
 #include <vector>
 
 // Reading the rows of a query, for both databases. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
-// `postgres::rows` do. The functions for one kind of record name the columns that their query must select, in order.
+// `postgres::rows` do.
 
 namespace tollgate::inline v0::sql {
 
@@ -39,12 +39,26 @@ result<std::optional<std::tuple<Columns...>>> decode_row(Read&& read, Misread&& 
     }(std::index_sequence_for<Columns...>{});
 }
 
+/// What a function object makes of a row: its parameters are the columns. Not for overloaded and generic ones.
+template <class Make>
+struct made_by : made_by<decltype(&Make::operator())> {};
+template <class Of, class Record, class... Columns>
+struct made_by<Record (Of::*)(Columns...) const> : made_by<Record (*)(Columns...)> {};
+template <class Record, class... Columns>
+struct made_by<Record (*)(Columns...)> {
+    using record = Record;
+    template <class Rows>
+    static auto next(Rows& from) {
+        return from.template next<std::remove_cvref_t<Columns>...>();
+    }
+};
+
 /// Every remaining row, each turned into a record by `make(columns...)`.
-template <class... Columns, class Rows, class Make>
-auto read_all(Rows&& from, Make&& make) -> result<std::vector<std::invoke_result_t<Make&, Columns&...>>> {
-    std::vector<std::invoke_result_t<Make&, Columns&...>> records;
+template <class Rows, class Make>
+auto read_all(Rows&& from, Make make) -> result<std::vector<typename made_by<Make>::record>> {
+    std::vector<typename made_by<Make>::record> records;
     for (;;) {
-        auto row = from.template next<Columns...>();
+        auto row = made_by<Make>::next(from);
         if (!row) return std::move(row).error();
         if (!*row) return records;
         records.push_back(std::apply(make, **row));
@@ -52,26 +66,18 @@ auto read_all(Rows&& from, Make&& make) -> result<std::vector<std::invoke_result
 }
 
 /// The next row, if there is one.
-template <class... Columns, class Rows, class Make>
-auto read_one(Rows&& from, Make&& make) -> result<std::optional<std::invoke_result_t<Make&, Columns&...>>> {
-    auto row = from.template next<Columns...>();
+template <class Rows, class Make>
+auto read_one(Rows&& from, Make make) -> result<std::optional<typename made_by<Make>::record>> {
+    auto row = made_by<Make>::next(from);
     if (!row) return std::move(row).error();
-    if (!*row) return std::optional<std::invoke_result_t<Make&, Columns&...>>{};
+    if (!*row) return std::optional<typename made_by<Make>::record>{};
     return std::optional{std::apply(make, **row)};
 }
 
 /// The only column of the next row, if there is one.
 template <class Column, class Rows>
 result<std::optional<Column>> read_value(Rows&& from) {
-    return read_one<Column>(std::forward<Rows>(from), [](Column& value) { return std::move(value); });
-}
-
-/// The only one of the records with a unique key, if there is one.
-template <class Record>
-result<std::optional<Record>> first_of(result<std::vector<Record>> read) {
-    if (!read) return std::move(read).error();
-    if (read->empty()) return std::optional<Record>{};
-    return std::optional{std::move(read->front())};
+    return read_one(std::forward<Rows>(from), [](Column& value) { return std::move(value); });
 }
 
 /// What an `owner_query` returns of a user: requests, window_seconds, balance, currency.
@@ -103,65 +109,45 @@ struct owner_columns {
     return known;
 }
 
-/// id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from
-template <class Rows>
-result<std::vector<personal_token>> read_personal_tokens(Rows&& from, user_id user) {
-    return read_all<token_id, token_username, std::string, scope_set, instant, std::optional<instant>,
-                    std::optional<instant>, std::optional<std::string>>(
-        from, [user](token_id id, token_username& username, std::string& description, scope_set& scopes,
-                     instant created_at, std::optional<instant> last_used_at, std::optional<instant> expires_at,
-                     std::optional<std::string>& last_used_from) {
-            return personal_token{id,         user,         username,   std::move(description),           scopes,
-                                  created_at, last_used_at, expires_at, std::move(last_used_from).value_or("")};
-        });
+// The columns that the queries for one kind of record select, in order, and the record.
+
+[[nodiscard]] inline auto to_personal_token(user_id user) {
+    return [user](token_id id, token_username& username, std::string& description, scope_set& scopes, instant created_at,
+                  std::optional<instant> last_used_at, std::optional<instant> expires_at, std::optional<std::string>& last_used_from) {
+        return personal_token{id,         user,         username,   std::move(description),           scopes,
+                              created_at, last_used_at, expires_at, std::move(last_used_from).value_or("")};
+    };
 }
 
-/// id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type,
-/// older_secret_digest, acts_for_owner, users
-template <class Rows>
-result<std::vector<application>> read_applications(Rows&& from) {
-    return read_all<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
-                    url_lines, instant, client_type, std::optional<digest>, bool, std::int64_t>(
-        from, [](application_id id, user_id owner, client_id_text& client_id, digest& secret_digest, std::string& name,
-                 std::string& website, std::string& description, url_lines& redirect_urls,
-                 instant created_at, client_type type, std::optional<digest>& older_secret_digest, bool acts_for_owner,
-                 std::int64_t users) {
-            return application{id, owner, client_id, secret_digest, std::move(name), std::move(website),
-                               std::move(description), std::move(redirect_urls.urls), created_at, type,
-                               older_secret_digest, acts_for_owner, users};
-        });
+[[nodiscard]] inline application to_application(application_id id, user_id owner, client_id_text& client_id, digest& secret_digest,
+                                                std::string& name, std::string& website, std::string& description,
+                                                url_lines& redirect_urls, instant created_at, client_type type,
+                                                std::optional<digest>& older_secret_digest, bool acts_for_owner, std::int64_t users) {
+    return {id, owner, client_id, secret_digest, std::move(name), std::move(website), std::move(description),
+            std::move(redirect_urls.urls), created_at, type, older_secret_digest, acts_for_owner, users};
 }
 
-/// id, application, name, website, scopes, created_at, last_used_at
-template <class Rows>
-result<std::vector<grant>> read_grants(Rows&& from, user_id user) {
-    return read_all<grant_id, application_id, std::string, std::string, scope_set, instant, std::optional<instant>>(
-        from, [user](grant_id id, application_id application, std::string& name, std::string& website,
-                     scope_set& scopes, instant created_at, std::optional<instant> last_used_at) {
-            return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
-        });
+[[nodiscard]] inline auto to_grant(user_id user) {
+    return [user](grant_id id, application_id application, std::string& name, std::string& website, scope_set& scopes, instant created_at,
+                  std::optional<instant> last_used_at) {
+        return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
+    };
 }
 
-/// is_refresh_token, user, application, client_id, scopes, created_at, expires_at
-template <class Rows>
-result<std::optional<oauth_token>> read_oauth_token(Rows&& from) {
-    return read_one<bool, user_id, application_id, std::optional<client_id_text>, scope_set, std::optional<instant>,
-                    instant>(from, [](bool is_refresh_token, user_id user, application_id application,
-                                      std::optional<client_id_text>& client_id, scope_set& scopes,
-                                      std::optional<instant> created_at, instant expires_at) {
-        return oauth_token{is_refresh_token, user, application, client_id, scopes, created_at, expires_at};
-    });
+[[nodiscard]] inline oauth_token to_oauth_token(bool is_refresh_token, user_id user, application_id application,
+                                                std::optional<client_id_text>& client_id, scope_set& scopes,
+                                                std::optional<instant> created_at, instant expires_at) {
+    return {is_refresh_token, user, application, client_id, scopes, created_at, expires_at};
 }
 
-/// device_digest, application, client_id, scopes, requested_from, created_at, expires_at, state
-template <class Rows>
-result<std::optional<device_code>> read_device_code(Rows&& from) {
-    return read_one<digest, application_id, client_id_text, scope_set, std::string, instant, instant, device_code_state>(
-        from, [](digest& device, application_id application, client_id_text& client_id, scope_set& scopes,
-                 std::string& requested_from, instant created_at, instant expires_at, device_code_state state) {
-            return device_code{device,     application, client_id, scopes, std::move(requested_from), created_at,
-                               expires_at, state};
-        });
+[[nodiscard]] inline device_code to_device_code(digest& device, application_id application, client_id_text& client_id, scope_set& scopes,
+                                                std::string& requested_from, instant created_at, instant expires_at,
+                                                device_code_state state) {
+    return {device, application, client_id, scopes, std::move(requested_from), created_at, expires_at, state};
+}
+
+[[nodiscard]] inline auto to_account_of(const service_name& service) {
+    return [service](account_id account) { return account_ref{service, account}; };
 }
 
 /// From when a hook is disabled, and why; a missing reason is `failing`.
@@ -170,78 +156,58 @@ result<std::optional<device_code>> read_device_code(Rows&& from) {
     return hook_disablement{*at, reason.value_or(disable_reason::failing)};
 }
 
-/// account
-template <class Rows>
-result<std::optional<account_ref>> read_account(Rows&& from, const service_name& service) {
-    return read_one<account_id>(from, [&](account_id account) { return account_ref{service, account}; });
-}
-
-/// id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since
-template <class Rows>
-result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
-    return read_all<hook_id, std::string, hook_source, std::string, std::string, instant, std::optional<instant>,
-                    std::optional<disable_reason>, std::optional<instant>>(
-        from, [&account](hook_id id, std::string& event, hook_source source, std::string& type,
-                         std::string& target_url, instant created_at, std::optional<instant> disabled_at,
-                         std::optional<disable_reason> reason, std::optional<instant> failing_since) {
-            hook read{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at};
-            read.disabled = to_disablement(disabled_at, reason);
-            read.failing_since = failing_since;
-            return read;
-        });
+[[nodiscard]] inline auto to_hook(const account_ref& account) {
+    return [account](hook_id id, std::string& event, hook_source source, std::string& type, std::string& target_url, instant created_at,
+                     std::optional<instant> disabled_at, std::optional<disable_reason> reason, std::optional<instant> failing_since) {
+        hook read{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at};
+        read.disabled = to_disablement(disabled_at, reason);
+        read.failing_since = failing_since;
+        return read;
+    };
 }
 
 /// The message id of a delivery, from what the database stores: the id, or the seed that its event's deliveries share.
 [[nodiscard]] inline public_id to_message_id(const public_id& stored, hook_id) { return stored; }
 [[nodiscard]] inline public_id to_message_id(const message_seed& seed, hook_id to) { return message_id_of(seed, to); }
 
-/// id, event, message id or its seed, created_at, state, attempts_made, next_attempt_at
-template <class MessageId, class Rows>
-result<std::vector<delivery>> read_deliveries(Rows&& from, hook_id of) {
-    return read_all<delivery_id, std::string, MessageId, instant, delivery_state, std::int64_t, std::optional<instant>>(
-        from, [of](delivery_id id, std::string& event, MessageId& message, instant created_at, delivery_state state,
-                   std::int64_t attempts_made, std::optional<instant> next_attempt_at) {
-            return delivery{.id = id,
-                            .hook = of,
-                            .event = std::move(event),
-                            .message_id = to_message_id(message, of),
-                            .created_at = created_at,
-                            .state = state,
-                            .attempts_made = static_cast<unsigned>(attempts_made),
-                            .next_attempt_at = next_attempt_at};
-        });
+/// `MessageId`: what the database stores.
+template <class MessageId>
+[[nodiscard]] auto to_delivery(hook_id of) {
+    return [of](delivery_id id, std::string& event, MessageId& message, instant created_at, delivery_state state,
+                std::int64_t attempts_made, std::optional<instant> next_attempt_at) {
+        return delivery{.id = id,
+                        .hook = of,
+                        .event = std::move(event),
+                        .message_id = to_message_id(message, of),
+                        .created_at = created_at,
+                        .state = state,
+                        .attempts_made = static_cast<unsigned>(attempts_made),
+                        .next_attempt_at = next_attempt_at};
+    };
 }
 
-/// delivery, event, message id or its seed, at, duration, end, status, response, request
-template <class MessageId, class Rows>
-result<std::vector<recorded_attempt>> read_attempts(Rows&& from, hook_id of) {
-    return read_all<delivery_id, std::string, MessageId, instant, milliseconds, attempt_end, std::int64_t, raw_bytes, raw_bytes>(
-        from, [of](delivery_id id, std::string& event, MessageId& message, instant at, milliseconds duration, attempt_end end,
-                   std::int64_t status, raw_bytes& response, raw_bytes& request) {
-            return recorded_attempt{id, std::move(event), to_message_id(message, of),
-                                    attempt{.at = at,
-                                            .duration = duration,
-                                            .end = end,
-                                            .status = static_cast<unsigned>(status),
-                                            .response = std::move(response.value),
-                                            .request = std::move(request.value)}};
-        });
+/// `MessageId`: what the database stores.
+template <class MessageId>
+[[nodiscard]] auto to_attempt(hook_id of) {
+    return [of](delivery_id id, std::string& event, MessageId& message, instant at, milliseconds duration, attempt_end end,
+                std::int64_t status, raw_bytes& response, raw_bytes& request) {
+        return recorded_attempt{id, std::move(event), to_message_id(message, of),
+                                attempt{.at = at,
+                                        .duration = duration,
+                                        .end = end,
+                                        .status = static_cast<unsigned>(status),
+                                        .response = std::move(response.value),
+                                        .request = std::move(request.value)}};
+    };
 }
 
-/// cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent
+[[nodiscard]] inline delivery_backlog to_backlog(std::int64_t due, std::optional<instant> since) {
+    return {static_cast<std::size_t>(due), since};
+}
+
 [[nodiscard]] inline stored_session to_session(const digest& cookie, user_id user, std::string& login, instant created_at,
                                                instant last_seen_at, std::string& signed_in_from, std::string& user_agent) {
     return {cookie, user, std::move(login), created_at, last_seen_at, std::move(signed_in_from), std::move(user_agent)};
-}
-
-template <class Rows>
-result<std::optional<stored_session>> read_session(Rows&& from) {
-    return read_one<digest, user_id, std::string, instant, instant, std::string, std::string>(from, to_session);
-}
-
-template <class Rows>
-result<std::vector<stored_session>> read_sessions(Rows&& from) {
-    return read_all<digest, user_id, std::string, instant, instant, std::string, std::string>(from, to_session);
 }
 
 }  // namespace tollgate::sql

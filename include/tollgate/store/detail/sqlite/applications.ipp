@@ -24,19 +24,19 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
 
 TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
-    return impl_->read([](sqlite::statement& found) { return sql::first_of(sql::read_applications(found)); },
-                       "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                       "client_type, older_secret_digest, acts_for_owner, 0 FROM tollgate_applications WHERE client_id = ?",
-                       client_id);
+    return impl_->read_one(sql::to_application,
+                           "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                           "client_type, older_secret_digest, acts_for_owner, 0 FROM tollgate_applications WHERE client_id = ?",
+                           client_id);
 }
 
 TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
-    return impl_->read([](sqlite::statement& found) { return sql::read_applications(found); },
-                       "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                       "client_type, older_secret_digest, acts_for_owner, "
-                       "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id) "
-                       "FROM tollgate_applications WHERE owner = ? ORDER BY id",
-                       owner);
+    return impl_->read_all(sql::to_application,
+                           "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                           "client_type, older_secret_digest, acts_for_owner, "
+                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id) "
+                           "FROM tollgate_applications WHERE owner = ? ORDER BY id",
+                           owner);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, application_id id,

@@ -19,43 +19,41 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> before,
                                                                          std::optional<delivery_state> state) noexcept {
-    return impl_->read([&](sqlite::statement& found) { return sql::read_deliveries<public_id>(found, hook); },
-                       // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
-                       "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
-                       "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
-                       "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
-                       "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                       "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
-                       "JOIN tollgate_events ON tollgate_events.id = listed.event "
-                       "WHERE listed.id < ?5 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
-                       hook, account.service, account.account, rows_max,
-                       before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
+    return impl_->read_all(sql::to_delivery<public_id>(hook),
+                           // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
+                           "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
+                           "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
+                           "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
+                           "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                           "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
+                           "JOIN tollgate_events ON tollgate_events.id = listed.event "
+                           "WHERE listed.id < ?5 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
+                           hook, account.service, account.account, rows_max,
+                           before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
 }
 
 TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id hook,
                                                                                std::size_t rows_max,
                                                                                std::optional<delivery_id> made_for) noexcept {
-    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<recorded_attempt>> {
-        // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
-        auto rows = made_for
-                        ? on.prepare(
-                                  "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
-                                  "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                                  "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                                  "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
-                                  "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                                  "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                                  hook, account.service, account.account, rows_max, *made_for)
-                        : on.prepare(
-                            "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
-                            "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                            "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                            "WHERE tollgate_attempts.hook = ?1 "
-                            "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                            "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                            hook, account.service, account.account, rows_max);
-        return sql::read_attempts<public_id>(rows, hook);
-    });
+    const auto make = sql::to_attempt<public_id>(hook);
+    // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
+    if (made_for)
+        return impl_->read_all(make,
+                               "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
+                               "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
+                               "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
+                               "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
+                               "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                               "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
+                               hook, account.service, account.account, rows_max, *made_for);
+    return impl_->read_all(make,
+                           "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
+                           "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
+                           "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
+                           "WHERE tollgate_attempts.hook = ?1 "
+                           "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                           "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
+                           hook, account.service, account.account, rows_max);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
@@ -113,7 +111,7 @@ namespace sqlite::detail {
 /// Makes `changed_rows_max` held deliveries of a disabled hook due, those after `last`, which becomes the last of them. False, without a
 /// change, if there are fewer, or if another call has enabled the hook. Deliveries that still wait count as held: not all may be yet.
 inline result<bool> release_held(database& on, hook_id of, std::optional<delivery_id>& last, instant now) {
-    const auto held = sql::read_all<delivery_id>(
+    const auto held = sql::read_all(
         on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 "
                    "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND disabled_at IS NOT NULL) "
                    "AND id > coalesce(?2, 0) AND (state = 'held' OR due_at IS NOT NULL) ORDER BY id LIMIT ?3",

@@ -66,8 +66,8 @@ inline result<sql::row_number> insert_refresh_token(database& on, const issued_t
 
 TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
                                                                             application_id application) noexcept {
-    return impl_->read([](sqlite::statement& found) { return sql::read_value<scope_set>(found); },
-                       "SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
+    return impl_->read_one([](scope_set& granted) { return granted; },
+                           "SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
 }
 
 TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
@@ -108,11 +108,12 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
 
 TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
-        const auto found = sql::read_code(
+        const auto found = sql::read_one(
             on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token "
                        "FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "WHERE code_digest = ? AND application = ?",
-                       shown.code_digest, shown.application));
+                       shown.code_digest, shown.application),
+            sql::to_found_code);
         if (!found) return found.error();
         if (!*found) return redeemed_code{};
         const sql::found_code& code = **found;
@@ -135,11 +136,12 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
         const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
-        const auto found = sql::read_refresh_token(
+        const auto found = sql::read_one(
             on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ?",
-                       shown.refresh_digest, family, shown.application, shown.now));
+                       shown.refresh_digest, family, shown.application, shown.now),
+            sql::to_found_refresh_token);
         if (!found) return found.error();
         if (!*found) return refreshed_token{};
         const sql::found_refresh_token& token = **found;
@@ -178,23 +180,23 @@ TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id appli
 }
 
 TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
-    return impl_->read([](sqlite::statement& found) { return sql::read_oauth_token(found); },
-                       "SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at "
-                       "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
-                       "ON tollgate_applications.id = application WHERE token_digest = ?1 "
-                       "UNION ALL SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
-                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "JOIN tollgate_applications ON tollgate_applications.id = application "
-                       "WHERE token_digest = ?1 OR family_digest = ?1",
-                       token);
+    return impl_->read_one(sql::to_oauth_token,
+                           "SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at "
+                           "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
+                           "ON tollgate_applications.id = application WHERE token_digest = ?1 "
+                           "UNION ALL SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
+                           "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+                           "JOIN tollgate_applications ON tollgate_applications.id = application "
+                           "WHERE token_digest = ?1 OR family_digest = ?1",
+                           token);
 }
 
 TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
-    return impl_->read([&](sqlite::statement& found) { return sql::read_grants(found, user); },
-                       "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
-                       "FROM tollgate_grants AS grants JOIN tollgate_applications "
-                       "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
-                       user);
+    return impl_->read_all(sql::to_grant(user),
+                           "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
+                           "FROM tollgate_grants AS grants JOIN tollgate_applications "
+                           "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
+                           user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {

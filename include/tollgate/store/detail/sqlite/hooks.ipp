@@ -27,16 +27,16 @@ TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
 }
 
 TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
-    return impl_->read([&](sqlite::statement& found) { return sql::read_hooks(found, account); },
-                       "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
-                       "FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
-                       account.service, account.account);
+    return impl_->read_all(sql::to_hook(account),
+                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
+                           "FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
+                           account.service, account.account);
 }
 
 TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
                                                                                hook_id id) noexcept {
-    return impl_->read([&](sqlite::statement& found) { return sql::read_account(found, service); },
-                       "SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service);
+    return impl_->read_one(sql::to_account_of(service),
+                           "SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
@@ -111,8 +111,7 @@ TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
         return sql::encrypt_all(
             keys,
             [&](std::int64_t last) {
-                return read([](sqlite::statement& found) { return sql::read_secrets(found); }, select, last,
-                            sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
+                return read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
             },
             [&](const std::vector<sql::changed_secret>& changes) {
                 return database.transact([&](sqlite::database& on) -> result<void> {

@@ -92,7 +92,7 @@ private:
             public_id message_id;
             std::int64_t attempts_made;
         };
-        const auto due = sql::read_all<delivery_id, std::int64_t, std::int64_t, public_id, std::int64_t>(
+        const auto due = sql::read_all(
             on_.prepare("SELECT id, lease_number + 1, event, message_id, attempts_made FROM tollgate_deliveries "
                         "INDEXED BY tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
                         "AND coalesce(due_at, leased_until) <= ? ORDER BY coalesce(due_at, leased_until), id LIMIT ?",
@@ -144,7 +144,7 @@ private:
     }
 
     result<std::vector<std::string>> read_previous_secrets(hook_id hook) {
-        return sql::read_all<std::string>(
+        return sql::read_all(
             on_.prepare("SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", hook,
                         time_.now),
             [](std::string& secret) { return std::move(secret); });

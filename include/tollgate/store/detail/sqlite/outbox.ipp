@@ -15,11 +15,10 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
                                                               instant now) noexcept {
     // Without the write lock first: most events have no hooks.
-    auto any = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? "
-                                                "AND event = ? AND disabled_at IS NULL)",
-                                                reported.account.service, reported.account.account, reported.name));
-    });
+    auto any = impl_->read_one([](bool exist) { return exist; },
+                               "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                               "AND disabled_at IS NULL)",
+                               reported.account.service, reported.account.account, reported.name);
     if (!any) return std::move(any).error();
     if (!any->value_or(false)) return std::size_t{0};
     return impl_->database.transact(
@@ -40,24 +39,20 @@ TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event
 }
 
 TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::size_t rows_max) noexcept {
-    return impl_->database.read([&](sqlite::database& on) -> result<delivery_backlog> {
-        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full. The oldest delivery is the
-        // first of its hook.
-        auto rows = on.prepare(
-            "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
-            "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
-            "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
-            "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
-            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks "
-            "WHERE ready_at <= ?3 AND disabled_at IS NULL) "
-            "WHERE first <= ?1)",
-            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
-        auto row = rows.next<std::int64_t, std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return delivery_backlog{};
-        const auto& [due, since] = **row;
-        return delivery_backlog{static_cast<std::size_t>(due), since};
-    });
+    // Reads only hooks that may have due deliveries: those that are ready, or whose host is full. The oldest delivery is the
+    // first of its hook.
+    auto read = impl_->read_one(
+        sql::to_backlog,
+        "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
+        "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
+        "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
+        "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks "
+        "WHERE ready_at <= ?3 AND disabled_at IS NULL) "
+        "WHERE first <= ?1)",
+        now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
+    if (!read) return std::move(read).error();
+    return read->value_or(delivery_backlog{});
 }
 
 TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {

@@ -69,10 +69,10 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
 }
 
 TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
-    return impl_->read([&](sqlite::statement& found) { return sql::read_personal_tokens(found, user); },
-                       "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
-                       "FROM tollgate_personal_tokens WHERE user = ? ORDER BY id",
-                       user);
+    return impl_->read_all(sql::to_personal_token(user),
+                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
+                           "FROM tollgate_personal_tokens WHERE user = ? ORDER BY id",
+                           user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,

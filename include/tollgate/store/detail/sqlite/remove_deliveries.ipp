@@ -15,8 +15,8 @@ namespace detail {
 /// Removes the deliveries listed by `rows` (id and event); returns how many.
 inline result<std::size_t> remove_listed(database& on, statement rows) {
     // All are read, and the statement is finished, before anything is removed.
-    const auto listed = sql::read_all<delivery_id, std::int64_t>(
-        statement{std::move(rows)}, [](delivery_id id, std::int64_t event) { return std::pair{id, event}; });
+    const auto listed =
+        sql::read_all(statement{std::move(rows)}, [](delivery_id id, std::int64_t event) { return std::pair{id, event}; });
     if (!listed) return listed.error();
     for (const auto& [id, event] : *listed) {
         if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done) return std::move(done).error();

@@ -22,10 +22,10 @@ TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& se
 }
 
 TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
-    return impl_->read([](sqlite::statement& found) { return sql::read_session(found); },
-                       "SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
-                       "FROM tollgate_sessions WHERE cookie_digest = ?",
-                       cookie);
+    return impl_->read_one(sql::to_session,
+                           "SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
+                           "FROM tollgate_sessions WHERE cookie_digest = ?",
+                           cookie);
 }
 
 TOLLGATE_DECL result<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
@@ -37,10 +37,10 @@ TOLLGATE_DECL result<bool> sqlite_store::end_session(const digest& cookie) noexc
 }
 
 TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user_id user) noexcept {
-    return impl_->read([](sqlite::statement& found) { return sql::read_sessions(found); },
-                       "SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
-                       "FROM tollgate_sessions WHERE user = ? ORDER BY last_seen_at DESC",
-                       user);
+    return impl_->read_all(sql::to_session,
+                           "SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
+                           "FROM tollgate_sessions WHERE user = ? ORDER BY last_seen_at DESC",
+                           user);
 }
 
 TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {

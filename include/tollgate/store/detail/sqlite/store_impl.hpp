@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 namespace tollgate::inline v0 {
@@ -29,13 +28,15 @@ struct sqlite_store::impl {
     /// read the credential alive: then both come from one snapshot of the file.
     TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
 
-    /// For verbs of one statement that changes nothing: what `read_rows` makes of its rows.
-    template <class Read, class... Values>
-    std::invoke_result_t<Read&, sqlite::statement&> read(Read read_rows, sql::statement_text text, const Values&... values) noexcept {
-        return database.read([&](sqlite::database& on) {
-            auto found = on.prepare(text, values...);
-            return read_rows(found);
-        });
+    /// For verbs of one statement that changes nothing: what `make` makes of its rows.
+    template <class Make, class... Values>
+    auto read_all(Make make, sql::statement_text text, const Values&... values) noexcept {
+        return database.read([&](sqlite::database& on) { return sql::read_all(on.prepare(text, values...), make); });
+    }
+    /// The same of its first row, if there is one.
+    template <class Make, class... Values>
+    auto read_one(Make make, sql::statement_text text, const Values&... values) noexcept {
+        return database.read([&](sqlite::database& on) { return sql::read_one(on.prepare(text, values...), make); });
     }
     /// For verbs of one statement: whether it changed a row.
     template <class... Values>
@@ -47,7 +48,7 @@ struct sqlite_store::impl {
     /// are not delayed.
     template <class Sweep, class... Values>
     result<std::size_t> sweep_if(sql::statement_text exists, Sweep&& sweep, const Values&... values) noexcept {
-        auto any = read([](sqlite::statement& found) { return sql::read_value<bool>(found); }, exists, values...);
+        auto any = read_one([](bool exist) { return exist; }, exists, values...);
         if (!any) return std::move(any).error();
         if (!any->value_or(false)) return std::size_t{0};
         return database.transact(sweep);
