@@ -21,10 +21,10 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
             applications_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return application_exists(std::move(results).error());
-        const auto row = results->back().next<application_id>();
-        if (!row) return row.error();
-        if (!*row) return too_many_applications(applications_per_user_max);
-        return std::get<0>(**row);
+        const auto id = sql::read_value<application_id>(results->back());
+        if (!id) return id.error();
+        if (!*id) return too_many_applications(applications_per_user_max);
+        return **id;
     });
 }
 

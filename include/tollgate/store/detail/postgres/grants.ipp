@@ -222,9 +222,9 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
         auto done = impl_->database.run(batch);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        const auto row = (*done)[1].next<user_id>();  // all rows have the same user
-        if (!row) return impl_->forget_all_after(row.error());
-        if (*row) impl_->changes->forget(std::get<0>(**row));
+        const auto user = sql::read_value<user_id>((*done)[1]);  // all rows have the same one
+        if (!user) return impl_->forget_all_after(user.error());
+        if (*user) impl_->changes->forget(**user);
         return {};
     });
 }

@@ -43,10 +43,10 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
             hook.created_at, host, hooks_per_event_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = results->back().next<hook_id>();
-        if (!row) return row.error();
-        if (!*row) return too_many_hooks(hooks_per_event_max);
-        return std::get<0>(**row);
+        const auto id = sql::read_value<hook_id>(results->back());
+        if (!id) return id.error();
+        if (!*id) return too_many_hooks(hooks_per_event_max);
+        return **id;
     });
 }
 

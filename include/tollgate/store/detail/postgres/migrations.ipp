@@ -37,10 +37,10 @@ inline result<schema_state> read_schema_state(connection& on, std::string_view c
     if (!std::get<0>(*is_there)) return schema_state{};
     response = query(on, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
     if (!response) return std::move(response).error();
-    const auto row = response->next<std::int64_t, std::int64_t>();
-    if (!row) return row.error();
-    if (!*row) return schema_state{};
-    return schema_state{std::get<0>(**row), std::get<1>(**row)};
+    const auto found =
+        sql::read_one(*response, [](std::int64_t version, std::int64_t works_with) { return schema_state{version, works_with}; });
+    if (!found) return found.error();
+    return found->value_or(schema_state{});
 }
 
 inline result<void> run_steps(connection& on, std::string_view component, std::span<const schema_step> steps,

@@ -39,11 +39,11 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
             token.expires_at, tokens_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return personal_token_exists(std::move(results).error());
-        const auto row = results->back().next<token_id>();
-        if (!row) return row.error();
-        if (!*row) return too_many_personal_tokens(tokens_per_user_max);
+        const auto id = sql::read_value<token_id>(results->back());
+        if (!id) return id.error();
+        if (!*id) return too_many_personal_tokens(tokens_per_user_max);
         impl_->changes->forget_key(impl_->personal_tokens.hash_of(token.username));
-        return std::get<0>(**row);
+        return **id;
     });
 }
 
@@ -72,10 +72,10 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) no
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.execute("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
         if (!done) return impl_->forget_all_after(std::move(done).error());
-        const auto row = done->next<user_id>();
-        if (!row) return impl_->forget_all_after(row.error());
-        if (!*row) return false;
-        impl_->changes->forget(std::get<0>(**row));
+        const auto user = sql::read_value<user_id>(*done);
+        if (!user) return impl_->forget_all_after(user.error());
+        if (!*user) return false;
+        impl_->changes->forget(**user);
         return true;
     });
 }

@@ -48,11 +48,11 @@ TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_to
 
 TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_token& token) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto allowed = on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
-                                  "AND client_type = 'confidential'",
-                                  token.application, token.user)
-                           .next<application_id>();
-        if (!allowed) return std::move(allowed).error();
+        const auto allowed = sql::read_value<application_id>(
+            on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
+                       "AND client_type = 'confidential'",
+                       token.application, token.user));
+        if (!allowed) return allowed.error();
         if (!*allowed) return false;
         if (auto done = sqlite::insert_access_token(on, token, std::nullopt); !done) return std::move(done).error();
         return true;

@@ -76,14 +76,13 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
                                code.code_digest, code.created_at);
             !done)
             return std::move(done).error();
-        auto existing =
-            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest)
-                .next<bool>();
-        if (!existing) return std::move(existing).error();
-        if (*existing) return std::get<0>(**existing) ? code_result::spent : code_result::waiting;
-        auto known =
-            on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application).next<application_id>();
-        if (!known) return std::move(known).error();
+        const auto is_spent = sql::read_value<bool>(
+            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
+        if (!is_spent) return is_spent.error();
+        if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
+        const auto known =
+            sql::read_value<application_id>(on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application));
+        if (!known) return known.error();
         if (!*known) return not_found();
 
         const auto widened = sqlite::detail::widen_grant(on, code);

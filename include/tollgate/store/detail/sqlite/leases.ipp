@@ -52,16 +52,14 @@ private:
     };
 
     result<std::optional<hook_row>> read_hook(hook_id id) {
-        auto row = on_.prepare(
-                          "SELECT type, target_url, secret, disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM "
-                          "tollgate_hook_secrets AS previous WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2) "
-                          "FROM tollgate_hooks WHERE id = ?1 AND service <> ''",
-                          id, time_.now)
-                       .next<std::string, std::string, std::string, bool, bool>();
-        if (!row) return std::move(row).error();
-        if (!*row) return std::optional<hook_row>{};
-        auto& [type, target_url, secret, is_disabled, has_previous] = **row;
-        return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
+        return sql::read_one(
+            on_.prepare("SELECT type, target_url, secret, disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM "
+                        "tollgate_hook_secrets AS previous WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2) "
+                        "FROM tollgate_hooks WHERE id = ?1 AND service <> ''",
+                        id, time_.now),
+            [](std::string& type, std::string& target_url, std::string& secret, bool is_disabled, bool has_previous) {
+                return hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous};
+            });
     }
 
     /// The number of leases of one host that have not expired.
@@ -131,16 +129,14 @@ private:
 
     /// When the hook is due next; `if_due` if it has a due delivery now.
     result<void> queue(hook_id which, instant if_due) {
-        auto first = on_.prepare(
-                           "SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
-                           "tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
-                           "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
-                           which)
-                        .next<instant>();
-        if (!first) return std::move(first).error();
-        std::optional<instant> ready_at;
-        if (*first) ready_at = std::get<0>(**first) <= time_.now ? if_due : std::get<0>(**first);
-        return on_.run("UPDATE tollgate_hooks SET ready_at = ? WHERE id = ?", ready_at, which);
+        auto ready_at = sql::read_value<instant>(
+            on_.prepare("SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
+                        "tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
+                        "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
+                        which));
+        if (!ready_at) return std::move(ready_at).error();
+        if (*ready_at && **ready_at <= time_.now) *ready_at = if_due;
+        return on_.run("UPDATE tollgate_hooks SET ready_at = ? WHERE id = ?", *ready_at, which);
     }
 
     result<std::vector<std::string>> read_previous_secrets(hook_id hook) {

@@ -14,14 +14,14 @@ namespace detail {
 
 /// The number of steps done; zero for a component, or a file, that has seen none.
 inline result<std::int64_t> schema_version(database& on, std::string_view component) {
-    using number = std::int64_t;
-    auto table = on.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
-                     .next<number>();
-    if (!table) return std::move(table).error();
-    if (std::get<0>(table->value()) == 0) return number{0};
-    auto version = on.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component).next<number>();
-    if (!version) return std::move(version).error();
-    return *version ? std::get<0>(**version) : number{0};
+    const auto table =
+        sql::read_value<std::string>(on.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'"));
+    if (!table) return table.error();
+    if (!*table) return std::int64_t{0};
+    const auto version =
+        sql::read_value<std::int64_t>(on.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component));
+    if (!version) return version.error();
+    return version->value_or(0);
 }
 
 }  // namespace detail

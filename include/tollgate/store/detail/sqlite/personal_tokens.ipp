@@ -13,13 +13,13 @@ TOLLGATE_DECL std::string sqlite_store::impl::compose_owner_query(std::string_vi
 
 TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sqlite::database& on, user_id user) const {
     if (owner_query.empty()) return std::optional<known_user>{};
-    const auto row = on.prepare(sql::statement_text::composed(owner_query), user)
-                         .next<std::optional<std::int64_t>, std::optional<std::int64_t>, std::optional<std::string>,
-                               std::optional<std::string>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<known_user>{};
-    const auto& [requests, window_seconds, balance, currency] = **row;
-    auto known = sql::to_known_user(user, {requests, window_seconds, balance, currency});
+    const auto read = sql::read_one(
+        on.prepare(sql::statement_text::composed(owner_query), user),
+        [](std::optional<std::int64_t> requests, std::optional<std::int64_t> window_seconds, std::optional<std::string>& balance,
+           std::optional<std::string>& currency) { return sql::owner_columns{requests, window_seconds, balance, currency}; });
+    if (!read) return read.error();
+    if (!*read) return std::optional<known_user>{};
+    auto known = sql::to_known_user(user, **read);
     if (!known) return std::move(known).error();
     return std::optional{*known};
 }
