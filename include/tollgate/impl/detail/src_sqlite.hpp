@@ -15,7 +15,6 @@
 #include <tollgate/store/detail/sqlite/database.ipp>
 #include <tollgate/store/detail/sqlite/delivery_history.ipp>
 #include <tollgate/store/detail/sqlite/device_codes.ipp>
-#include <tollgate/store/detail/sqlite/failure.ipp>
 #include <tollgate/store/detail/sqlite/grants.ipp>
 #include <tollgate/store/detail/sqlite/hooks.ipp>
 #include <tollgate/store/detail/sqlite/leases.ipp>
