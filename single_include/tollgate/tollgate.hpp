@@ -16288,7 +16288,7 @@ private:
 
 // <tollgate/store/detail/memory/sharded_table.hpp>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::memory {
 
 /// A hash table for concurrent reads: it consists of shards, each with its own lock, which is held only while one row
 /// is used. A lookup does not allocate.
@@ -16436,7 +16436,7 @@ private:
     std::array<shard, std::size_t{1} << shard_bits> shards_;
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::memory
 
 // <tollgate/store/detail/memory/stored_credential.hpp>
 
@@ -17001,11 +17001,8 @@ public:
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
@@ -17014,7 +17011,6 @@ public:
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
@@ -17070,11 +17066,9 @@ public:
                                                std::size_t applications_per_user_max) noexcept {
         return in_oauth([&] { return applications_.create(application, applications_per_user_max); });
     }
-    /// See `application_store`.
     result<std::optional<application>> find_application(std::string_view client_id) noexcept {
         return in_oauth([&]() -> result<std::optional<application>> { return applications_.find(client_id); });
     }
-    /// See `application_store`.
     result<std::vector<application>> applications_of(user_id owner) noexcept {
         return in_oauth([&]() -> result<std::vector<application>> {
             auto listed = applications_.of(owner);
@@ -17082,7 +17076,6 @@ public:
             return listed;
         });
     }
-    /// See `application_store`.
     result<bool> update_application(user_id owner, application_id id, const application_change& changed) noexcept {
         return in_oauth([&]() -> result<bool> {
             if (!applications_.update(owner, id, changed)) return false;
@@ -17090,15 +17083,12 @@ public:
             return true;
         });
     }
-    /// See `application_store`.
     result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
         return in_oauth([&]() -> result<bool> { return applications_.add_secret(owner, id, secret); });
     }
-    /// See `application_store`.
     result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
         return in_oauth([&]() -> result<bool> { return applications_.remove_older_secret(owner, id); });
     }
-    /// See `application_store`.
     result<bool> delete_application(user_id owner, application_id id) noexcept {
         return in_oauth([&]() -> result<bool> {
             if (!applications_.remove(owner, id)) return false;
@@ -17112,30 +17102,24 @@ public:
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
         return in_oauth([&]() -> result<std::optional<scope_set>> { return grants_.granted({application, user}); });
     }
-    /// See `grant_store`.
     result<code_result> create_code(const new_authorization_code& code) noexcept {
         return in_oauth([&] { return grants_.create_code(code); });
     }
-    /// See `grant_store`.
     result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
         return in_oauth([&] { return grants_.redeem(shown); });
     }
-    /// See `grant_store`.
     result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
         return in_oauth([&] { return grants_.refresh(shown); });
     }
-    /// See `grant_store`.
     result<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
         return in_oauth([&]() -> result<void> {
             grants_.revoke_token(application, token);
             return {};
         });
     }
-    /// See `grant_store`.
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept {
         return in_oauth([&]() -> result<std::optional<oauth_token>> { return grants_.find_token(token); });
     }
-    /// See `grant_store`.
     result<bool> create_owner_token(const new_access_token& token) noexcept {
         return in_oauth([&]() -> result<bool> {
             const application* const application = applications_.find(token.application);
@@ -17146,27 +17130,21 @@ public:
             return true;
         });
     }
-    /// See `grant_store`.
     result<void> create_device_code(const new_device_code& code) noexcept {
         return in_oauth([&] { return device_codes_.create(code); });
     }
-    /// See `grant_store`.
     result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
         return in_oauth([&]() -> result<std::optional<device_code>> { return device_codes_.find(code); });
     }
-    /// See `grant_store`.
     result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept {
         return in_oauth([&]() -> result<bool> { return device_codes_.answer(user_code, answer); });
     }
-    /// See `grant_store`.
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&]() -> result<std::vector<grant>> { return grants_.of(user); });
     }
-    /// See `grant_store`.
     result<bool> revoke_grant(user_id user, application_id application) noexcept {
         return in_oauth([&]() -> result<bool> { return grants_.revoke({application, user}); });
     }
-    /// See `grant_store`.
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
         return in_oauth([&]() -> result<std::size_t> {
             const std::size_t swept = grants_.sweep_expired(now, rows_max);
@@ -17178,27 +17156,21 @@ public:
     result<void> create_session(const stored_session& session) noexcept {
         return detail::without_exceptions([&] { return sessions_.create(session); });
     }
-    /// See `session_store`.
     result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
         return detail::without_exceptions([&] { return sessions_.find(cookie); });
     }
-    /// See `session_store`.
     result<void> touch_session(const digest& cookie, instant now) noexcept {
         return detail::without_exceptions([&] { return sessions_.touch(cookie, now); });
     }
-    /// See `session_store`.
     result<bool> end_session(const digest& cookie) noexcept {
         return detail::without_exceptions([&] { return sessions_.end(cookie); });
     }
-    /// See `session_store`.
     result<std::vector<stored_session>> sessions_of(user_id user) noexcept {
         return detail::without_exceptions([&] { return sessions_.of(user); });
     }
-    /// See `session_store`.
     result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept {
         return detail::without_exceptions([&] { return sessions_.end_all_of(user, except); });
     }
-    /// See `session_store`.
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
         return detail::without_exceptions([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
     }
@@ -17207,20 +17179,16 @@ public:
     result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
         return in_hooks([&] { return hooks_.create(hook, hooks_per_event_max); });
     }
-    /// See `hook_store`.
     result<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
         return in_hooks([&]() -> result<std::vector<hook>> { return hooks_.of(account); });
     }
-    /// See `hook_store`.
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
         return in_hooks([&]() -> result<std::optional<account_ref>> { return hooks_.account_of(service, id); });
     }
-    /// See `hook_store`.
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant old_valid_until) noexcept {
         return in_hooks([&]() -> result<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
-    /// See `hook_store`.
     result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                              std::size_t hooks_per_event_max) noexcept {
         return in_hooks([&]() -> result<bool> {
@@ -17233,7 +17201,6 @@ public:
             return done;
         });
     }
-    /// See `hook_store`.
     result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
         return in_hooks([&]() -> result<bool> {
             if (hooks_.find(account, id) == nullptr) return false;
@@ -17251,7 +17218,6 @@ public:
     result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) noexcept {
         return in_hooks([&] { return outbox_.append_to(to, reported, seed, now); });
     }
-    /// See `outbox`.
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
         return in_hooks([&]() -> result<due_hook_page> { return outbox_.list_due_hooks(now, rows_max); });
     }
@@ -17263,18 +17229,15 @@ public:
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
         return in_hooks([&]() -> result<std::vector<due_delivery>> { return outbox_.lease(requests, lease); });
     }
-    /// See `outbox`.
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
         return in_hooks([&]() -> result<std::vector<completion>> { return outbox_.complete(ended, now); });
     }
-    /// See `outbox`.
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
                                                  std::optional<delivery_id> before = {},
                                                  std::optional<delivery_state> state = {}) noexcept {
         return in_hooks(
             [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
     }
-    /// See `outbox`.
     result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                        std::size_t rows_max,
                                                        std::optional<delivery_id> made_for = {}) noexcept {
@@ -17282,20 +17245,16 @@ public:
             return outbox_.attempts_of(account, hook, rows_max, made_for);
         });
     }
-    /// See `outbox`.
     result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
         return in_hooks([&] { return outbox_.resend(account, id, now); });
     }
-    /// See `outbox`.
     result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
                                         instant now) noexcept {
         return in_hooks([&] { return outbox_.resend_given_up(account, hook, since, rows_max, now); });
     }
-    /// See `outbox`.
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
         return in_hooks([&]() -> result<bool> { return outbox_.enable_hook(account, id, now); });
     }
-    /// See `outbox`.
     result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
         return in_hooks([&]() -> result<std::size_t> { return outbox_.sweep(ended_before, rows_max); });
     }
@@ -20782,6 +20741,272 @@ struct optional_column {
 
 }  // namespace tollgate::sql
 
+// <tollgate/store/detail/sql/rows.hpp>
+
+// Reading the rows of a query, for both databases. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
+// `postgres::rows` do.
+
+namespace tollgate::inline v0::sql {
+
+/// One row as a tuple. `read(column, index)` decodes one column, of a default-constructed `Column` type; `misread(index)`
+/// makes the error for a column that holds another type than expected.
+template <class... Columns, class Read, class Misread>
+result<std::optional<std::tuple<Columns...>>> decode_row(Read&& read, Misread&& misread) {
+    using row = std::tuple<Columns...>;
+    return [&]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
+        std::tuple<std::optional<Columns>...> decoded{read(std::type_identity<Columns>{}, static_cast<int>(I))...};
+        std::size_t bad = sizeof...(Columns);
+        ((std::get<I>(decoded) ? void() : void(bad = I)), ...);
+        if (bad != sizeof...(Columns)) return misread(bad);
+        return std::optional<row>{std::in_place, *std::move(std::get<I>(decoded))...};
+    }(std::index_sequence_for<Columns...>{});
+}
+
+/// What a function object makes of a row: its parameters are the columns. Not for overloaded and generic ones.
+template <class Make>
+struct made_by : made_by<decltype(&Make::operator())> {};
+template <class Of, class Record, class... Columns>
+struct made_by<Record (Of::*)(Columns...) const> : made_by<Record (*)(Columns...)> {};
+template <class Record, class... Columns>
+struct made_by<Record (*)(Columns...)> {
+    using record = Record;
+    template <class Rows>
+    static auto next(Rows& from) {
+        return from.template next<std::remove_cvref_t<Columns>...>();
+    }
+};
+
+/// Every remaining row, each turned into a record by `make(columns...)`.
+template <class Rows, class Make>
+auto read_all(Rows&& from, Make make) -> result<std::vector<typename made_by<Make>::record>> {
+    std::vector<typename made_by<Make>::record> records;
+    for (;;) {
+        auto row = made_by<Make>::next(from);
+        if (!row) return std::move(row).error();
+        if (!*row) return records;
+        records.push_back(std::apply(make, **row));
+    }
+}
+
+/// The next row, if there is one.
+template <class Rows, class Make>
+auto read_one(Rows&& from, Make make) -> result<std::optional<typename made_by<Make>::record>> {
+    auto row = made_by<Make>::next(from);
+    if (!row) return std::move(row).error();
+    if (!*row) return std::optional<typename made_by<Make>::record>{};
+    return std::optional{std::apply(make, **row)};
+}
+
+/// The only column of the next row, if there is one.
+template <class Column, class Rows>
+result<std::optional<Column>> read_value(Rows&& from) {
+    return read_one(std::forward<Rows>(from), [](Column& value) { return std::move(value); });
+}
+
+/// What an `owner_query` returns of a user: requests, window_seconds, balance, currency.
+struct owner_columns {
+    std::optional<std::int64_t> requests;
+    std::optional<std::int64_t> window_seconds;
+    std::optional<std::string> balance;
+    std::optional<std::string> currency;
+};
+
+/// Error (internal) for values that are not a quota or not a balance.
+[[nodiscard]] inline result<known_user> to_known_user(user_id user, const owner_columns& read) {
+    known_user known;
+    if (read.requests) {
+        constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
+        constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
+        if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds || *read.window_seconds < 1 ||
+            *read.window_seconds > window_seconds_max)
+            return internal_error("owner_query returned numbers that are not a quota");
+        known.own_quota = quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}};
+    }
+    if (read.balance) {
+        const auto amount = decimal::parse(*read.balance);
+        const auto currency = currency_code::from(read.currency.value_or(""));
+        if (!amount || !currency || currency->size() != currency_code::bytes_max)
+            return internal_error("owner_query returned values that are not a balance");
+        known.balance = balance{user, *amount, *currency};
+    }
+    return known;
+}
+
+// The columns that the queries for one kind of record select, in order, and the record.
+
+[[nodiscard]] inline auto to_personal_token(user_id user) {
+    return [user](token_id id, token_username& username, std::string& description, scope_set& scopes, instant created_at,
+                  std::optional<instant> last_used_at, std::optional<instant> expires_at, std::optional<std::string>& last_used_from) {
+        return personal_token{id,         user,         username,   std::move(description),           scopes,
+                              created_at, last_used_at, expires_at, std::move(last_used_from).value_or("")};
+    };
+}
+
+[[nodiscard]] inline application to_application(application_id id, user_id owner, client_id_text& client_id, digest& secret_digest,
+                                                std::string& name, std::string& website, std::string& description,
+                                                url_lines& redirect_urls, instant created_at, client_type type,
+                                                std::optional<digest>& older_secret_digest, bool acts_for_owner, std::int64_t users) {
+    return {id, owner, client_id, secret_digest, std::move(name), std::move(website), std::move(description),
+            std::move(redirect_urls.urls), created_at, type, older_secret_digest, acts_for_owner, users};
+}
+
+[[nodiscard]] inline auto to_grant(user_id user) {
+    return [user](grant_id id, application_id application, std::string& name, std::string& website, scope_set& scopes, instant created_at,
+                  std::optional<instant> last_used_at) {
+        return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
+    };
+}
+
+[[nodiscard]] inline oauth_token to_oauth_token(bool is_refresh_token, user_id user, application_id application,
+                                                std::optional<client_id_text>& client_id, scope_set& scopes,
+                                                std::optional<instant> created_at, instant expires_at) {
+    return {is_refresh_token, user, application, client_id, scopes, created_at, expires_at};
+}
+
+[[nodiscard]] inline device_code to_device_code(digest& device, application_id application, client_id_text& client_id, scope_set& scopes,
+                                                std::string& requested_from, instant created_at, instant expires_at,
+                                                device_code_state state) {
+    return {device, application, client_id, scopes, std::move(requested_from), created_at, expires_at, state};
+}
+
+[[nodiscard]] inline auto to_account_of(const service_name& service) {
+    return [service](account_id account) { return account_ref{service, account}; };
+}
+
+/// From when a hook is disabled, and why; a missing reason is `failing`.
+[[nodiscard]] inline std::optional<hook_disablement> to_disablement(std::optional<instant> at, std::optional<disable_reason> reason) {
+    if (!at) return std::nullopt;
+    return hook_disablement{*at, reason.value_or(disable_reason::failing)};
+}
+
+[[nodiscard]] inline auto to_hook(const account_ref& account) {
+    return [account](hook_id id, std::string& event, hook_source source, std::string& type, std::string& target_url, instant created_at,
+                     std::optional<instant> disabled_at, std::optional<disable_reason> reason, std::optional<instant> failing_since) {
+        hook read{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at};
+        read.disabled = to_disablement(disabled_at, reason);
+        read.failing_since = failing_since;
+        return read;
+    };
+}
+
+/// The message id of a delivery, from what the database stores: the id, or the seed that its event's deliveries share.
+[[nodiscard]] inline public_id to_message_id(const public_id& stored, hook_id) { return stored; }
+[[nodiscard]] inline public_id to_message_id(const message_seed& seed, hook_id to) { return message_id_of(seed, to); }
+
+/// `MessageId`: what the database stores.
+template <class MessageId>
+[[nodiscard]] auto to_delivery(hook_id of) {
+    return [of](delivery_id id, std::string& event, MessageId& message, instant created_at, delivery_state state,
+                std::int64_t attempts_made, std::optional<instant> next_attempt_at) {
+        return delivery{.id = id,
+                        .hook = of,
+                        .event = std::move(event),
+                        .message_id = to_message_id(message, of),
+                        .created_at = created_at,
+                        .state = state,
+                        .attempts_made = static_cast<unsigned>(attempts_made),
+                        .next_attempt_at = next_attempt_at};
+    };
+}
+
+/// `MessageId`: what the database stores.
+template <class MessageId>
+[[nodiscard]] auto to_attempt(hook_id of) {
+    return [of](delivery_id id, std::string& event, MessageId& message, instant at, milliseconds duration, attempt_end end,
+                std::int64_t status, raw_bytes& response, raw_bytes& request) {
+        return recorded_attempt{id, std::move(event), to_message_id(message, of),
+                                attempt{.at = at,
+                                        .duration = duration,
+                                        .end = end,
+                                        .status = static_cast<unsigned>(status),
+                                        .response = std::move(response.value),
+                                        .request = std::move(request.value)}};
+    };
+}
+
+[[nodiscard]] inline delivery_backlog to_backlog(std::int64_t due, std::optional<instant> since) {
+    return {static_cast<std::size_t>(due), since};
+}
+
+[[nodiscard]] inline stored_session to_session(const digest& cookie, user_id user, std::string& login, instant created_at,
+                                               instant last_seen_at, std::string& signed_in_from, std::string& user_agent) {
+    return {cookie, user, std::move(login), created_at, last_seen_at, std::move(signed_in_from), std::move(user_agent)};
+}
+
+}  // namespace tollgate::sql
+
+// <tollgate/store/detail/sql/grants.hpp>
+
+// What both databases read of codes and refresh tokens before they decide with `judge_redemption` and `judge_refresh`, and what follows.
+
+namespace tollgate::inline v0::sql {
+
+/// The id of a row without an id in the model.
+using row_number = std::int64_t;
+
+/// A code that was found by its digest and application.
+struct found_code {
+    row_number id;
+    row_number access_grant;
+    user_id user;
+    scope_set scopes;
+    std::string redirect;
+    std::optional<std::string> code_challenge;
+    instant expires_at;
+    std::optional<row_number> refresh_token;  ///< made when it was redeemed
+
+    [[nodiscard]] redemption_result judge(const code_redemption& shown) const noexcept {
+        return judge_redemption({refresh_token.has_value(), expires_at, redirect, code_challenge}, shown);
+    }
+    [[nodiscard]] new_access_token access_token(const code_redemption& shown) const {
+        return {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at};
+    }
+    /// Until then, a redeemed code is kept.
+    [[nodiscard]] instant forget_at() const noexcept { return expires_at + seconds{limits::spent_code_seconds}; }
+};
+
+[[nodiscard]] inline found_code to_found_code(row_number id, row_number access_grant, user_id user, const scope_set& scopes,
+                                              std::string& redirect, std::optional<std::string>& code_challenge, instant expires_at,
+                                              std::optional<row_number> refresh_token) {
+    return {id, access_grant, user, scopes, std::move(redirect), std::move(code_challenge), expires_at, refresh_token};
+}
+
+/// An unexpired refresh token that was found by its own digest, or by that of its family, and its application.
+struct found_refresh_token {
+    row_number id;
+    user_id user;
+    scope_set scopes;
+    instant ends_at;
+    digest current;
+    std::optional<digest> replaced;
+    std::optional<instant> replaced_at;
+    std::optional<digest> successor_seed;  ///< of the last replacement
+
+    [[nodiscard]] bool is_shown_by(const token_refresh& shown) const noexcept { return current == shown.refresh_digest; }
+    [[nodiscard]] refresh_result judge(const token_refresh& shown) const noexcept {
+        return judge_refresh({is_shown_by(shown), replaced ? &*replaced : nullptr, replaced_at.value_or(instant{}), scopes}, shown);
+    }
+    [[nodiscard]] new_access_token access_token(const token_refresh& shown) const {
+        return {user, shown.application, shown.access_digest, shown.narrowed.value_or(scopes), shown.now, shown.access_expires_at};
+    }
+    [[nodiscard]] instant expires_at(const token_refresh& shown) const noexcept {
+        return (std::min)(instant{shown.now + shown.refresh_lifetime}, ends_at);
+    }
+    [[nodiscard]] refreshed_token refreshed(const token_refresh& shown) const {
+        const auto seed = is_shown_by(shown) && shown.rotation ? std::optional{shown.rotation->successor_seed} : successor_seed;
+        return {refresh_result::refreshed, shown.narrowed.value_or(scopes), shown.rotation ? seed : std::nullopt};
+    }
+};
+
+[[nodiscard]] inline found_refresh_token to_found_refresh_token(row_number id, user_id user, const scope_set& scopes, instant ends_at,
+                                                                const digest& current, const std::optional<digest>& replaced,
+                                                                std::optional<instant> replaced_at,
+                                                                const std::optional<digest>& successor_seed) {
+    return {id, user, scopes, ends_at, current, replaced, replaced_at, successor_seed};
+}
+
+}  // namespace tollgate::sql
+
 // <tollgate/store/detail/sql/history_trim.hpp>
 
 namespace tollgate::inline v0::sql {
@@ -20815,6 +21040,10 @@ struct stored_secret {
     account_ref account;
     std::string text;
 };
+
+[[nodiscard]] inline stored_secret to_stored_secret(std::int64_t row, const service_name& service, account_id account, std::string& text) {
+    return {row, {service, account}, std::move(text)};
+}
 
 /// A row whose secret becomes `after`, if it is still `before`.
 struct changed_secret {
@@ -20868,228 +21097,6 @@ inline void decrypt_all(const secret_keys& keys, std::vector<due_delivery>& leas
             previous = keys.decrypt(previous, context).value_or(std::string{});
         std::erase(each.previous_secrets, std::string{});
     }
-}
-
-}  // namespace tollgate::sql
-
-// <tollgate/store/detail/sql/rows.hpp>
-
-// Reading the rows of a query, for both databases. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
-// `postgres::rows` do. The functions for one kind of record name the columns that their query must select, in order.
-
-namespace tollgate::inline v0::sql {
-
-/// One row as a tuple. `read(column, index)` decodes one column, of a default-constructed `Column` type; `misread(index)`
-/// makes the error for a column that holds another type than expected.
-template <class... Columns, class Read, class Misread>
-result<std::optional<std::tuple<Columns...>>> decode_row(Read&& read, Misread&& misread) {
-    using row = std::tuple<Columns...>;
-    return [&]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
-        std::tuple<std::optional<Columns>...> decoded{read(std::type_identity<Columns>{}, static_cast<int>(I))...};
-        std::size_t bad = sizeof...(Columns);
-        ((std::get<I>(decoded) ? void() : void(bad = I)), ...);
-        if (bad != sizeof...(Columns)) return misread(bad);
-        return std::optional<row>{std::in_place, *std::move(std::get<I>(decoded))...};
-    }(std::index_sequence_for<Columns...>{});
-}
-
-/// Every remaining row, each turned into a record by `make(columns...)`.
-template <class... Columns, class Rows, class Make>
-auto read_all(Rows&& from, Make&& make) -> result<std::vector<std::invoke_result_t<Make&, Columns&...>>> {
-    std::vector<std::invoke_result_t<Make&, Columns&...>> records;
-    for (;;) {
-        auto row = from.template next<Columns...>();
-        if (!row) return std::move(row).error();
-        if (!*row) return records;
-        records.push_back(std::apply(make, **row));
-    }
-}
-
-/// The next row, if there is one.
-template <class... Columns, class Rows, class Make>
-auto read_one(Rows&& from, Make&& make) -> result<std::optional<std::invoke_result_t<Make&, Columns&...>>> {
-    auto row = from.template next<Columns...>();
-    if (!row) return std::move(row).error();
-    if (!*row) return std::optional<std::invoke_result_t<Make&, Columns&...>>{};
-    return std::optional{std::apply(make, **row)};
-}
-
-/// The only column of the next row, if there is one.
-template <class Column, class Rows>
-result<std::optional<Column>> read_value(Rows&& from) {
-    return read_one<Column>(std::forward<Rows>(from), [](Column& value) { return std::move(value); });
-}
-
-/// The only one of the records with a unique key, if there is one.
-template <class Record>
-result<std::optional<Record>> first_of(result<std::vector<Record>> read) {
-    if (!read) return std::move(read).error();
-    if (read->empty()) return std::optional<Record>{};
-    return std::optional{std::move(read->front())};
-}
-
-/// What an `owner_query` returns of a user: requests, window_seconds, balance, currency.
-struct owner_columns {
-    std::optional<std::int64_t> requests;
-    std::optional<std::int64_t> window_seconds;
-    std::optional<std::string> balance;
-    std::optional<std::string> currency;
-};
-
-/// Error (internal) for values that are not a quota or not a balance.
-[[nodiscard]] inline result<known_user> to_known_user(user_id user, const owner_columns& read) {
-    known_user known;
-    if (read.requests) {
-        constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
-        constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
-        if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds || *read.window_seconds < 1 ||
-            *read.window_seconds > window_seconds_max)
-            return internal_error("owner_query returned numbers that are not a quota");
-        known.own_quota = quota{static_cast<std::uint32_t>(*read.requests), seconds{*read.window_seconds}};
-    }
-    if (read.balance) {
-        const auto amount = decimal::parse(*read.balance);
-        const auto currency = currency_code::from(read.currency.value_or(""));
-        if (!amount || !currency || currency->size() != currency_code::bytes_max)
-            return internal_error("owner_query returned values that are not a balance");
-        known.balance = balance{user, *amount, *currency};
-    }
-    return known;
-}
-
-/// id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from
-template <class Rows>
-result<std::vector<personal_token>> read_personal_tokens(Rows&& from, user_id user) {
-    return read_all<token_id, token_username, std::string, scope_set, instant, std::optional<instant>,
-                    std::optional<instant>, std::optional<std::string>>(
-        from, [user](token_id id, token_username& username, std::string& description, scope_set& scopes,
-                     instant created_at, std::optional<instant> last_used_at, std::optional<instant> expires_at,
-                     std::optional<std::string>& last_used_from) {
-            return personal_token{id,         user,         username,   std::move(description),           scopes,
-                                  created_at, last_used_at, expires_at, std::move(last_used_from).value_or("")};
-        });
-}
-
-/// id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type,
-/// older_secret_digest, acts_for_owner, users
-template <class Rows>
-result<std::vector<application>> read_applications(Rows&& from) {
-    return read_all<application_id, user_id, client_id_text, digest, std::string, std::string, std::string,
-                    url_lines, instant, client_type, std::optional<digest>, bool, std::int64_t>(
-        from, [](application_id id, user_id owner, client_id_text& client_id, digest& secret_digest, std::string& name,
-                 std::string& website, std::string& description, url_lines& redirect_urls,
-                 instant created_at, client_type type, std::optional<digest>& older_secret_digest, bool acts_for_owner,
-                 std::int64_t users) {
-            return application{id, owner, client_id, secret_digest, std::move(name), std::move(website),
-                               std::move(description), std::move(redirect_urls.urls), created_at, type,
-                               older_secret_digest, acts_for_owner, users};
-        });
-}
-
-/// id, application, name, website, scopes, created_at, last_used_at
-template <class Rows>
-result<std::vector<grant>> read_grants(Rows&& from, user_id user) {
-    return read_all<grant_id, application_id, std::string, std::string, scope_set, instant, std::optional<instant>>(
-        from, [user](grant_id id, application_id application, std::string& name, std::string& website,
-                     scope_set& scopes, instant created_at, std::optional<instant> last_used_at) {
-            return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
-        });
-}
-
-/// is_refresh_token, user, application, client_id, scopes, created_at, expires_at
-template <class Rows>
-result<std::optional<oauth_token>> read_oauth_token(Rows&& from) {
-    return read_one<bool, user_id, application_id, std::optional<client_id_text>, scope_set, std::optional<instant>,
-                    instant>(from, [](bool is_refresh_token, user_id user, application_id application,
-                                      std::optional<client_id_text>& client_id, scope_set& scopes,
-                                      std::optional<instant> created_at, instant expires_at) {
-        return oauth_token{is_refresh_token, user, application, client_id, scopes, created_at, expires_at};
-    });
-}
-
-/// device_digest, application, client_id, scopes, requested_from, created_at, expires_at, state
-template <class Rows>
-result<std::optional<device_code>> read_device_code(Rows&& from) {
-    return read_one<digest, application_id, client_id_text, scope_set, std::string, instant, instant, device_code_state>(
-        from, [](digest& device, application_id application, client_id_text& client_id, scope_set& scopes,
-                 std::string& requested_from, instant created_at, instant expires_at, device_code_state state) {
-            return device_code{device,     application, client_id, scopes, std::move(requested_from), created_at,
-                               expires_at, state};
-        });
-}
-
-/// From when a hook is disabled, and why; a missing reason is `failing`.
-[[nodiscard]] inline std::optional<hook_disablement> to_disablement(std::optional<instant> at, std::optional<disable_reason> reason) {
-    if (!at) return std::nullopt;
-    return hook_disablement{*at, reason.value_or(disable_reason::failing)};
-}
-
-/// id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since
-template <class Rows>
-result<std::vector<hook>> read_hooks(Rows&& from, const account_ref& account) {
-    return read_all<hook_id, std::string, hook_source, std::string, std::string, instant, std::optional<instant>,
-                    std::optional<disable_reason>, std::optional<instant>>(
-        from, [&account](hook_id id, std::string& event, hook_source source, std::string& type,
-                         std::string& target_url, instant created_at, std::optional<instant> disabled_at,
-                         std::optional<disable_reason> reason, std::optional<instant> failing_since) {
-            hook read{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at};
-            read.disabled = to_disablement(disabled_at, reason);
-            read.failing_since = failing_since;
-            return read;
-        });
-}
-
-/// The message id of a delivery, from what the database stores: the id, or the seed that its event's deliveries share.
-[[nodiscard]] inline public_id to_message_id(const public_id& stored, hook_id) { return stored; }
-[[nodiscard]] inline public_id to_message_id(const message_seed& seed, hook_id to) { return message_id_of(seed, to); }
-
-/// id, event, message id or its seed, created_at, state, attempts_made, next_attempt_at
-template <class MessageId, class Rows>
-result<std::vector<delivery>> read_deliveries(Rows&& from, hook_id of) {
-    return read_all<delivery_id, std::string, MessageId, instant, delivery_state, std::int64_t, std::optional<instant>>(
-        from, [of](delivery_id id, std::string& event, MessageId& message, instant created_at, delivery_state state,
-                   std::int64_t attempts_made, std::optional<instant> next_attempt_at) {
-            return delivery{.id = id,
-                            .hook = of,
-                            .event = std::move(event),
-                            .message_id = to_message_id(message, of),
-                            .created_at = created_at,
-                            .state = state,
-                            .attempts_made = static_cast<unsigned>(attempts_made),
-                            .next_attempt_at = next_attempt_at};
-        });
-}
-
-/// delivery, event, message id or its seed, at, duration, end, status, response, request
-template <class MessageId, class Rows>
-result<std::vector<recorded_attempt>> read_attempts(Rows&& from, hook_id of) {
-    return read_all<delivery_id, std::string, MessageId, instant, milliseconds, attempt_end, std::int64_t, raw_bytes, raw_bytes>(
-        from, [of](delivery_id id, std::string& event, MessageId& message, instant at, milliseconds duration, attempt_end end,
-                   std::int64_t status, raw_bytes& response, raw_bytes& request) {
-            return recorded_attempt{id, std::move(event), to_message_id(message, of),
-                                    attempt{.at = at,
-                                            .duration = duration,
-                                            .end = end,
-                                            .status = static_cast<unsigned>(status),
-                                            .response = std::move(response.value),
-                                            .request = std::move(request.value)}};
-        });
-}
-
-/// cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent
-[[nodiscard]] inline stored_session to_session(const digest& cookie, user_id user, std::string& login, instant created_at,
-                                               instant last_seen_at, std::string& signed_in_from, std::string& user_agent) {
-    return {cookie, user, std::move(login), created_at, last_seen_at, std::move(signed_in_from), std::move(user_agent)};
-}
-
-template <class Rows>
-result<std::optional<stored_session>> read_session(Rows&& from) {
-    return read_one<digest, user_id, std::string, instant, instant, std::string, std::string>(from, to_session);
-}
-
-template <class Rows>
-result<std::vector<stored_session>> read_sessions(Rows&& from) {
-    return read_all<digest, user_id, std::string, instant, instant, std::string, std::string>(from, to_session);
 }
 
 }  // namespace tollgate::sql
@@ -21197,6 +21204,22 @@ private:
 }
 
 }  // namespace tollgate::sql
+
+// <tollgate/store/detail/widen_scopes.hpp>
+
+namespace tollgate::inline v0 {
+
+/// The scopes of a grant with this code, for `create_code` of all stores; `granted` are those before, empty if there is no grant. Those
+/// stay in front, in their order. Without a value, no code is created: a scope would have to be added despite `only_if_granted`.
+[[nodiscard]] inline result<std::optional<scope_set>> widen_scopes(const std::optional<scope_set>& granted,
+                                                                   const new_authorization_code& code) {
+    if (code.only_if_granted && !(granted && granted->contains_all(code.scopes))) return std::optional<scope_set>{};
+    auto scopes = std::optional{granted.value_or(scope_set{})};
+    if (!code.scopes.for_each([&](std::string_view each) { return scopes->add(each); })) return too_many_scopes();
+    return scopes;
+}
+
+}  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
@@ -30181,9 +30204,9 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     const grant_parties parties{code.application, code.user};
     auto found = rows_.find(parties);
     const bool is_new = found == rows_.end();
-    scope_set scopes = is_new ? scope_set{} : found->second.scopes;
-    if (code.only_if_granted && (is_new || !scopes.contains_all(code.scopes))) return code_result::not_granted;
-    if (!code.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
+    const auto scopes = widen_scopes(is_new ? std::nullopt : std::optional{found->second.scopes}, code);
+    if (!scopes) return scopes.error();
+    if (!*scopes) return code_result::not_granted;
     if (is_new && rows_.size() >= grants_max_)
         return table_is_full(grants_max_, "grants", "grants_max");
     const auto replaces_another = [&] { return !is_new && found->second.codes.size() >= limits::codes_per_grant_max; };
@@ -30216,7 +30239,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     counted.keep();
     dated.keep();
     if (is_new) ++last_grant_id_;
-    changed.scopes = scopes;
+    changed.scopes = **scopes;
     changed.codes.push_back(code.code_digest);
     if (changed.codes.size() > limits::codes_per_grant_max) forget_code(digest{changed.codes.front()});
     return code_result::created;
@@ -37607,7 +37630,6 @@ public:
 
     /// Movable, not copyable.
     TOLLGATE_DECL sqlite_store(sqlite_store&&) noexcept;
-    /// Movable, not copyable.
     TOLLGATE_DECL sqlite_store& operator=(sqlite_store&&) noexcept;
     TOLLGATE_DECL ~sqlite_store();
 
@@ -37616,12 +37638,9 @@ public:
     /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token,
                                                           std::size_t tokens_per_user_max) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
                                                     const personal_token_renewal& renewed) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now,
@@ -37631,7 +37650,6 @@ public:
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
@@ -37641,76 +37659,47 @@ public:
 
     /// See `hook_store`.
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                            std::size_t hooks_per_event_max) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
     TOLLGATE_DECL result<application_id> create_application(const new_application& application,
                                                              std::size_t applications_per_user_max) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
                                                   const application_change& changed) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
     /// See `session_store`.
     TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
 
@@ -37720,32 +37709,24 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
     /// See `backlog_source`.
     TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before = {},
                                                                std::optional<delivery_state> state = {}) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for = {}) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                       std::size_t rows_max, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
     /// See `shared_outbox`. Takes a few nanoseconds; any commit of any process counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
@@ -37852,7 +37833,7 @@ class statement {
 public:
     /// A statement that fails at its first step.
     explicit statement(error failure) : failed_{std::move(failure)} {}
-    /// `in_use`: set to false when the statement is returned; null: the statement is finalized instead.
+    /// `in_use`: set to false when the statement is returned.
     statement(sqlite3_stmt* prepared, bool* in_use) noexcept : prepared_{prepared}, in_use_{in_use} {}
 
     statement(statement&& other) noexcept
@@ -38211,7 +38192,6 @@ public:
 
     /// Movable, not copyable.
     TOLLGATE_DECL sqlite_database(sqlite_database&&) noexcept;
-    /// Movable, not copyable.
     TOLLGATE_DECL sqlite_database& operator=(sqlite_database&&) noexcept;
     TOLLGATE_DECL ~sqlite_database();
 
@@ -38230,50 +38210,32 @@ public:
     /// exception from `body` becomes an error (unavailable).
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> read(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = reader();
-            if (!on) return std::move(on).error();
-            return body(**on);
-        });
+        return lend(&sqlite_database::reader, body);
     }
 
     /// The same with the connection that writes. Each statement is a transaction of its own.
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> write(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = writer();
-            if (!on) return std::move(on).error();
-            return body(**on);
-        });
+        return lend(&sqlite_database::writer, body);
     }
 
     /// The same in one transaction, which is committed when `body` returns a value, and rolled back when it returns an
     /// error or throws.
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> transact(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = writer();
-            if (!on) return std::move(on).error();
-            return in_transaction(**on, body);
-        });
+        return lend(&sqlite_database::writer, [&](sqlite::database& on) { return in_transaction(on, body); });
     }
 
-    /// The same for optional writes, see `writer_soon`.
+    /// The same for optional writes of a request: waits 50 ms at most, which is enough to follow a few commits.
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> transact_soon(Body&& body) noexcept {
-        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = writer_soon();
-            if (!on) return std::move(on).error();
-            return in_transaction(**on, body);
-        });
+        return lend(&sqlite_database::writer_soon, [&](sqlite::database& on) { return in_transaction(on, body); });
     }
 
     /// A connection until the end of the scope. Error (unavailable) if none became free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader();
     /// The only connection that writes: others wait until the end of the scope.
     [[nodiscard]] TOLLGATE_DECL result<lease> writer();
-    /// Waits 50 ms at most: enough to follow a few commits, and short enough for an optional write of a request.
-    [[nodiscard]] TOLLGATE_DECL result<lease> writer_soon();
 
     /// Tells whether anything was committed, by any process, for a `sqlite_row_cache`. Its address is stable when the
     /// database moves.
@@ -38285,7 +38247,17 @@ public:
 private:
     struct state;
     explicit sqlite_database(std::unique_ptr<state> initial) noexcept;
+    TOLLGATE_DECL result<lease> writer_soon();
 
+    /// Calls `body` with the connection that `take` returns.
+    template <class Body>
+    std::invoke_result_t<Body&, sqlite::database&> lend(result<lease> (sqlite_database::*take)(), Body&& body) noexcept {
+        return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
+            auto on = (this->*take)();
+            if (!on) return std::move(on).error();
+            return body(**on);
+        });
+    }
     template <class Body>
     static std::invoke_result_t<Body&, sqlite::database&> in_transaction(sqlite::database& on, Body& body) {
         auto change = sqlite::transaction::begin(on);
@@ -38333,11 +38305,27 @@ struct sqlite_store::impl {
     /// read the credential alive: then both come from one snapshot of the file.
     TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
 
+    /// For verbs of one statement that changes nothing: what `make` makes of its rows.
+    template <class Make, class... Values>
+    auto read_all(Make make, sql::statement_text text, const Values&... values) noexcept {
+        return database.read([&](sqlite::database& on) { return sql::read_all(on.prepare(text, values...), make); });
+    }
+    /// The same of its first row, if there is one.
+    template <class Make, class... Values>
+    auto read_one(Make make, sql::statement_text text, const Values&... values) noexcept {
+        return database.read([&](sqlite::database& on) { return sql::read_one(on.prepare(text, values...), make); });
+    }
+    /// For verbs of one statement: whether it changed a row.
+    template <class... Values>
+    result<bool> change(sql::statement_text text, const Values&... values) noexcept {
+        return database.write([&](sqlite::database& on) { return on.run_counted(text, values...); });
+    }
+
     /// Executes `sweep` in a transaction if the query `exists` returns true: often there is nothing to remove, and then other writers
     /// are not delayed.
     template <class Sweep, class... Values>
     result<std::size_t> sweep_if(sql::statement_text exists, Sweep&& sweep, const Values&... values) noexcept {
-        auto any = database.read([&](sqlite::database& on) { return sql::read_value<bool>(on.prepare(exists, values...)); });
+        auto any = read_one([](bool exist) { return exist; }, exists, values...);
         if (!any) return std::move(any).error();
         if (!any->value_or(false)) return std::size_t{0};
         return database.transact(sweep);
@@ -38358,13 +38346,10 @@ private:
 
 namespace sqlite {
 
-/// The id of a row without an id in the model.
-using row_number = std::int64_t;
-
 /// Inserts an access token with its refresh token, if any, and deletes the oldest of its user and application beyond
 /// the bound. Precondition: in a transaction.
 TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token,
-                                                std::optional<row_number> refresh_token);
+                                                std::optional<sql::row_number> refresh_token);
 
 }  // namespace sqlite
 
@@ -38375,7 +38360,7 @@ TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_to
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& token,
-                                                        std::optional<row_number> refresh_token) {
+                                                        std::optional<sql::row_number> refresh_token) {
     auto done = on.run(
         "INSERT INTO tollgate_access_tokens "
         "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -38417,11 +38402,11 @@ TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_to
 
 TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_token& token) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto allowed = on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
-                                  "AND client_type = 'confidential'",
-                                  token.application, token.user)
-                           .next<application_id>();
-        if (!allowed) return std::move(allowed).error();
+        const auto allowed = sql::read_value<application_id>(
+            on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
+                       "AND client_type = 'confidential'",
+                       token.application, token.user));
+        if (!allowed) return allowed.error();
         if (!*allowed) return false;
         if (auto done = sqlite::insert_access_token(on, token, std::nullopt); !done) return std::move(done).error();
         return true;
@@ -38429,9 +38414,7 @@ TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_tok
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token);
-    });
+    return impl_->change("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token);
 }
 
 TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
@@ -38472,24 +38455,19 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
 
 TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::first_of(sql::read_applications(
-            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, "
-                       "created_at, client_type, older_secret_digest, acts_for_owner, 0 FROM tollgate_applications "
-                       "WHERE client_id = ?",
-                       client_id)));
-    });
+    return impl_->read_one(sql::to_application,
+                           "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                           "client_type, older_secret_digest, acts_for_owner, 0 FROM tollgate_applications WHERE client_id = ?",
+                           client_id);
 }
 
 TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_applications(
-            on.prepare("SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, "
-                       "created_at, client_type, older_secret_digest, acts_for_owner, "
-                       "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id) "
-                       "FROM tollgate_applications WHERE owner = ? ORDER BY id",
-                       owner));
-    });
+    return impl_->read_all(sql::to_application,
+                           "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                           "client_type, older_secret_digest, acts_for_owner, "
+                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id) "
+                           "FROM tollgate_applications WHERE owner = ? ORDER BY id",
+                           owner);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, application_id id,
@@ -38512,21 +38490,15 @@ TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, appli
 
 TOLLGATE_DECL result<bool> sqlite_store::add_client_secret(user_id owner, application_id id,
                                                            const digest& secret) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted(
-            "UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ? "
-            "WHERE id = ? AND owner = ?",
-            secret, id, owner);
-    });
+    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ? "
+                         "WHERE id = ? AND owner = ?",
+                         secret, id, owner);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::remove_older_secret(user_id owner, application_id id) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted(
-            "UPDATE tollgate_applications SET older_secret_digest = NULL "
-            "WHERE id = ? AND owner = ? AND older_secret_digest IS NOT NULL",
-            id, owner);
-    });
+    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = NULL "
+                         "WHERE id = ? AND owner = ? AND older_secret_digest IS NOT NULL",
+                         id, owner);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
@@ -38566,36 +38538,30 @@ namespace tollgate::inline v0::sqlite {
 
 namespace tollgate::inline v0::sqlite {
 
-/// The stored names of an enumeration's values, in order.
-template <class Enum, std::size_t Count>
-struct named_column {
-    using texts = std::array<std::string_view, Count>;
+inline constexpr std::array<std::string_view, 8> attempt_end_names{"answered", "no_address", "refused_address", "no_connection",
+                                                                   "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
+static_assert(attempt_end_names.size() == static_cast<std::size_t>(attempt_end::bad_response) + 1);
 
-    static std::optional<Enum> read(const texts& all, const cell& from) noexcept {
-        const auto text = from.text();
-        for (std::size_t i = 0; i < Count; ++i)
-            if (text == all[i]) return static_cast<Enum>(i);
+inline constexpr std::array<std::string_view, 4> delivery_state_names{"waiting", "delivered", "given_up", "held"};
+static_assert(delivery_state_names.size() == static_cast<std::size_t>(delivery_state::held) + 1);
+
+/// An enumeration, stored as the name of its value.
+template <class Enum, const auto& Names>
+struct named_column {
+    static std::optional<Enum> read(const cell& from) noexcept {
+        const auto name = from.text();
+        for (std::size_t i = 0; i < Names.size(); ++i)
+            if (name == Names[i]) return static_cast<Enum>(i);
         return std::nullopt;
     }
-    static void write(const texts& all, parameter to, Enum value) noexcept {
-        to.text(all[static_cast<std::size_t>(value)]);
-    }
+    static void write(parameter to, Enum value) noexcept { to.text(Names[static_cast<std::size_t>(value)]); }
 };
 
 template <>
-struct column<attempt_end> : named_column<attempt_end, 8> {
-    static constexpr texts all{"answered", "no_address", "refused_address", "no_connection",
-                               "no_tls",   "timed_out",  "broken_off",      "bad_answer"};  // bad_response
-    static std::optional<attempt_end> read(const cell& from) noexcept { return named_column::read(all, from); }
-    static void write(parameter to, attempt_end value) noexcept { named_column::write(all, to, value); }
-};
+struct column<attempt_end> : named_column<attempt_end, attempt_end_names> {};
 
 template <>
-struct column<delivery_state> : named_column<delivery_state, 4> {
-    static constexpr texts all{"waiting", "delivered", "given_up", "held"};
-    static std::optional<delivery_state> read(const cell& from) noexcept { return named_column::read(all, from); }
-    static void write(parameter to, delivery_state value) noexcept { named_column::write(all, to, value); }
-};
+struct column<delivery_state> : named_column<delivery_state, delivery_state_names> {};
 
 }  // namespace tollgate::sqlite
 
@@ -38608,9 +38574,7 @@ inline constexpr std::size_t changed_rows_max = 1000;
 /// Deliveries that one transaction removes, with their attempts.
 inline constexpr std::size_t removed_rows_max = 1000;
 
-/// Removes a delivery, its attempts, and its event if it has no other delivery. Within the caller's transaction, as all
-/// functions here.
-TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event);
+// These remove deliveries with their attempts, and events without deliveries, within the caller's transaction.
 
 /// Removes a deleted hook's leased deliveries, so that others can use the leases.
 TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted);
@@ -38751,46 +38715,41 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
                                                                          std::size_t rows_max,
                                                                          std::optional<delivery_id> before,
                                                                          std::optional<delivery_state> state) noexcept {
-    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<delivery>> {
-        auto rows = on.prepare(
-                            // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
-                            "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
-                            "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
-                            "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
-                            "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                            "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
-                            "JOIN tollgate_events ON tollgate_events.id = listed.event "
-                            "WHERE listed.id < ?5 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
-                            hook, account.service, account.account, rows_max,
-                            before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
-        return sql::read_deliveries<public_id>(rows, hook);
-    });
+    return impl_->read_all(sql::to_delivery<public_id>(hook),
+                           // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
+                           "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
+                           "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
+                           "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
+                           "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+                           "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
+                           "JOIN tollgate_events ON tollgate_events.id = listed.event "
+                           "WHERE listed.id < ?5 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
+                           hook, account.service, account.account, rows_max,
+                           before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
 }
 
 TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id hook,
                                                                                std::size_t rows_max,
                                                                                std::optional<delivery_id> made_for) noexcept {
-    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<recorded_attempt>> {
-        // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
-        auto rows = made_for
-                        ? on.prepare(
-                                  "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
-                                  "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                                  "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                                  "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
-                                  "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                                  "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                                  hook, account.service, account.account, rows_max, *made_for)
-                        : on.prepare(
-                            "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
-                            "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                            "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                            "WHERE tollgate_attempts.hook = ?1 "
-                            "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                            "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                            hook, account.service, account.account, rows_max);
-        return sql::read_attempts<public_id>(rows, hook);
-    });
+    const auto make = sql::to_attempt<public_id>(hook);
+    // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
+    if (made_for)
+        return impl_->read_all(make,
+                               "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
+                               "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
+                               "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
+                               "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
+                               "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                               "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
+                               hook, account.service, account.account, rows_max, *made_for);
+    return impl_->read_all(make,
+                           "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
+                           "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
+                           "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
+                           "WHERE tollgate_attempts.hook = ?1 "
+                           "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
+                           "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
+                           hook, account.service, account.account, rows_max);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
@@ -38848,7 +38807,7 @@ namespace sqlite::detail {
 /// Makes `changed_rows_max` held deliveries of a disabled hook due, those after `last`, which becomes the last of them. False, without a
 /// change, if there are fewer, or if another call has enabled the hook. Deliveries that still wait count as held: not all may be yet.
 inline result<bool> release_held(database& on, hook_id of, std::optional<delivery_id>& last, instant now) {
-    const auto held = sql::read_all<delivery_id>(
+    const auto held = sql::read_all(
         on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 "
                    "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND disabled_at IS NOT NULL) "
                    "AND id > coalesce(?2, 0) AND (state = 'held' OR due_at IS NOT NULL) ORDER BY id LIMIT ?3",
@@ -38942,20 +38901,15 @@ TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_cod
 }
 
 TOLLGATE_DECL result<std::optional<device_code>> sqlite_store::find_device_code(const digest& code) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_device_code(
-            on.prepare("SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, "
-                       "expires_at, state FROM tollgate_device_codes AS codes JOIN tollgate_applications "
-                       "ON application = tollgate_applications.id WHERE device_digest = ?1 OR user_digest = ?1",
-                       code));
-    });
+    return impl_->read_one(sql::to_device_code,
+                           "SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, expires_at, state "
+                           "FROM tollgate_device_codes AS codes JOIN tollgate_applications "
+                           "ON application = tollgate_applications.id WHERE device_digest = ?1 OR user_digest = ?1",
+                           code);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::answer_device_code(const digest& user_code, device_code_state answer) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("UPDATE tollgate_device_codes SET state = ? WHERE user_digest = ? AND state = 'pending'",
-                              answer, user_code);
-    });
+    return impl_->change("UPDATE tollgate_device_codes SET state = ? WHERE user_digest = ? AND state = 'pending'", answer, user_code);
 }
 
 }  // namespace tollgate
@@ -38966,32 +38920,23 @@ namespace tollgate::inline v0 {
 
 namespace sqlite::detail {
 
-/// Adds these scopes to the grant of a user and an application; creates it if there is none. Empty if a scope would
-/// have to be added despite `only_if_granted`.
-inline result<std::optional<row_number>> widen_grant(database& on, const new_authorization_code& code) {
-    auto existing = on.prepare("SELECT id, scopes FROM tollgate_grants WHERE user = ? AND application = ?", code.user,
-                           code.application)
-                    .next<row_number, scope_set>();
-    if (!existing) return std::move(existing).error();
-    scope_set scopes = *existing ? std::get<1>(**existing) : scope_set{};
-    if (code.only_if_granted && (!*existing || !scopes.contains_all(code.scopes))) return std::optional<row_number>{};
-    if (!code.scopes.for_each([&](std::string_view each) { return scopes.add(each); })) return too_many_scopes();
-    if (*existing) {
-        const row_number id = std::get<0>(**existing);
-        if (scopes == std::get<1>(**existing)) return std::optional{id};
-        if (auto done = on.run("UPDATE tollgate_grants SET scopes = ? WHERE id = ?", scopes, id); !done)
-            return std::move(done).error();
-        return std::optional{id};
-    }
-    if (auto done = on.run("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?)",
-                           code.user, code.application, scopes, code.created_at);
-        !done)
-        return std::move(done).error();
-    return std::optional{on.last_insert_id()};
+/// Adds the code's scopes to the grant of its user and application; creates it if there is none. Returns its id; empty if the code may
+/// not be created.
+inline result<std::optional<sql::row_number>> widen_grant(database& on, const new_authorization_code& code) {
+    const auto before = sql::read_value<scope_set>(
+        on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", code.user, code.application));
+    if (!before) return before.error();
+    const auto scopes = widen_scopes(*before, code);
+    if (!scopes) return scopes.error();
+    if (!*scopes) return std::optional<sql::row_number>{};
+    return sql::read_value<sql::row_number>(
+        on.prepare("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?) "
+                   "ON CONFLICT (user, application) DO UPDATE SET scopes = excluded.scopes RETURNING id",
+                   code.user, code.application, **scopes, code.created_at));
 }
 
 /// Revokes a refresh token and the access tokens made with it.
-inline result<void> revoke_refresh_token(database& on, row_number refresh_token) {
+inline result<void> revoke_refresh_token(database& on, sql::row_number refresh_token) {
     if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
         return done;
     return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
@@ -39006,45 +38951,16 @@ inline result<bool> revoke_grant(database& on, user_id user, application_id appl
     return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
 }
 
-/// A refresh token that was found by its own digest or by that of its family.
-struct found_refresh_token {
-    row_number id{};
-    user_id user;
-    scope_set scopes;
-    instant ends_at;
-    std::optional<digest> replaced;
-    instant replaced_at;
-    std::optional<digest> successor_seed;  ///< of the last replacement
-    bool is_current = true;
-};
-
-inline result<std::optional<found_refresh_token>> find_refresh_token(database& on, const token_refresh& shown) {
-    const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
-    auto rows = on.prepare(
-        "SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
-        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-        "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ?",
-        shown.refresh_digest, family, shown.application, shown.now);
-    return sql::read_one<row_number, user_id, scope_set, instant, digest, std::optional<digest>, std::optional<instant>,
-                         std::optional<digest>>(
-        rows, [&](row_number id, user_id user, scope_set& scopes, instant ends_at, digest& current,
-                  std::optional<digest>& replaced, std::optional<instant> replaced_at, std::optional<digest>& seed) {
-            return found_refresh_token{.id = id, .user = user, .scopes = scopes, .ends_at = ends_at, .replaced = replaced,
-                                       .replaced_at = replaced_at.value_or(instant{}), .successor_seed = seed,
-                                       .is_current = current == shown.refresh_digest};
-        });
-}
-
 /// Inserts the refresh token of a pair; returns its row id.
-inline result<row_number> insert_refresh_token(database& on, const issued_tokens& issued, row_number access_grant,
-                                                const scope_set& scopes) {
+inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, sql::row_number access_grant,
+                                                     const scope_set& scopes) {
     auto done = on.run(
         "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
         "VALUES (?, ?, ?, ?, ?)",
         issued.refresh_digest, access_grant, scopes, (std::min)(issued.refresh_expires_at, issued.refresh_ends_at),
         issued.refresh_ends_at);
     if (!done) return token_exists(std::move(done).error());
-    const row_number id = on.last_insert_id();
+    const sql::row_number id = on.last_insert_id();
     // The token that expires last was used last.
     if (done = on.run("DELETE FROM tollgate_refresh_tokens WHERE id IN "
                       "(SELECT id FROM tollgate_refresh_tokens WHERE access_grant = ? AND id <> ? "
@@ -39059,10 +38975,8 @@ inline result<row_number> insert_refresh_token(database& on, const issued_tokens
 
 TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
                                                                             application_id application) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<scope_set>(
-            on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application));
-    });
+    return impl_->read_one([](scope_set& granted) { return granted; },
+                           "SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
 }
 
 TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
@@ -39071,14 +38985,13 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
                                code.code_digest, code.created_at);
             !done)
             return std::move(done).error();
-        auto existing =
-            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest)
-                .next<bool>();
-        if (!existing) return std::move(existing).error();
-        if (*existing) return std::get<0>(**existing) ? code_result::spent : code_result::waiting;
-        auto known =
-            on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application).next<application_id>();
-        if (!known) return std::move(known).error();
+        const auto is_spent = sql::read_value<bool>(
+            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
+        if (!is_spent) return is_spent.error();
+        if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
+        const auto known =
+            sql::read_value<application_id>(on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application));
+        if (!known) return known.error();
         if (!*known) return not_found();
 
         const auto widened = sqlite::detail::widen_grant(on, code);
@@ -39103,60 +39016,52 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
 
 TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
-        auto row = on.prepare(
-                         "SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, "
-                         "refresh_token FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = "
-                         "tollgate_grants.id WHERE code_digest = ? AND application = ?",
-                         shown.code_digest, shown.application)
-                       .next<sqlite::row_number, sqlite::row_number, user_id, scope_set, std::string,
-                             std::optional<std::string>, instant, std::optional<sqlite::row_number>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return redeemed_code{};
-        const auto& [code, access_grant, user, scopes, redirect, code_challenge, expires_at, refresh_token] = **row;
-        const auto judged = judge_redemption({refresh_token.has_value(), expires_at, redirect, code_challenge}, shown);
+        const auto found = sql::read_one(
+            on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token "
+                       "FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+                       "WHERE code_digest = ? AND application = ?",
+                       shown.code_digest, shown.application),
+            sql::to_found_code);
+        if (!found) return found.error();
+        if (!*found) return redeemed_code{};
+        const sql::found_code& code = **found;
+        const auto judged = code.judge(shown);
         if (judged == redemption_result::reused)
-            if (auto done = sqlite::detail::revoke_refresh_token(on, *refresh_token); !done) return std::move(done).error();
+            if (auto done = sqlite::detail::revoke_refresh_token(on, *code.refresh_token); !done) return std::move(done).error();
         if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
-        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, access_grant, scopes);
+        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
         if (!inserted) return inserted.error();
-        if (auto done = sqlite::insert_access_token(
-                on,
-                {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at},
-                *inserted);
+        if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
+        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted, code.forget_at(),
+                               code.id);
             !done)
             return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted,
-                               expires_at + seconds{limits::spent_code_seconds}, code);
-            !done)
-            return std::move(done).error();
-        return redeemed_code{redemption_result::redeemed, user, scopes};
+        return redeemed_code{redemption_result::redeemed, code.user, code.scopes};
     });
 }
 
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
-        const auto found = sqlite::detail::find_refresh_token(on, shown);
+        const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
+        const auto found = sql::read_one(
+            on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
+                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+                       "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ?",
+                       shown.refresh_digest, family, shown.application, shown.now),
+            sql::to_found_refresh_token);
         if (!found) return found.error();
         if (!*found) return refreshed_token{};
-        const auto& token = **found;
-        const digest* const replaced = token.replaced ? &*token.replaced : nullptr;
-        const auto judged = judge_refresh({token.is_current, replaced, token.replaced_at, token.scopes}, shown);
+        const sql::found_refresh_token& token = **found;
+        const auto judged = token.judge(shown);
         if (judged == refresh_result::reused)
             if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
         if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
-        const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
-        if (auto done = sqlite::insert_access_token(
-                on, {token.user, shown.application, shown.access_digest, scopes, shown.now, shown.access_expires_at},
-                token.id);
-            !done)
+        if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
+        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", token.expires_at(shown), token.id); !done)
             return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?",
-                               (std::min)(instant{shown.now + shown.refresh_lifetime}, token.ends_at), token.id);
-            !done)
-            return std::move(done).error();
-        if (shown.rotation && token.is_current) {
+        if (shown.rotation && token.is_shown_by(shown)) {
             const auto& rotation = *shown.rotation;
             auto done = on.run(
                 "UPDATE tollgate_refresh_tokens SET token_digest = ?, replaced_digest = token_digest, replaced_at = ?, "
@@ -39164,53 +39069,42 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
                 rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
             if (!done) return token_exists(std::move(done).error());
         }
-        if (!shown.rotation) return refreshed_token{refresh_result::refreshed, scopes, {}};
-        return refreshed_token{refresh_result::refreshed, scopes,
-                               token.is_current ? shown.rotation->successor_seed : token.successor_seed};
+        return token.refreshed(shown);
     });
 }
 
 TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        auto row = on.prepare(
-                         "SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                         "ON access_grant = tollgate_grants.id "
-                         "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = ?2",
-                         token, application)
-                       .next<sqlite::row_number>();
-        if (!row) return std::move(row).error();
-        if (*row) return sqlite::detail::revoke_refresh_token(on, std::get<0>(**row));
+        const auto refresh_token = sql::read_value<sql::row_number>(
+            on.prepare("SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
+                       "ON access_grant = tollgate_grants.id "
+                       "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = ?2",
+                       token, application));
+        if (!refresh_token) return refresh_token.error();
+        if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token);
         return on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
                       application);
     });
 }
 
 TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
-    return impl_->database.read([&](sqlite::database& on) -> result<std::optional<oauth_token>> {
-        auto access = sql::read_oauth_token(
-            on.prepare("SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at "
-                       "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
-                       "ON tollgate_applications.id = application WHERE token_digest = ?",
-                       token));
-        if (!access || *access) return access;
-        return sql::read_oauth_token(
-            on.prepare("SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
-                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "JOIN tollgate_applications ON tollgate_applications.id = application "
-                       "WHERE token_digest = ?1 OR family_digest = ?1",
-                       token));
-    });
+    return impl_->read_one(sql::to_oauth_token,
+                           "SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at "
+                           "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
+                           "ON tollgate_applications.id = application WHERE token_digest = ?1 "
+                           "UNION ALL SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
+                           "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
+                           "JOIN tollgate_applications ON tollgate_applications.id = application "
+                           "WHERE token_digest = ?1 OR family_digest = ?1",
+                           token);
 }
 
 TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_grants(
-            on.prepare("SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
-                       "FROM tollgate_grants AS grants JOIN tollgate_applications "
-                       "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
-                       user),
-            user);
-    });
+    return impl_->read_all(sql::to_grant(user),
+                           "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
+                           "FROM tollgate_grants AS grants JOIN tollgate_applications "
+                           "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
+                           user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
@@ -39270,22 +39164,16 @@ TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
 }
 
 TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_hooks(
-            on.prepare("SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, "
-                       "failing_since FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
-                       account.service, account.account),
-            account);
-    });
+    return impl_->read_all(sql::to_hook(account),
+                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
+                           "FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
+                           account.service, account.account);
 }
 
 TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
                                                                                hook_id id) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_one<account_id>(
-            on.prepare("SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service),
-            [&](account_id account) { return account_ref{service, account}; });
-    });
+    return impl_->read_one(sql::to_account_of(service),
+                           "SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
@@ -39360,13 +39248,7 @@ TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
         return sql::encrypt_all(
             keys,
             [&](std::int64_t last) {
-                return database.read([&](sqlite::database& on) {
-                    return sql::read_all<std::int64_t, service_name, account_id, std::string>(
-                        on.prepare(select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max),
-                        [](std::int64_t row, const service_name& service, account_id account, std::string& text) {
-                            return sql::stored_secret{row, {service, account}, std::move(text)};
-                        });
-                });
+                return read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
             },
             [&](const std::vector<sql::changed_secret>& changes) {
                 return database.transact([&](sqlite::database& on) -> result<void> {
@@ -39435,16 +39317,14 @@ private:
     };
 
     result<std::optional<hook_row>> read_hook(hook_id id) {
-        auto row = on_.prepare(
-                          "SELECT type, target_url, secret, disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM "
-                          "tollgate_hook_secrets AS previous WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2) "
-                          "FROM tollgate_hooks WHERE id = ?1 AND service <> ''",
-                          id, time_.now)
-                       .next<std::string, std::string, std::string, bool, bool>();
-        if (!row) return std::move(row).error();
-        if (!*row) return std::optional<hook_row>{};
-        auto& [type, target_url, secret, is_disabled, has_previous] = **row;
-        return std::optional{hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous}};
+        return sql::read_one(
+            on_.prepare("SELECT type, target_url, secret, disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM "
+                        "tollgate_hook_secrets AS previous WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2) "
+                        "FROM tollgate_hooks WHERE id = ?1 AND service <> ''",
+                        id, time_.now),
+            [](std::string& type, std::string& target_url, std::string& secret, bool is_disabled, bool has_previous) {
+                return hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous};
+            });
     }
 
     /// The number of leases of one host that have not expired.
@@ -39475,7 +39355,7 @@ private:
             public_id message_id;
             std::int64_t attempts_made;
         };
-        const auto due = sql::read_all<delivery_id, std::int64_t, std::int64_t, public_id, std::int64_t>(
+        const auto due = sql::read_all(
             on_.prepare("SELECT id, lease_number + 1, event, message_id, attempts_made FROM tollgate_deliveries "
                         "INDEXED BY tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
                         "AND coalesce(due_at, leased_until) <= ? ORDER BY coalesce(due_at, leased_until), id LIMIT ?",
@@ -39514,20 +39394,18 @@ private:
 
     /// When the hook is due next; `if_due` if it has a due delivery now.
     result<void> queue(hook_id which, instant if_due) {
-        auto first = on_.prepare(
-                           "SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
-                           "tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
-                           "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
-                           which)
-                        .next<instant>();
-        if (!first) return std::move(first).error();
-        std::optional<instant> ready_at;
-        if (*first) ready_at = std::get<0>(**first) <= time_.now ? if_due : std::get<0>(**first);
-        return on_.run("UPDATE tollgate_hooks SET ready_at = ? WHERE id = ?", ready_at, which);
+        auto ready_at = sql::read_value<instant>(
+            on_.prepare("SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
+                        "tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
+                        "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
+                        which));
+        if (!ready_at) return std::move(ready_at).error();
+        if (*ready_at && **ready_at <= time_.now) *ready_at = if_due;
+        return on_.run("UPDATE tollgate_hooks SET ready_at = ? WHERE id = ?", *ready_at, which);
     }
 
     result<std::vector<std::string>> read_previous_secrets(hook_id hook) {
-        return sql::read_all<std::string>(
+        return sql::read_all(
             on_.prepare("SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", hook,
                         time_.now),
             [](std::string& secret) { return std::move(secret); });
@@ -39578,11 +39456,10 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
                                                               instant now) noexcept {
     // Without the write lock first: most events have no hooks.
-    auto any = impl_->database.read([&](sqlite::database& on) {
-        return sql::read_value<bool>(on.prepare("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? "
-                                                "AND event = ? AND disabled_at IS NULL)",
-                                                reported.account.service, reported.account.account, reported.name));
-    });
+    auto any = impl_->read_one([](bool exist) { return exist; },
+                               "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                               "AND disabled_at IS NULL)",
+                               reported.account.service, reported.account.account, reported.name);
     if (!any) return std::move(any).error();
     if (!any->value_or(false)) return std::size_t{0};
     return impl_->database.transact(
@@ -39603,24 +39480,20 @@ TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event
 }
 
 TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::size_t rows_max) noexcept {
-    return impl_->database.read([&](sqlite::database& on) -> result<delivery_backlog> {
-        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full. The oldest delivery is the
-        // first of its hook.
-        auto rows = on.prepare(
-            "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
-            "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
-            "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
-            "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
-            "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks "
-            "WHERE ready_at <= ?3 AND disabled_at IS NULL) "
-            "WHERE first <= ?1)",
-            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
-        auto row = rows.next<std::int64_t, std::optional<instant>>();
-        if (!row) return std::move(row).error();
-        if (!*row) return delivery_backlog{};
-        const auto& [due, since] = **row;
-        return delivery_backlog{static_cast<std::size_t>(due), since};
-    });
+    // Reads only hooks that may have due deliveries: those that are ready, or whose host is full. The oldest delivery is the
+    // first of its hook.
+    auto read = impl_->read_one(
+        sql::to_backlog,
+        "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
+        "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
+        "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
+        "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks "
+        "WHERE ready_at <= ?3 AND disabled_at IS NULL) "
+        "WHERE first <= ?1)",
+        now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
+    if (!read) return std::move(read).error();
+    return read->value_or(delivery_backlog{});
 }
 
 TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
@@ -39669,13 +39542,13 @@ TOLLGATE_DECL std::string sqlite_store::impl::compose_owner_query(std::string_vi
 
 TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sqlite::database& on, user_id user) const {
     if (owner_query.empty()) return std::optional<known_user>{};
-    const auto row = on.prepare(sql::statement_text::composed(owner_query), user)
-                         .next<std::optional<std::int64_t>, std::optional<std::int64_t>, std::optional<std::string>,
-                               std::optional<std::string>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<known_user>{};
-    const auto& [requests, window_seconds, balance, currency] = **row;
-    auto known = sql::to_known_user(user, {requests, window_seconds, balance, currency});
+    const auto read = sql::read_one(
+        on.prepare(sql::statement_text::composed(owner_query), user),
+        [](std::optional<std::int64_t> requests, std::optional<std::int64_t> window_seconds, std::optional<std::string>& balance,
+           std::optional<std::string>& currency) { return sql::owner_columns{requests, window_seconds, balance, currency}; });
+    if (!read) return read.error();
+    if (!*read) return std::optional<known_user>{};
+    auto known = sql::to_known_user(user, **read);
     if (!known) return std::move(known).error();
     return std::optional{*known};
 }
@@ -39725,30 +39598,21 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
 }
 
 TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_personal_tokens(on.prepare("SELECT id, username, description, scopes, created_at, "
-                                                    "last_used_at, expires_at, last_used_from "
-                                                    "FROM tollgate_personal_tokens "
-                                                    "WHERE user = ? ORDER BY id",
-                                                    user),
-                                         user);
-    });
+    return impl_->read_all(sql::to_personal_token(user),
+                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
+                           "FROM tollgate_personal_tokens WHERE user = ? ORDER BY id",
+                           user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
                                                               const personal_token_renewal& renewed) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted(
-            "UPDATE tollgate_personal_tokens SET secret_digest = ?, created_at = ?, expires_at = ? "
-            "WHERE id = ? AND user = ?",
-            renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
-    });
+    return impl_->change("UPDATE tollgate_personal_tokens SET secret_digest = ?, created_at = ?, expires_at = ? "
+                         "WHERE id = ? AND user = ?",
+                         renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("DELETE FROM tollgate_personal_tokens WHERE id = ?", id);
-    });
+    return impl_->change("DELETE FROM tollgate_personal_tokens WHERE id = ?", id);
 }
 
 TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now,
@@ -39782,39 +39646,29 @@ TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& se
 }
 
 TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_session(
-            on.prepare("SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
-                       "FROM tollgate_sessions WHERE cookie_digest = ?",
-                       cookie));
-    });
+    return impl_->read_one(sql::to_session,
+                           "SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
+                           "FROM tollgate_sessions WHERE cookie_digest = ?",
+                           cookie);
 }
 
 TOLLGATE_DECL result<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run("UPDATE tollgate_sessions SET last_seen_at = ? WHERE cookie_digest = ?", now, cookie);
-    });
+    return impl_->change("UPDATE tollgate_sessions SET last_seen_at = ? WHERE cookie_digest = ?", now, cookie).transform([](bool) {});
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::end_session(const digest& cookie) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run_counted("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", cookie);
-    });
+    return impl_->change("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", cookie);
 }
 
 TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user_id user) noexcept {
-    return impl_->database.read([&](sqlite::database& on) {
-        return sql::read_sessions(
-            on.prepare("SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
-                       "FROM tollgate_sessions WHERE user = ? ORDER BY last_seen_at DESC",
-                       user));
-    });
+    return impl_->read_all(sql::to_session,
+                           "SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
+                           "FROM tollgate_sessions WHERE user = ? ORDER BY last_seen_at DESC",
+                           user);
 }
 
 TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", user, except);
-    });
+    return impl_->change("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", user, except).transform([](bool) {});
 }
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
@@ -40232,14 +40086,41 @@ TOLLGATE_DECL backend_statistics sqlite_store::statistics() const noexcept {
 
 // <tollgate/store/detail/sqlite/failure.hpp>
 
-struct sqlite3;
-
 namespace tollgate::inline v0::sqlite {
 
 /// Converts SQLite's result `code` to an error: unavailable for conditions that may pass or that an operator can fix
 /// (busy, full disk, no permission), conflict for a violated constraint, internal for the rest. `doing` is added to the
 /// cause: a statement or a file name, never a value. `connection` may be null.
-[[nodiscard]] TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doing);
+[[nodiscard]] inline error failure(sqlite3* connection, int code, std::string_view doing) {
+    std::string cause = "SQLite: ";
+    const bool has_text = connection != nullptr && sqlite3_extended_errcode(connection) == code;
+    cause += has_text ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
+    cause += " (result code " + std::to_string(code);
+    const int system_code = connection != nullptr ? sqlite3_system_errno(connection) : 0;
+    const int primary = code & 0xff;
+    if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
+        cause += ", " + std::generic_category().message(system_code);
+    cause += "): ";
+    cause += tollgate::sql::to_log_line(doing);
+
+    switch (primary) {
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+        case SQLITE_FULL:
+        case SQLITE_IOERR:
+        case SQLITE_NOMEM:
+        case SQLITE_CANTOPEN:
+        case SQLITE_READONLY:
+        case SQLITE_PERM:
+        case SQLITE_PROTOCOL:
+        case SQLITE_INTERRUPT:
+            return unavailable(std::move(cause));
+        case SQLITE_CONSTRAINT:
+            return {error_kind::conflict, "This already exists or is in use.", std::move(cause)};
+        default:
+            return internal_error(std::move(cause));
+    }
+}
 
 }  // namespace tollgate::sqlite
 
@@ -40319,10 +40200,6 @@ TOLLGATE_DECL error statement::misread(std::size_t column) const {
 
 TOLLGATE_DECL void statement::give_back() noexcept {
     if (prepared_ == nullptr) return;
-    if (in_use_ == nullptr) {
-        sqlite3_finalize(prepared_);
-        return;
-    }
     sqlite3_reset(prepared_);
     sqlite3_clear_bindings(prepared_);
     *in_use_ = false;
@@ -40772,7 +40649,7 @@ TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, inst
 
 TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed,
                                                 instant now) {
-    const auto listening = sql::read_all<hook_id>(
+    const auto listening = sql::read_all(
         on.prepare("SELECT id FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
                    "AND disabled_at IS NULL ORDER BY id",
                    reported.account.service, reported.account.account, reported.name),
@@ -40814,51 +40691,43 @@ namespace detail {
 /// Removes the deliveries listed by `rows` (id and event); returns how many.
 inline result<std::size_t> remove_listed(database& on, statement rows) {
     // All are read, and the statement is finished, before anything is removed.
-    const auto listed = sql::read_all<delivery_id, std::int64_t>(
-        statement{std::move(rows)}, [](delivery_id id, std::int64_t event) { return std::pair{id, event}; });
+    const auto listed =
+        sql::read_all(statement{std::move(rows)}, [](delivery_id id, std::int64_t event) { return std::pair{id, event}; });
     if (!listed) return listed.error();
-    for (const auto& [id, event] : *listed)
-        if (auto done = remove_delivery(on, id, event); !done) return std::move(done).error();
+    for (const auto& [id, event] : *listed) {
+        if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done) return std::move(done).error();
+        if (auto done = on.run("DELETE FROM tollgate_events WHERE id = ?1 "
+                               "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = ?1)",
+                               event);
+            !done)
+            return std::move(done).error();
+    }
     return listed->size();
 }
 
 }  // namespace detail
 
-TOLLGATE_DECL result<void> remove_delivery(database& on, delivery_id id, std::int64_t event) {
-    if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done) return done;
-    return on.run(
-        "DELETE FROM tollgate_events WHERE id = ?1 "
-        "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = ?1)",
-        event);
-}
-
 TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted) {
     // Among all leases, which are few; the hook may have any number of deliveries.
-    auto removed = detail::remove_listed(
-        on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_leased "
-                       "WHERE leased_until IS NOT NULL AND hook = ?",
-                       deleted));
-    if (!removed) return std::move(removed).error();
-    return {};
+    return detail::remove_listed(on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_leased "
+                                                "WHERE leased_until IS NOT NULL AND hook = ?",
+                                                deleted))
+        .transform([](std::size_t) {});
 }
 
 TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max) {
     std::size_t removed = 0;
     while (removed < rows_max) {
-        std::optional<hook_id> hook;
-        {
-            auto row = on.prepare("SELECT id FROM tollgate_hooks WHERE service = '' LIMIT 1").next<hook_id>();
-            if (!row) return std::move(row).error();
-            if (!*row) break;
-            hook = std::get<0>(**row);
-        }
+        const auto hook = sql::read_value<hook_id>(on.prepare("SELECT id FROM tollgate_hooks WHERE service = '' LIMIT 1"));
+        if (!hook) return hook.error();
+        if (!*hook) break;
         const std::size_t count = rows_max - removed;
         auto some = detail::remove_listed(
-            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", *hook, count));
+            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", **hook, count));
         if (!some) return some;
         removed += *some;
         if (*some == count) break;
-        if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", *hook); !done) return std::move(done).error();
+        if (auto done = on.run("DELETE FROM tollgate_hooks WHERE id = ?", **hook); !done) return std::move(done).error();
     }
     return removed;
 }
@@ -40870,12 +40739,11 @@ TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then
 }
 
 TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
-    auto removed = detail::remove_listed(
-        on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_ended "
-                       "WHERE hook = ? AND ended_at IS NOT NULL AND state <> 'held' ORDER BY id DESC LIMIT ? OFFSET ?",
-                       hook, rows_max, rows_kept));
-    if (!removed) return std::move(removed).error();
-    return {};
+    return detail::remove_listed(on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_ended "
+                                                "WHERE hook = ? AND ended_at IS NOT NULL AND state <> 'held' "
+                                                "ORDER BY id DESC LIMIT ? OFFSET ?",
+                                                hook, rows_max, rows_kept))
+        .transform([](std::size_t) {});
 }
 
 }  // namespace tollgate::sqlite
@@ -40888,14 +40756,14 @@ namespace detail {
 
 /// The number of steps done; zero for a component, or a file, that has seen none.
 inline result<std::int64_t> schema_version(database& on, std::string_view component) {
-    using number = std::int64_t;
-    auto table = on.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'")
-                     .next<number>();
-    if (!table) return std::move(table).error();
-    if (std::get<0>(table->value()) == 0) return number{0};
-    auto version = on.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component).next<number>();
-    if (!version) return std::move(version).error();
-    return *version ? std::get<0>(**version) : number{0};
+    const auto table =
+        sql::read_value<std::string>(on.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'tollgate_schema'"));
+    if (!table) return table.error();
+    if (!*table) return std::int64_t{0};
+    const auto version =
+        sql::read_value<std::int64_t>(on.prepare("SELECT version FROM tollgate_schema WHERE component = ?", component));
+    if (!version) return version.error();
+    return version->value_or(0);
 }
 
 }  // namespace detail
@@ -40955,43 +40823,6 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
     const auto version = detail::schema_version(*on, component);
     if (!version) return version.error();
     return status(*version);
-}
-
-}  // namespace tollgate::sqlite
-
-// <tollgate/store/detail/sqlite/failure.ipp>
-
-namespace tollgate::inline v0::sqlite {
-
-TOLLGATE_DECL error failure(sqlite3* connection, int code, std::string_view doing) {
-    std::string cause = "SQLite: ";
-    const bool has_text = connection != nullptr && sqlite3_extended_errcode(connection) == code;
-    cause += has_text ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
-    cause += " (result code " + std::to_string(code);
-    const int system_code = connection != nullptr ? sqlite3_system_errno(connection) : 0;
-    const int primary = code & 0xff;
-    if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
-        cause += ", " + std::generic_category().message(system_code);
-    cause += "): ";
-    cause += tollgate::sql::to_log_line(doing);
-
-    switch (primary) {
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-        case SQLITE_FULL:
-        case SQLITE_IOERR:
-        case SQLITE_NOMEM:
-        case SQLITE_CANTOPEN:
-        case SQLITE_READONLY:
-        case SQLITE_PERM:
-        case SQLITE_PROTOCOL:
-        case SQLITE_INTERRUPT:
-            return unavailable(std::move(cause));
-        case SQLITE_CONSTRAINT:
-            return {error_kind::conflict, "This already exists or is in use.", std::move(cause)};
-        default:
-            return internal_error(std::move(cause));
-    }
 }
 
 }  // namespace tollgate::sqlite
@@ -41242,9 +41073,10 @@ static_assert(time_source<postgres_clock>);
 /// to work.
 ///
 /// Every verb is one transaction (READ COMMITTED, with locks on what it counts or removes) and one round trip, except for
-/// `complete`, `due_hooks`, `delete_hook`, `enable_hook` and sweeps. Reads are repeated when a connection breaks. Writes are
-/// not, because the first try may have taken effect: they return an error (unavailable), and the caller checks, or repeats them where
-/// that is harmless. Only what the server itself rolled back because of a concurrent transaction is tried again.
+/// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`,
+/// `enable_hook` and sweeps. Reads are repeated when a connection breaks. Writes are not, because the first try may have
+/// taken effect: they return an error (unavailable), and the caller checks, or repeats them where that is harmless. Only
+/// what the server itself rolled back because of a concurrent transaction is tried again.
 ///
 /// **Time.** All times are stored by the server's clock. If this machine's clock is more than two seconds off, times
 /// are shifted by the difference in both directions, so that codes, tokens, sessions and leases last as long for this
@@ -41283,7 +41115,6 @@ public:
 
     /// Movable, not copyable.
     TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;
-    /// Movable, not copyable.
     TOLLGATE_DECL postgres_store& operator=(postgres_store&&) noexcept;
     TOLLGATE_DECL ~postgres_store();
 
@@ -41299,12 +41130,9 @@ public:
     /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token,
                                                           std::size_t tokens_per_user_max) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
                                                     const personal_token_renewal& renewed) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now,
@@ -41314,7 +41142,6 @@ public:
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
-    /// See `token_store`.
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
@@ -41324,76 +41151,47 @@ public:
 
     /// See `hook_store`.
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                     instant old_valid_until) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                            std::size_t hooks_per_event_max) noexcept;
-    /// See `hook_store`.
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
     TOLLGATE_DECL result<application_id> create_application(const new_application& application,
                                                              std::size_t applications_per_user_max) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
                                                   const application_change& changed) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
-    /// See `application_store`.
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
     /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
-    /// See `grant_store`.
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
     /// See `session_store`.
     TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
-    /// See `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
                                                       std::size_t rows_max) noexcept;
 
@@ -41403,32 +41201,24 @@ public:
     /// See `outbox`.
     TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
     /// See `backlog_source`.
     TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
                                                                std::size_t rows_max,
                                                                std::optional<delivery_id> before = {},
                                                                std::optional<delivery_state> state = {}) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                                      std::size_t rows_max,
                                                                      std::optional<delivery_id> made_for = {}) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                       std::size_t rows_max, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
-    /// See `outbox`.
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
     /// See `shared_outbox`. Takes a few nanoseconds; the first call starts a thread with another connection, which
     /// receives (LISTEN) the events of all nodes.
@@ -42060,7 +41850,6 @@ public:
 
     /// Movable, not copyable.
     TOLLGATE_DECL postgres_database(postgres_database&&) noexcept;
-    /// Movable, not copyable.
     TOLLGATE_DECL postgres_database& operator=(postgres_database&&) noexcept;
     TOLLGATE_DECL ~postgres_database();
 
@@ -42080,26 +41869,24 @@ public:
 
     /// One round trip and one transaction. Errors: unavailable if no connection became free in time, and as
     /// `postgres::failure` says. What the server rolled back because of a concurrent transaction is repeated at most
-    /// twice.
+    /// twice. `connection_wait_max`: by default, that of the settings.
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch,
-                                                               postgres::repeat when_lost = postgres::repeat::never);
-    /// The same with another bound on the wait for a connection.
-    [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
-                                                               milliseconds connection_wait_max);
+                                                               postgres::repeat when_lost = postgres::repeat::never,
+                                                               std::optional<milliseconds> connection_wait_max = std::nullopt);
 
     /// Runs one statement that changes nothing.
     template <class... Values>
     [[nodiscard]] result<postgres::rows> query(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
         single.add(text, values...);
-        return run_one(single, postgres::repeat::allowed);
+        return first_of(run(single, postgres::repeat::allowed));
     }
     /// Runs one statement that changes something.
     template <class... Values>
     [[nodiscard]] result<postgres::rows> execute(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
         single.add(text, values...);
-        return run_one(single, postgres::repeat::never);
+        return first_of(run(single));
     }
 
     /// Starts a transaction of several round trips.
@@ -42128,15 +41915,20 @@ private:
     template <class Key, class Row>
     friend class postgres_lookup;
     struct state;
-    /// Of what the server rolls back because of a concurrent transaction
-    static constexpr int tries_max = 3;
+    /// How often one call was tried.
+    struct tries {
+        int failed = 0;
+        std::size_t refused = 0;  ///< by a server that no longer accepts writes
+    };
+    /// Counts a failure after which the call may be repeated; true if it is tried again.
+    TOLLGATE_DECL bool may_repeat(tries& so_far, bool is_refused) const noexcept;
     /// Avoids a repeated conflict of the same two transactions. Holds no connection.
-    static TOLLGATE_DECL void pause_after_conflict(int tries);
+    static TOLLGATE_DECL void pause_after_conflict(const tries& so_far);
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
+    static TOLLGATE_DECL result<postgres::rows> first_of(result<postgres::results> all);
     explicit postgres_database(std::unique_ptr<state> initial) noexcept;
-    TOLLGATE_DECL result<postgres::rows> run_one(const postgres::batch& batch, postgres::repeat when_lost);
 
     std::unique_ptr<state> state_;
 };
@@ -42173,22 +41965,23 @@ private:
     bool is_open_ = false;
     bool has_failed_ = false;
     bool may_be_tried_again_ = false;
+    bool is_refused_ = false;
 };
 
 }  // namespace postgres
 
 template <class Work>
 std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(Work work) {
-    for (int tries = 1;; ++tries) {
+    for (tries so_far;;) {
         {
             auto on = begin();
             if (!on) return std::move(on).error();
             auto done = work(*on);
             if (done && on->is_open())
                 if (auto committed = on->commit(make_batch()); !committed) done = std::move(committed).error();
-            if (done || !on->may_be_tried_again() || tries == tries_max) return done;
+            if (done || !on->may_be_tried_again() || !may_repeat(so_far, on->is_refused_)) return done;
         }
-        pause_after_conflict(tries);
+        pause_after_conflict(so_far);
     }
 }
 
@@ -42461,7 +42254,16 @@ struct postgres_store::impl {
         if (others_removed) changes->forget(user);
     }
 
-    /// For verbs of one statement that changes nothing: what `read_rows` makes of its rows.
+    /// For verbs of one statement that changes nothing: what `make` makes of its rows.
+    template <class Make, class... Values>
+    auto read_all(Make make, postgres::statement_text text, const Values&... values) noexcept {
+        return read([&](postgres::rows& found) { return sql::read_all(found, make); }, text, values...);
+    }
+    /// The same of its first row, if there is one.
+    template <class Make, class... Values>
+    auto read_one(Make make, postgres::statement_text text, const Values&... values) noexcept {
+        return read([&](postgres::rows& found) { return sql::read_one(found, make); }, text, values...);
+    }
     template <class Read, class... Values>
     std::invoke_result_t<Read&, postgres::rows&> read(Read read_rows, postgres::statement_text text, const Values&... values) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Read&, postgres::rows&> {
@@ -42513,9 +42315,12 @@ inline void make_best_effort(batch& in) {
 /// The wait for a connection for optional writes: short enough for the request that causes them.
 inline constexpr milliseconds short_connection_wait{50};
 
+/// Inserts an access token with its refresh token, if any, and trims. Returns the index of the latter.
+TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token);
+
 /// Deletes the oldest access tokens of this token's user and application beyond the bound; nothing if the token does
 /// not exist.
-TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest);
+TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const digest& newest);
 
 }  // namespace postgres
 
@@ -42525,8 +42330,18 @@ TOLLGATE_DECL void trim_access_tokens(batch& in, const digest& newest);
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL void postgres::trim_access_tokens(batch& in, const digest& newest) {
-    in.add(
+TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token,
+                                                      const std::optional<digest>& refresh_token) {
+    to.add(
+        "INSERT INTO tollgate_access_tokens "
+        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
+        "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7))",
+        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token);
+    return trim_access_tokens(to, token.token_digest);
+}
+
+TOLLGATE_DECL std::size_t postgres::trim_access_tokens(batch& to, const digest& newest) {
+    return to.add(
         "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
         "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
         "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
@@ -42550,11 +42365,7 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const
 TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& token) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
-        batch.add(
-            "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
-            "VALUES ($1, $2, $3, $4, $5, $6)",
-            token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at);
-        postgres::trim_access_tokens(batch, token.token_digest);
+        postgres::add_access_token(batch, token, std::nullopt);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
         impl_->access_token_created(token.token_digest, token.user, done->back().affected() > 0);
@@ -42629,29 +42440,29 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
             applications_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return application_exists(std::move(results).error());
-        const auto row = results->back().next<application_id>();
-        if (!row) return row.error();
-        if (!*row) return too_many_applications(applications_per_user_max);
-        return std::get<0>(**row);
+        const auto id = sql::read_value<application_id>(results->back());
+        if (!id) return id.error();
+        if (!*id) return too_many_applications(applications_per_user_max);
+        return **id;
     });
 }
 
 TOLLGATE_DECL result<std::optional<application>> postgres_store::find_application(std::string_view client_id) noexcept {
     if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
         return std::optional<application>{};
-    return impl_->read([&](postgres::rows& found) { return sql::first_of(sql::read_applications(found)); },
-                       "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                       "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
-                       client_id);
+    return impl_->read_one(sql::to_application,
+                           "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                           "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
+                           client_id);
 }
 
 TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_applications(found); },
-                       "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                       "client_type, older_secret_digest, acts_for_owner, "
-                       "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
-                       "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
-                       owner);
+    return impl_->read_all(sql::to_application,
+                           "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
+                           "client_type, older_secret_digest, acts_for_owner, "
+                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
+                           "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
+                           owner);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, application_id id,
@@ -43058,7 +42869,18 @@ inline constexpr statement_text notify_other_nodes{
     "SELECT pg_notify('tollgate_deliveries', '') WHERE EXISTS (SELECT FROM tollgate_due_notices)"};
 
 /// `append_event` of `event_sink` as one statement; it returns the number of deliveries, see `read_count`.
-TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_seed& seed, instant now);
+inline void append_event(batch& to, const event& reported, const message_seed& seed, instant now) {
+    to.add(
+        "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
+        "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
+        "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+        "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
+        "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING hook_id), "
+        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $7 FROM sent) "
+        "SELECT count(*) FROM sent",
+        reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
+}
 
 }  // namespace tollgate::postgres
 
@@ -43070,40 +42892,37 @@ TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const 
                                                                            std::size_t rows_max,
                                                                            std::optional<delivery_id> before,
                                                                            std::optional<delivery_state> state) noexcept {
-    return impl_->read([&](postgres::rows& found) { return sql::read_deliveries<message_seed>(found, hook); },
-                       "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
-                       "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
-                       "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-                       "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-                       "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-                       "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-                       "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
-                       hook, account.service, account.account, rows_max,
-                       before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
+    return impl_->read_all(sql::to_delivery<message_seed>(hook),
+                           "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
+                           "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+                           "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+                           "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+                           "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+                           "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+                           "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
+                           hook, account.service, account.account, rows_max,
+                           before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
 }
 
 TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
     const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<recorded_attempt>> {
-        auto listed = made_for
-                          ? impl_->database.query(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
-                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                                "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
-                                "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-                                "ORDER BY attempts.id DESC LIMIT $4",
-                                hook, account.service, account.account, rows_max, *made_for)
-                          : impl_->database.query(
-                                "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
-                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                                "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
-                                "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                                hook, account.service, account.account, rows_max);
-        if (!listed) return std::move(listed).error();
-        return sql::read_attempts<message_seed>(*listed, hook);
-    });
+    const auto make = sql::to_attempt<message_seed>(hook);
+    if (made_for)
+        return impl_->read_all(make,
+                               "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                               "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                               "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                               "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
+                               "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
+                               "ORDER BY attempts.id DESC LIMIT $4",
+                               hook, account.service, account.account, rows_max, *made_for);
+    return impl_->read_all(make,
+                           "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                           "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
+                           "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
+                           "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
+                           "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
+                           hook, account.service, account.account, rows_max);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
@@ -43276,11 +43095,11 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
 }
 
 TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_device_code(found); },
-                       "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
-                       "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
-                       "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
-                       code);
+    return impl_->read_one(sql::to_device_code,
+                           "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
+                           "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
+                           "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
+                           code);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user_code,
@@ -43298,170 +43117,194 @@ TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user
 
 namespace tollgate::inline v0 {
 
+namespace postgres::detail {
+
+/// Locks the grant of a refresh token that is named by itself or by its family.
+inline void lock_grant_of(batch& to, application_id application, const digest& token, const std::optional<digest>& family) {
+    to.add(
+        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
+        "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 "
+        "FOR NO KEY UPDATE OF grants",
+        token, family, application);
+}
+
+/// Revokes a refresh token and the access tokens made with it.
+inline void add_revocation(batch& to, sql::row_number refresh_token) {
+    to.add("DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1", refresh_token);
+    to.add("DELETE FROM tollgate_refresh_tokens WHERE id = $1", refresh_token);
+}
+
+/// Revokes what a user granted an application, with all codes and tokens. The grant's deletion comes last.
+inline void add_revocation(batch& to, user_id user, application_id application) {
+    // Also tokens without a grant: the application must lose all access.
+    to.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
+    to.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
+}
+
+}  // namespace postgres::detail
+
 TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
                                                                               application_id application) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_value<scope_set>(found); },
-                       "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
+    return impl_->read_one([](scope_set& granted) { return granted; },
+                           "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
 }
 
 TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& code) noexcept {
-    return detail::without_exceptions([&]() -> result<code_result> {
-        auto batch = impl_->database.make_batch();
-        // Two users may answer the same device at once.
-        const auto& bytes = code.code_digest.bytes();
-        const std::string_view key{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-        postgres::lock_until_commit(batch, "codes " + hex_encode(key));
-        batch.add(
-            "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-            "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
-            "AND NOT (refresh_token_id IS NULL AND expires_at <= $3)) "
-            // DO NOTHING would not insert it beside a transaction that is about to delete it.
-            "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
-            code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
-        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
-                  code.application);
-        // Perhaps another grant's, which is not locked: nothing else is done with an expired code.
-        batch.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2", code.code_digest,
-                  code.created_at);
-        // Previously granted scopes stay in front, in their order.
-        const auto creating = batch.add(
-            "WITH there AS (SELECT refresh_token_id IS NOT NULL AS is_spent FROM tollgate_codes WHERE code_digest = $1), "
-            "widened AS (SELECT id, scopes AS before, ("
-            "SELECT coalesce(string_agg(scope, ' ' ORDER BY place), '') FROM ("
-            "SELECT scope, min(place) AS place FROM unnest(string_to_array(scopes, ' ') || string_to_array($4, ' ')) "
-            "WITH ORDINALITY AS listed (scope, place) WHERE scope <> '' GROUP BY scope) AS each) AS scopes "
-            "FROM tollgate_grants WHERE user_id = $2 AND application_id = $3 AND NOT EXISTS (SELECT FROM there)), "
-            "fitting AS (SELECT id, before, scopes FROM widened WHERE octet_length(scopes) <= $5 "
-            "AND (scopes = before OR NOT $9)), "
-            "grown AS (UPDATE tollgate_grants AS grants SET scopes = fitting.scopes FROM fitting "
-            "WHERE grants.id = fitting.id AND fitting.scopes <> fitting.before), "
-            "made AS (INSERT INTO tollgate_codes "
-            "(code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
-            "SELECT $1, id, $4, $6, $7, $8, $8 FROM fitting RETURNING id) "
-            "SELECT (SELECT is_spent FROM there), EXISTS (SELECT FROM tollgate_applications WHERE id = $3), "
-            "EXISTS (SELECT FROM widened), EXISTS (SELECT FROM made)",
-            code.code_digest, code.user, code.application, code.scopes, limits::scope_text_bytes_max, code.redirect,
-            code.code_challenge, code.expires_at, code.only_if_granted);
-        batch.add(
-            "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
-            "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
-            "ORDER BY codes.id DESC OFFSET $3))",
-            code.user, code.application, limits::codes_per_grant_max);
-        auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
-        const auto row = (*results)[creating].only<std::optional<bool>, bool, bool, bool>();
-        if (!row) return row.error();
-        const auto& [is_spent, has_application, has_grant, is_made] = *row;
-        if (is_spent) return *is_spent ? code_result::spent : code_result::waiting;
-        if (is_made) return code_result::created;
-        if (!has_application) return not_found();
-        if (code.only_if_granted) return code_result::not_granted;
-        return has_grant ? too_many_scopes() : not_found();
+    return detail::without_exceptions([&] {
+        return impl_->database.transact([&](postgres::transaction& on) -> result<code_result> {
+            auto reading = impl_->database.make_batch();
+            reading.add("BEGIN");
+            // Two users may answer the same device at once.
+            const auto& bytes = code.code_digest.bytes();
+            const std::string_view key{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+            postgres::lock_until_commit(reading, "codes " + hex_encode(key));
+            reading.add(
+                "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
+                "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
+                "AND NOT (refresh_token_id IS NULL AND expires_at <= $3)) "
+                // DO NOTHING would not insert it beside a transaction that is about to delete it.
+                "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
+                code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
+            const auto granted = reading.add(
+                "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
+                code.application);
+            // Perhaps another grant's, which is not locked: nothing else is done with an expired code.
+            reading.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2",
+                        code.code_digest, code.created_at);
+            const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
+                                              code.code_digest);
+            const auto known = reading.add("SELECT id FROM tollgate_applications WHERE id = $1", code.application);
+            auto read = on.run(reading);
+            if (!read) return std::move(read).error();
+            const auto is_spent = sql::read_value<bool>((*read)[existing]);
+            if (!is_spent) return is_spent.error();
+            if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
+            if ((*read)[known].count() == 0) return not_found();
+            const auto before = sql::read_value<scope_set>((*read)[granted]);
+            if (!before) return before.error();
+            const auto scopes = widen_scopes(*before, code);
+            if (!scopes) return scopes.error();
+            if (!*scopes) return code_result::not_granted;
+
+            auto writing = impl_->database.make_batch();
+            writing.add("UPDATE tollgate_grants SET scopes = $3 WHERE user_id = $1 AND application_id = $2 AND scopes <> $3", code.user,
+                        code.application, **scopes);
+            writing.add(
+                "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
+                "SELECT $3, id, $4, $5, $6, $7, $7 FROM tollgate_grants WHERE user_id = $1 AND application_id = $2",
+                code.user, code.application, code.code_digest, code.scopes, code.redirect, code.code_challenge, code.expires_at);
+            writing.add(
+                "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
+                "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
+                "ORDER BY codes.id DESC OFFSET $3))",
+                code.user, code.application, limits::codes_per_grant_max);
+            if (auto written = on.commit(std::move(writing)); !written) return std::move(written).error();
+            return code_result::created;
+        });
     });
 }
 
 TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redemption& shown) noexcept {
     return detail::without_exceptions([&]() -> result<redeemed_code> {
-        auto batch = impl_->database.make_batch();
-        batch.add(
-            "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
-            "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
-            shown.code_digest, shown.application);
-        // A comparison with NULL is neither true nor false: a redirect_uri that was not sent passes.
-        const auto redeeming = batch.add(
-            "WITH shown AS (SELECT codes.id, grant_id, user_id, codes.scopes, expires_at, refresh_token_id, "
-            "CASE WHEN refresh_token_id IS NOT NULL THEN 'reused' WHEN expires_at <= $3 THEN 'expired' "
-            "WHEN redirect <> $4 THEN 'redirect' "
-            "WHEN code_challenge IS DISTINCT FROM $5 THEN 'verifier' ELSE 'redeemed' END AS result "
-            "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
-            "WHERE code_digest = $1 AND application_id = $2), "
-            "refresh AS (INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
-            "SELECT $6, grant_id, scopes, least($7, $8), $8 FROM shown WHERE result = 'redeemed' RETURNING id), "
-            "access AS (INSERT INTO tollgate_access_tokens "
-            "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
-            "SELECT $9, user_id, $2, scopes, $3, $10, refresh.id FROM shown, refresh), "
-            "spent AS (UPDATE tollgate_codes AS codes SET refresh_token_id = refresh.id, "
-            "forget_at = shown.expires_at + $11 FROM shown, refresh WHERE codes.id = shown.id), "
-            "revoked_access AS (DELETE FROM tollgate_access_tokens AS tokens USING shown "
-            "WHERE result = 'reused' AND tokens.refresh_token_id = shown.refresh_token_id), "
-            "revoked AS (DELETE FROM tollgate_refresh_tokens AS tokens USING shown "
-            "WHERE result = 'reused' AND tokens.id = shown.refresh_token_id) "
-            "SELECT result, user_id, scopes FROM shown",
-            shown.code_digest, shown.application, shown.now, shown.redirect_uri, shown.code_challenge,
-            shown.tokens.refresh_digest, shown.tokens.refresh_expires_at, shown.tokens.refresh_ends_at,
-            shown.tokens.access_digest, shown.tokens.access_expires_at, milliseconds{seconds{limits::spent_code_seconds}});
-        // The token that expires last was used last.
-        batch.add(
-            "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT older.id FROM tollgate_refresh_tokens AS "
-            "newest "
-            "JOIN tollgate_refresh_tokens AS older USING (grant_id) WHERE newest.token_digest = $1 "
-            "AND older.token_digest <> $1 ORDER BY older.expires_at DESC OFFSET $2))",
-            shown.tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
-        postgres::trim_access_tokens(batch, shown.tokens.access_digest);
-        auto results = impl_->database.run(batch);
+        auto done = impl_->database.transact([&](postgres::transaction& on) -> result<redeemed_code> {
+            auto reading = impl_->database.make_batch();
+            reading.add("BEGIN");
+            reading.add(
+                "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
+                "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+                shown.code_digest, shown.application);
+            reading.add(
+                "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id "
+                "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
+                "WHERE code_digest = $1 AND application_id = $2",
+                shown.code_digest, shown.application);
+            auto read = on.run(reading);
+            if (!read) return std::move(read).error();
+            const auto found = sql::read_one(read->back(), sql::to_found_code);
+            if (!found) return found.error();
+            if (!*found) return redeemed_code{};
+            const sql::found_code& code = **found;
+            const auto judged = code.judge(shown);
+            if (judged == redemption_result::reused) {
+                auto revoking = impl_->database.make_batch();
+                postgres::detail::add_revocation(revoking, *code.refresh_token);
+                if (auto revoked = on.commit(std::move(revoking)); !revoked) return std::move(revoked).error();
+                impl_->changes->forget(code.user);
+            }
+            if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+
+            const auto& tokens = shown.tokens;
+            auto writing = impl_->database.make_batch();
+            writing.add(
+                "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) VALUES ($1, $2, $3, $4, $5)",
+                tokens.refresh_digest, code.access_grant, code.scopes, (std::min)(tokens.refresh_expires_at, tokens.refresh_ends_at),
+                tokens.refresh_ends_at);
+            // The token that expires last was used last.
+            writing.add(
+                "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT id FROM tollgate_refresh_tokens "
+                "WHERE grant_id = $1 AND token_digest <> $2 ORDER BY expires_at DESC OFFSET $3))",
+                code.access_grant, tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
+            writing.add(
+                "UPDATE tollgate_codes SET forget_at = $3, "
+                "refresh_token_id = (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $2) WHERE id = $1",
+                code.id, tokens.refresh_digest, code.forget_at());
+            const auto trimming = postgres::add_access_token(writing, code.access_token(shown), tokens.refresh_digest);
+            auto written = on.commit(std::move(writing));
+            if (!written) return token_exists(std::move(written).error());
+            impl_->access_token_created(tokens.access_digest, code.user, (*written)[trimming].affected() > 0);
+            return redeemed_code{judged, code.user, code.scopes};
+        });
         // The reuse of a code revokes tokens.
-        if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
-        const auto row = (*results)[redeeming].next<std::string, user_id, scope_set>();
-        if (!row) return impl_->forget_all_after(row.error());
-        if (!*row) return redeemed_code{};
-        const auto& [result, user, scopes] = **row;
-        impl_->access_token_created(shown.tokens.access_digest, user, result == "reused" || results->back().affected() > 0);
-        if (result == "redeemed") return redeemed_code{redemption_result::redeemed, user, scopes};
-        if (result == "reused") return redeemed_code{redemption_result::reused, {}, {}};
-        if (result == "expired") return redeemed_code{redemption_result::expired, {}, {}};
-        if (result == "redirect") return redeemed_code{redemption_result::redirect_mismatch, {}, {}};
-        if (result == "verifier") return redeemed_code{redemption_result::verifier_mismatch, {}, {}};
-        return redeemed_code{};
+        if (!done) return impl_->forget_all_after(std::move(done).error());
+        return done;
     });
 }
 
 TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
     return detail::without_exceptions([&]() -> result<refreshed_token> {
-        auto batch = impl_->database.make_batch();
-        const auto rotation = shown.rotation.value_or(token_rotation{});
-        const auto successor = shown.rotation ? std::optional{rotation.successor_digest} : std::nullopt;
-        const auto family = shown.rotation ? std::optional{rotation.family_digest} : std::nullopt;
-        batch.add(
-            "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-            "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $3) AND application_id = $2 "
-            "FOR NO KEY UPDATE OF grants",
-            shown.refresh_digest, shown.application, family);
-        const auto refreshing = batch.add(
-            "WITH shown AS (SELECT tokens.id, grant_id, user_id, coalesce($4, tokens.scopes) AS scopes, "
-            "token_digest = $1 AS is_current, successor_seed, "
-            "CASE WHEN token_digest <> $1 AND (replaced_digest IS DISTINCT FROM $1 OR replaced_at + $8 <= $3) THEN 'reused' "
-            "WHEN NOT coalesce(string_to_array($4, ' ') <@ string_to_array(tokens.scopes, ' '), true) THEN 'too_wide' "
-            "ELSE 'refreshed' END AS result "
-            "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-            "WHERE (token_digest = $1 OR family_digest = $9) AND application_id = $2 AND expires_at > $3), "
-            "access AS (INSERT INTO tollgate_access_tokens "
-            "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
-            "SELECT $5, user_id, $2, scopes, $3, $6, id FROM shown WHERE result = 'refreshed'), "
-            "used AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at) FROM shown "
-            "WHERE tokens.id = shown.id AND result = 'refreshed' AND NOT (is_current AND $10 IS NOT NULL)), "
-            "replaced AS (UPDATE tollgate_refresh_tokens AS tokens SET expires_at = least($7, ends_at), "
-            "token_digest = $10, replaced_digest = $1, replaced_at = $3, successor_seed = $11, family_digest = $9 FROM shown "
-            "WHERE tokens.id = shown.id AND result = 'refreshed' AND is_current AND $10 IS NOT NULL), "
-            "revoked_access AS (DELETE FROM tollgate_access_tokens AS tokens USING shown "
-            "WHERE result = 'reused' AND tokens.application_id = $2 AND tokens.user_id = shown.user_id), "
-            "revoked AS (DELETE FROM tollgate_grants AS grants USING shown "
-            "WHERE result = 'reused' AND grants.id = shown.grant_id) "
-            "SELECT scopes, result, user_id, CASE WHEN is_current THEN $11 ELSE successor_seed END FROM shown",
-            shown.refresh_digest, shown.application, shown.now, shown.narrowed, shown.access_digest,
-            shown.access_expires_at, instant{shown.now + shown.refresh_lifetime}, milliseconds{rotation.grace}, family,
-            successor, rotation.successor_seed);
-        postgres::trim_access_tokens(batch, shown.access_digest);
-        auto results = impl_->database.run(batch);
+        auto done = impl_->database.transact([&](postgres::transaction& on) -> result<refreshed_token> {
+            const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
+            auto reading = impl_->database.make_batch();
+            reading.add("BEGIN");
+            postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
+            reading.add(
+                "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
+                "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+                "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4",
+                shown.refresh_digest, family, shown.application, shown.now);
+            auto read = on.run(reading);
+            if (!read) return std::move(read).error();
+            const auto found = sql::read_one(read->back(), sql::to_found_refresh_token);
+            if (!found) return found.error();
+            if (!*found) return refreshed_token{};
+            const sql::found_refresh_token& token = **found;
+            const auto judged = token.judge(shown);
+            if (judged == refresh_result::reused) {
+                auto revoking = impl_->database.make_batch();
+                postgres::detail::add_revocation(revoking, token.user, shown.application);
+                if (auto revoked = on.commit(std::move(revoking)); !revoked) return std::move(revoked).error();
+                impl_->changes->forget(token.user);
+            }
+            if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+
+            auto writing = impl_->database.make_batch();
+            const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
+            writing.add("UPDATE tollgate_refresh_tokens SET expires_at = $2 WHERE id = $1", token.id, token.expires_at(shown));
+            if (shown.rotation && token.is_shown_by(shown)) {
+                const auto& rotation = *shown.rotation;
+                writing.add(
+                    "UPDATE tollgate_refresh_tokens SET token_digest = $2, replaced_digest = token_digest, replaced_at = $3, "
+                    "successor_seed = $4, family_digest = $5 WHERE id = $1",
+                    token.id, rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest);
+            }
+            auto written = on.commit(std::move(writing));
+            if (!written) return token_exists(std::move(written).error());
+            impl_->access_token_created(shown.access_digest, token.user, (*written)[trimming].affected() > 0);
+            return token.refreshed(shown);
+        });
         // A token that was replaced before revokes others.
-        if (!results) return impl_->forget_all_after(token_exists(std::move(results).error()));
-        const auto row = (*results)[refreshing].next<scope_set, std::string, user_id, std::optional<digest>>();
-        if (!row) return impl_->forget_all_after(row.error());
-        if (!*row) return refreshed_token{};
-        const auto& [scopes, result, user, seed] = **row;
-        impl_->access_token_created(shown.access_digest, user, result == "reused" || results->back().affected() > 0);
-        if (result == "reused") return refreshed_token{refresh_result::reused, {}};
-        if (result == "too_wide") return refreshed_token{refresh_result::too_wide, {}};
-        return refreshed_token{refresh_result::refreshed, scopes, shown.rotation ? seed : std::nullopt};
+        if (!done) return impl_->forget_all_after(std::move(done).error());
+        return done;
     });
 }
 
@@ -43469,11 +43312,7 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
     application_id application, const digest& token) noexcept {
     return detail::without_exceptions([&]() -> result<void> {
         auto batch = impl_->database.make_batch();
-        batch.add(
-            "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-            "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $1) AND application_id = $2 "
-            "FOR NO KEY UPDATE OF grants",
-            token, application);
+        postgres::detail::lock_grant_of(batch, application, token, token);
         batch.add(
             "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
             "WHERE grants.id = grant_id AND (token_digest = $1 OR family_digest = $1) AND application_id = $2 "
@@ -43484,31 +43323,31 @@ TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
         auto done = impl_->database.run(batch);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        const auto row = (*done)[1].next<user_id>();  // all rows have the same user
-        if (!row) return impl_->forget_all_after(row.error());
-        if (*row) impl_->changes->forget(std::get<0>(**row));
+        const auto user = sql::read_value<user_id>((*done)[1]);  // all rows have the same one
+        if (!user) return impl_->forget_all_after(user.error());
+        if (*user) impl_->changes->forget(**user);
         return {};
     });
 }
 
 TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_oauth_token(found); },
-                       "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
-                       "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
-                       "ON applications.id = application_id WHERE token_digest = $1 "
-                       "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
-                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                       "JOIN tollgate_applications AS applications ON applications.id = application_id "
-                       "WHERE token_digest = $1 OR family_digest = $1",
-                       token);
+    return impl_->read_one(sql::to_oauth_token,
+                           "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
+                           "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
+                           "ON applications.id = application_id WHERE token_digest = $1 "
+                           "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
+                           "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+                           "JOIN tollgate_applications AS applications ON applications.id = application_id "
+                           "WHERE token_digest = $1 OR family_digest = $1",
+                           token);
 }
 
 TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
-    return impl_->read([&](postgres::rows& found) { return sql::read_grants(found, user); },
-                       "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
-                       "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
-                       "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
-                       user);
+    return impl_->read_all(sql::to_grant(user),
+                           "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
+                           "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
+                           "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
+                           user);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
@@ -43516,9 +43355,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, applicatio
         auto batch = impl_->database.make_batch();
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
                   application);
-        // Also tokens without a grant: the application must lose all access.
-        batch.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
-        batch.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
+        postgres::detail::add_revocation(batch, user, application);
         auto results = impl_->database.run(batch);
         if (!results) return impl_->forget_all_after(std::move(results).error());
         impl_->changes->forget(user);
@@ -43592,30 +43429,25 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
             hook.created_at, host, hooks_per_event_max);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = results->back().next<hook_id>();
-        if (!row) return row.error();
-        if (!*row) return too_many_hooks(hooks_per_event_max);
-        return std::get<0>(**row);
+        const auto id = sql::read_value<hook_id>(results->back());
+        if (!id) return id.error();
+        if (!*id) return too_many_hooks(hooks_per_event_max);
+        return **id;
     });
 }
 
 TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
-    return impl_->read([&](postgres::rows& found) { return sql::read_hooks(found, account); },
-                       "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
-                       "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
-                       account.service, account.account);
+    return impl_->read_all(sql::to_hook(account),
+                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
+                           "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
+                           account.service, account.account);
 }
 
 TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook(
     const service_name& service, hook_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<account_ref>> {
-        if (!postgres::is_storable(service)) return std::optional<account_ref>{};
-        auto found = impl_->database.query(
-            "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
-        if (!found) return std::move(found).error();
-        return sql::read_one<account_id>(*found,
-                                         [&](account_id account) { return account_ref{service, account}; });
-    });
+    if (!postgres::is_storable(service)) return std::optional<account_ref>{};
+    return impl_->read_one(sql::to_account_of(service),
+                           "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
@@ -43731,13 +43563,8 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
     const auto encrypt_table = [this](statement_text select, statement_text update) {
         return sql::encrypt_all(
             keys,
-            [&](std::int64_t last) -> result<std::vector<sql::stored_secret>> {
-                auto page = database.query(select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
-                if (!page) return std::move(page).error();
-                return sql::read_all<std::int64_t, service_name, account_id, std::string>(
-                    *page, [](std::int64_t row, const service_name& service, account_id account, std::string& text) {
-                        return sql::stored_secret{row, {service, account}, std::move(text)};
-                    });
+            [&](std::int64_t last) {
+                return read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
             },
             [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
                 std::vector<std::int64_t> rows;
@@ -43747,9 +43574,7 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
                     before.push_back(each.before);
                     after.push_back(each.after);
                 }
-                auto done = database.execute(update, rows, before, after);
-                if (!done) return std::move(done).error();
-                return {};
+                return change(update, rows, before, after).transform([](bool) {});
             });
     };
     if (auto done = encrypt_table(
@@ -43985,25 +43810,20 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
 }
 
 TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<delivery_backlog> {
-        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread
-        // notice.
-        auto rows = impl_->database.query(
-            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 AND disabled_at IS NULL "
-            "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices JOIN tollgate_hooks AS hooks "
-            "ON hooks.id = hook_id WHERE account_id <> 0 AND disabled_at IS NULL ORDER BY notices.id LIMIT $2) AS first "
-            "WHERE due_at <= $1) "
-            "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
-            "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
-            "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
-            "AS first FROM ready) AS firsts WHERE first <= $1)",
-            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
-        if (!rows) return std::move(rows).error();
-        const auto row = rows->only<std::int64_t, std::optional<instant>>();
-        if (!row) return row.error();
-        const auto& [due, since] = *row;
-        return delivery_backlog{static_cast<std::size_t>(due), since};
-    });
+    // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread notice.
+    auto read = impl_->read_one(
+        sql::to_backlog,
+        "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 AND disabled_at IS NULL "
+        "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices JOIN tollgate_hooks AS hooks "
+        "ON hooks.id = hook_id WHERE account_id <> 0 AND disabled_at IS NULL ORDER BY notices.id LIMIT $2) AS first "
+        "WHERE due_at <= $1) "
+        "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
+        "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
+        "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
+        "AS first FROM ready) AS firsts WHERE first <= $1)",
+        now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
+    if (!read) return std::move(read).error();
+    return read->value_or(delivery_backlog{});
 }
 
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
@@ -44030,8 +43850,8 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
             now, postgres::notices_max);
         auto response = impl_->database.run(request, postgres::repeat::allowed);
         if (!response) return std::move(response).error();
-        auto hooks = sql::read_all<hook_id, service_name, account_id, std::string>(
-            response->front(), [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
+        auto hooks =
+            sql::read_all(response->front(), [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
                 return due_hook{id, {service, account}, std::move(target_url)};
             });
         if (!hooks) return std::move(hooks).error();
@@ -44100,20 +43920,20 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
             token.expires_at, tokens_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return personal_token_exists(std::move(results).error());
-        const auto row = results->back().next<token_id>();
-        if (!row) return row.error();
-        if (!*row) return too_many_personal_tokens(tokens_per_user_max);
+        const auto id = sql::read_value<token_id>(results->back());
+        if (!id) return id.error();
+        if (!*id) return too_many_personal_tokens(tokens_per_user_max);
         impl_->changes->forget_key(impl_->personal_tokens.hash_of(token.username));
-        return std::get<0>(**row);
+        return **id;
     });
 }
 
 TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
-    return impl_->read([&](postgres::rows& found) { return sql::read_personal_tokens(found, user); },
-                       "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
-                       "FROM tollgate_personal_tokens "
-                       "WHERE user_id = $1 ORDER BY id",
-                       user);
+    return impl_->read_all(sql::to_personal_token(user),
+                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
+                           "FROM tollgate_personal_tokens "
+                           "WHERE user_id = $1 ORDER BY id",
+                           user);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, token_id id,
@@ -44133,10 +43953,10 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) no
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.execute("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
         if (!done) return impl_->forget_all_after(std::move(done).error());
-        const auto row = done->next<user_id>();
-        if (!row) return impl_->forget_all_after(row.error());
-        if (!*row) return false;
-        impl_->changes->forget(std::get<0>(**row));
+        const auto user = sql::read_value<user_id>(*done);
+        if (!user) return impl_->forget_all_after(user.error());
+        if (!*user) return false;
+        impl_->changes->forget(**user);
         return true;
     });
 }
@@ -44182,19 +44002,14 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
 }
 
 TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_session(found); },
-                       "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
-                       "FROM tollgate_sessions WHERE cookie_digest = $1",
-                       cookie);
+    return impl_->read_one(sql::to_session,
+                           "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+                           "FROM tollgate_sessions WHERE cookie_digest = $1",
+                           cookie);
 }
 
 TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto done =
-            impl_->database.execute("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie);
-        if (!done) return std::move(done).error();
-        return {};
-    });
+    return impl_->change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie).transform([](bool) {});
 }
 
 TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noexcept {
@@ -44202,19 +44017,15 @@ TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noe
 }
 
 TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(user_id user) noexcept {
-    return impl_->read([](postgres::rows& found) { return sql::read_sessions(found); },
-                       "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
-                       "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
-                       user);
+    return impl_->read_all(sql::to_session,
+                           "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+                           "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
+                           user);
 }
 
 TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto done = impl_->database.execute(
-            "DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, except);
-        if (!done) return std::move(done).error();
-        return {};
-    });
+    return impl_->change("DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, except)
+        .transform([](bool) {});
 }
 
 TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
@@ -45429,10 +45240,10 @@ inline result<schema_state> read_schema_state(connection& on, std::string_view c
     if (!std::get<0>(*is_there)) return schema_state{};
     response = query(on, "SELECT version, works_with FROM tollgate_schema WHERE component = $1", component);
     if (!response) return std::move(response).error();
-    const auto row = response->next<std::int64_t, std::int64_t>();
-    if (!row) return row.error();
-    if (!*row) return schema_state{};
-    return schema_state{std::get<0>(**row), std::get<1>(**row)};
+    const auto found =
+        sql::read_one(*response, [](std::int64_t version, std::int64_t works_with) { return schema_state{version, works_with}; });
+    if (!found) return found.error();
+    return found->value_or(schema_state{});
 }
 
 inline result<void> run_steps(connection& on, std::string_view component, std::span<const schema_step> steps,
@@ -45785,29 +45596,25 @@ TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() con
     return state_->connect(nullptr);
 }
 
-TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
-                                                                postgres::repeat when_lost) {
-    return run(batch, when_lost, state_->settings.connection_wait_max);
-}
-
-TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
-                                                                postgres::repeat when_lost,
-                                                                milliseconds connection_wait_max) {
-    return run(batch, when_lost, connection_wait_max, false);
+TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch, postgres::repeat when_lost,
+                                                                std::optional<milliseconds> connection_wait_max) {
+    return run(batch, when_lost, connection_wait_max.value_or(state_->settings.connection_wait_max), false);
 }
 
 TOLLGATE_DECL result<postgres::rows> postgres_database::look_up(const postgres::batch& batch) {
-    auto response = run(batch, postgres::repeat::allowed, state_->settings.connection_wait_max, true);
-    if (!response) return std::move(response).error();
-    return std::move(response->front());
+    return first_of(run(batch, postgres::repeat::allowed, state_->settings.connection_wait_max, true));
+}
+
+TOLLGATE_DECL result<postgres::rows> postgres_database::first_of(result<postgres::results> all) {
+    if (!all) return std::move(all).error();
+    return std::move(all->front());
 }
 
 TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
                                                                 postgres::repeat when_lost,
                                                                 milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::failure_kind;
-    std::size_t refusals = 0;
-    for (int tries = 1;;) {
+    for (tries so_far;;) {
         postgres::run_result done;
         {
             auto on = is_lookup ? state_->pool.take_reserved(connection_wait_max) : state_->pool.take(connection_wait_max);
@@ -45816,30 +45623,29 @@ TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::b
             if (done.failed && done.failed->kind == lost) postgres::detail::end(*on, *done.failed);
         }
         if (!done.failed) return std::move(done.results);
-        const postgres::failure_kind kind = done.failed->kind;
-        // What a server refuses because it no longer accepts writes had no effect: each such connection may be replaced.
-        if (done.failed->is_refused && ++refusals <= state_->settings.connections_max) continue;
+        const auto kind = done.failed->kind;
+        const bool is_refused = done.failed->is_refused;
         // No second try after a connection that hung: it has used all the time of a call.
-        const bool again = tries++ < tries_max &&
-                           (kind == try_again || (kind == lost && when_lost == postgres::repeat::allowed && !done.failed->hung));
-        if (!again) {
-            if (kind == lost && !done.failed->is_refused && when_lost == postgres::repeat::never)
+        const bool is_harmless =
+            kind == try_again || is_refused || (kind == lost && when_lost == postgres::repeat::allowed && !done.failed->hung);
+        if (!is_harmless || !may_repeat(so_far, is_refused)) {
+            if (kind == lost && !is_refused && when_lost == postgres::repeat::never)
                 done.failed->error.cause += " (it is unknown whether the statement was executed)";
             return std::move(done.failed->error);
         }
-        if (kind == try_again) pause_after_conflict(tries - 1);
+        if (kind == try_again) pause_after_conflict(so_far);
     }
 }
 
-TOLLGATE_DECL void postgres_database::pause_after_conflict(int tries) {
-    std::this_thread::sleep_for(milliseconds{5 * tries});
+TOLLGATE_DECL bool postgres_database::may_repeat(tries& so_far, bool is_refused) const noexcept {
+    constexpr int tries_max = 3;
+    // Each connection to a server that no longer accepts writes may be replaced.
+    if (is_refused) return ++so_far.refused <= state_->settings.connections_max;
+    return ++so_far.failed < tries_max;
 }
 
-TOLLGATE_DECL result<postgres::rows> postgres_database::run_one(const postgres::batch& batch,
-                                                                 postgres::repeat when_lost) {
-    auto response = run(batch, when_lost);
-    if (!response) return std::move(response).error();
-    return std::move(response->front());
+TOLLGATE_DECL void postgres_database::pause_after_conflict(const tries& so_far) {
+    std::this_thread::sleep_for(milliseconds{5 * so_far.failed});
 }
 
 TOLLGATE_DECL result<postgres::transaction> postgres_database::begin() {
@@ -45873,7 +45679,8 @@ TOLLGATE_DECL result<results> transaction::run(const batch& next) {
     auto done = on_->held->run(next);
     if (!done.failed) return std::move(done.results);
     has_failed_ = true;
-    may_be_tried_again_ = done.failed->kind == failure_kind::try_again || done.failed->is_refused;
+    is_refused_ = done.failed->is_refused;
+    may_be_tried_again_ = done.failed->kind == failure_kind::try_again || is_refused_;
     if (done.failed->kind == failure_kind::lost) {
         detail::end(on_->held, *done.failed);
         on_.reset();
@@ -45952,33 +45759,26 @@ TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quer
           owner_query)} {}
 
 TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::optional<found_as<token_username>>> {
-    const auto row = found.next<token_username, user_id, digest, scope_set, std::optional<instant>, std::optional<instant>,
-                                token_id, bool, std::optional<std::int64_t>, std::optional<std::int64_t>,
-                                std::optional<std::string>, std::optional<std::string>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<found_as<token_username>>{};
-    const auto& [username, user, secret_digest, scopes, expires_at, last_used_at, id, is_known, requests, window_seconds,
-                 balance, currency] = **row;
-    auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
-    if (!owner) return std::optional{found_as<token_username>{username, std::move(owner).error()}};
-    result<std::optional<found_as<token_username>>> credential;
-    credential->emplace(username, token_credential{user, secret_digest, scopes, expires_at, std::nullopt, last_used_at, *owner, id});
-    return credential;
+    return sql::read_one(found, [](const token_username& username, user_id user, const digest& secret_digest, const scope_set& scopes,
+                                   std::optional<instant> expires_at, std::optional<instant> last_used_at, token_id id, bool is_known,
+                                   std::optional<std::int64_t> requests, std::optional<std::int64_t> window_seconds,
+                                   const std::optional<std::string>& balance, const std::optional<std::string>& currency) {
+        const auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
+        if (!owner) return found_as<token_username>{username, owner.error()};
+        return found_as<token_username>{
+            username, token_credential{user, secret_digest, scopes, expires_at, std::nullopt, last_used_at, *owner, id}};
+    });
 }
 
 TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::optional<found_as<digest>>> {
-    const auto row = found.next<digest, user_id, application_id, scope_set, instant, std::optional<instant>, bool,
-                                std::optional<std::int64_t>, std::optional<std::int64_t>, std::optional<std::string>,
-                                std::optional<std::string>>();
-    if (!row) return row.error();
-    if (!*row) return std::optional<found_as<digest>>{};
-    const auto& [token, user, application, scopes, expires_at, last_used_at, is_known, requests, window_seconds, balance,
-                 currency] = **row;
-    auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
-    if (!owner) return std::optional{found_as<digest>{token, std::move(owner).error()}};
-    result<std::optional<found_as<digest>>> credential;
-    credential->emplace(token, token_credential{user, token, scopes, expires_at, application, last_used_at, *owner});
-    return credential;
+    return sql::read_one(found, [](const digest& token, user_id user, application_id application, const scope_set& scopes,
+                                   instant expires_at, std::optional<instant> last_used_at, bool is_known,
+                                   std::optional<std::int64_t> requests, std::optional<std::int64_t> window_seconds,
+                                   const std::optional<std::string>& balance, const std::optional<std::string>& currency) {
+        const auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
+        if (!owner) return found_as<digest>{token, owner.error()};
+        return found_as<digest>{token, token_credential{user, token, scopes, expires_at, application, last_used_at, *owner}};
+    });
 }
 
 }  // namespace tollgate::postgres
@@ -46122,7 +45922,7 @@ namespace detail {
 enum class deleted_hook : bool { keep, remove };
 
 /// `listing` begins a transaction; its last statement lists the deliveries and their events.
-inline result<std::size_t> remove_listed(postgres_database& on, const batch& listing, deleted_hook hook = deleted_hook::keep) {
+inline result<std::size_t> remove_listed(postgres_database& on, const batch& listing, deleted_hook hook) {
     return on.transact([&](transaction& session) -> result<std::size_t> {
         auto listed = session.run(listing);
         if (!listed) return std::move(listed).error();
@@ -46148,13 +45948,19 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
     });
 }
 
-/// `remove_some(count)` removes at most so many in one transaction.
-template <class RemoveSome>
-result<std::size_t> remove_in_steps(std::size_t rows_max, RemoveSome&& remove_some) {
+/// In each transaction, `add_list(batch, count)` adds statements of which the last one lists at most so many deliveries and their events.
+/// It locks an event together with its deliveries, so that of two transactions that remove the last two deliveries, one sees that its
+/// delivery is the last.
+template <class AddList>
+result<std::size_t> remove_in_steps(postgres_database& on, std::size_t rows_max, AddList&& add_list,
+                                    deleted_hook hook = deleted_hook::keep) {
     std::size_t removed = 0;
     while (removed < rows_max) {
         const std::size_t count = (std::min)(removed_rows_max, rows_max - removed);
-        auto some = remove_some(count);
+        auto listing = on.make_batch();
+        listing.add("BEGIN");
+        add_list(listing, count);
+        auto some = remove_listed(on, listing, hook);
         if (!some) return some;
         removed += *some;
         if (*some < count) break;
@@ -46162,68 +45968,50 @@ result<std::size_t> remove_in_steps(std::size_t rows_max, RemoveSome&& remove_so
     return removed;
 }
 
-inline result<std::size_t> remove_some_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
-    auto listing = on.make_batch();
-    listing.add("BEGIN");
-    // An event is locked together with its deliveries, so that of two transactions that remove the last two deliveries,
-    // one sees that its delivery is the last. The same holds below.
-    listing.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
-        "FOR UPDATE OF deliveries, events SKIP LOCKED",
-        then, rows_max);
-    return remove_listed(on, listing);
-}
-
-inline result<std::size_t> remove_some_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
-    auto listing = on.make_batch();
-    listing.add("BEGIN");
-    listing.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
-        "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT "
-        "$3)) "
-        "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
-        hook, rows_kept, rows_max);
-    return remove_listed(on, listing);
-}
-
-inline result<std::size_t> remove_some_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
-    auto listing = on.make_batch();
-    listing.add("BEGIN");
-    // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
-    // waits.
-    listing.add(
-        "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
-        "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
-        "AND hooks.id = coalesce($1, hooks.id) ORDER BY random() LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
-        which);
-    listing.add(
-        "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT id FROM tollgate_due_notices "
-        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1))",
-        changed_rows_max);
-    listing.add(
-        "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_events AS events ON events.id = event_id "
-        "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
-        "FOR UPDATE OF deliveries, events SKIP LOCKED",
-        rows_max);
-    return remove_listed(on, listing, deleted_hook::remove);
-}
-
 }  // namespace detail
 
 TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
-    return detail::remove_in_steps(rows_max, [&](std::size_t count) { return detail::remove_some_ended_before(on, then, count); });
+    return detail::remove_in_steps(on, rows_max, [&](batch& to, std::size_t count) {
+        to.add(
+            "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
+            "FOR UPDATE OF deliveries, events SKIP LOCKED",
+            then, count);
+    });
 }
 
 TOLLGATE_DECL result<std::size_t> remove_ended_beyond(postgres_database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
-    return detail::remove_in_steps(rows_max,
-                                   [&](std::size_t count) { return detail::remove_some_ended_beyond(on, hook, rows_kept, count); });
+    return detail::remove_in_steps(on, rows_max, [&](batch& to, std::size_t count) {
+        to.add(
+            "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_events AS events ON events.id = event_id WHERE deliveries.id = ANY (ARRAY("
+            "SELECT id FROM tollgate_deliveries WHERE hook_id = $1 AND state IN (1, 2) ORDER BY id DESC OFFSET $2 LIMIT $3)) "
+            "AND state IN (1, 2) FOR UPDATE OF deliveries, events SKIP LOCKED",
+            hook, rows_kept, count);
+    });
 }
 
 TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(postgres_database& on, std::optional<hook_id> which, std::size_t rows_max) {
-    return detail::remove_in_steps(rows_max, [&](std::size_t count) { return detail::remove_some_of_deleted(on, which, count); });
+    const auto add_list = [&](batch& to, std::size_t count) {
+        // The following statements read the hook from a setting of this transaction. Creating a hook for the same host
+        // waits.
+        to.add(
+            "SELECT set_config('tollgate.deleted_hook', coalesce((SELECT hooks.id::text FROM tollgate_hooks AS hooks "
+            "JOIN tollgate_hosts AS hosts ON hosts.id = host_id WHERE has_backlog AND account_id = 0 "
+            "AND hooks.id = coalesce($1, hooks.id) ORDER BY random() LIMIT 1 FOR UPDATE OF hosts SKIP LOCKED), '0'), true)",
+            which);
+        to.add(
+            "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT id FROM tollgate_due_notices "
+            "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1))",
+            changed_rows_max);
+        to.add(
+            "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_events AS events ON events.id = event_id "
+            "WHERE hook_id = current_setting('tollgate.deleted_hook')::bigint LIMIT $1 "
+            "FOR UPDATE OF deliveries, events SKIP LOCKED",
+            count);
+    };
+    return detail::remove_in_steps(on, rows_max, add_list, detail::deleted_hook::remove);
 }
 
 TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id> which) {
@@ -46240,25 +46028,6 @@ TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id>
         "unused AS (DELETE FROM tollgate_hosts AS hosts USING gone WHERE hosts.id = gone.host_id AND NOT EXISTS ("
         "SELECT FROM tollgate_hooks AS others WHERE others.host_id = hosts.id AND others.id <> gone.id)) "
         "SELECT id FROM gone");
-}
-
-}  // namespace tollgate::postgres
-
-// <tollgate/store/detail/postgres/append_event.ipp>
-
-namespace tollgate::inline v0::postgres {
-
-TOLLGATE_DECL void append_event(batch& to, const event& reported, const message_seed& seed, instant now) {
-    to.add(
-        "WITH listening AS (SELECT id, host_id FROM tollgate_hooks "
-        "WHERE service = $1 AND account_id = $2 AND event = $3 AND disabled_at IS NULL ORDER BY id FOR KEY SHARE), "
-        "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
-        "SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM listening) RETURNING id), "
-        "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
-        "SELECT made.id, listening.id, host_id, $7, $7 FROM made, listening ORDER BY listening.id RETURNING hook_id), "
-        "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $7 FROM sent) "
-        "SELECT count(*) FROM sent",
-        reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
 }
 
 }  // namespace tollgate::postgres
