@@ -139,6 +139,17 @@ class Layout(Project):
 
 
 class Docs(Project):
+    def setUp(self):
+        super().setUp()
+        self.write("docs/good.md", "[itself](good.md)\n\n<!-- snippet: docs/good.cpp -->\n```cpp\nint good;\n```\n")
+        self.write("docs/good.cpp", "int good;\n")
+
+    def test_something_must_be_found(self):
+        self.write("docs/good.md", "[itself](good.md)\n")
+        self.assert_finding(docs_test.check, "no block of C++ was found")
+        self.write("docs/good.md", "<!-- snippet: docs/good.cpp -->\n```cpp\nint good;\n```\n")
+        self.assert_finding(docs_test.check, "no link was found")
+
     def test_links(self):
         self.write("docs/a.md", "# Some Heading\n")
         self.write("README.md", "[a](docs/a.md) [b](docs/a.md#some-heading) [c](https://example.com/x) ![d](docs)\n")
@@ -164,6 +175,10 @@ class Docs(Project):
 
 
 class Exemplars(Project):
+    def test_something_must_be_found(self):
+        self.header("contract/a.hpp", text="/// Example:\n///\n///     struct a {};\n")
+        self.assert_finding(exemplars_test.check, "no exemplar was found")
+
     def test_equal_to_the_compiled_exemplar(self):
         self.header("contract/a.hpp", text="/// Exemplar:\n///\n///     struct a {\n///         int b;\n///     };\nint c;\n")
         self.write(exemplars_test.TEST, "struct a {\n    int b;\n};\n")

@@ -29,10 +29,18 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in HEADING.findall(text)}
 
 
-def check_links(base, page):
+def links(page):
     text = FENCE.sub("", sources.read(page))
-    targets = [inline or reference for inline, reference in LINK.findall(text)] + IMAGE.findall(text)
-    for target in targets:
+    return [inline or reference for inline, reference in LINK.findall(text)] + IMAGE.findall(text)
+
+
+def snippets(text):
+    """The blocks of C++ of a page."""
+    return [block for block in FENCE.finditer(text) if block.group(1) in ("cpp", "c++")]
+
+
+def check_links(base, page):
+    for target in links(page):
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
@@ -60,9 +68,7 @@ def snippet(base, file, name):
 
 def check_snippets(base, page):
     text = sources.read(page)
-    for block in FENCE.finditer(text):
-        if block.group(1) not in ("cpp", "c++"):
-            continue
+    for block in snippets(text):
         line = text.count("\n", 0, block.start()) + 1
         where = f"{page.relative_to(base)}:{line}"
         mark = MARK.search(text[:block.start()])
@@ -92,9 +98,12 @@ def refresh_snippets(base):
 
 
 def check(base):
-    findings = []
-    for page in pages(base):
-        findings += [*check_links(base, page), *check_snippets(base, page)]
+    found = pages(base)
+    findings = [finding for page in found for finding in (*check_links(base, page), *check_snippets(base, page))]
+    if not any(map(links, found)):
+        findings.append("no link was found")
+    if not any(snippets(sources.read(page)) for page in found):
+        findings.append("no block of C++ was found")
     return findings
 
 
