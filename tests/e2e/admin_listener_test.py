@@ -14,7 +14,6 @@ import urllib.request
 
 from harness import HIGH_LIMITS, Case, Connection, Redis, Server, encode, main, run_command, temporary_directory
 from receiver import Receiver
-from webhooks_test import emit
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "examples" / "reference_server"
@@ -105,8 +104,8 @@ class AdminListener(Case):
     def test_what_is_counted(self):
         with admin_server("--demo") as server:
             for _ in range(3):  # the first records the use of the token, so that the second reads the token again
-                server.request("GET", "/v1/user/balance", token=server.demo_token)
-            server.request("GET", "/v1/user/balance")
+                server.balance(server.demo_token)
+            server.balance()
             server.request("GET", "/nowhere")
             server.request("GET", "/en/user/sign_in/")
             with server.connect() as connection:
@@ -136,17 +135,14 @@ class AdminListener(Case):
             return {line: value for line, value in samples(server).items()
                     if line.startswith("tollgate_affected") and 'kind="slow"' not in line}
 
-        def balance(**credentials):
-            return server.request("GET", "/v1/user/balance", **credentials).status
-
         with admin_server("--demo", limits=["--anonymous-limit", "1/day"]) as server:
             user = server.run("user", "list")["users"][0]["id"]
-            self.assertEqual((200, 401), (balance(token=server.demo_token), balance()))
+            self.assertEqual((200, 401), (server.balance(server.demo_token).status, server.balance().status))
             self.assertEqual({}, affected())
             server.run("user", "quota", "--user", str(user), "--per-day", "1")
             for _ in range(3):
-                self.assertEqual(429, balance(token=server.demo_token))
-            self.assertEqual(429, balance())
+                self.assertEqual(429, server.balance(server.demo_token).status)
+            self.assertEqual(429, server.balance().status)
             # The metrics name the user's id and the network, and nothing else.
             limited = {f'tollgate_affected_requests{{kind="limited",user="{user}"}}': 3,
                        'tollgate_affected_requests{kind="limited",network="127.0.0.0/24"}': 1}
@@ -183,7 +179,7 @@ class Prometheus(Case):
 
     def test_metrics_are_well_formed(self):
         with admin_server("--demo") as server:
-            server.request("GET", "/v1/user/balance", token=server.demo_token)
+            server.balance(server.demo_token)
             server.request("GET", "/v1/sitesmaker/accounts", token=server.demo_token)
             self.assertEqual("", self.promtool("check", "metrics", stdin=request(server, "/metrics").body))
 
@@ -191,7 +187,7 @@ class Prometheus(Case):
         self.promtool("check", "rules", REFERENCE / "alerts.yml")
         self.promtool("test", "rules", REFERENCE / "alerts_test.yml")
         with admin_server("--demo", "--limits", "redis://127.0.0.1:1/0") as server:
-            server.request("GET", "/v1/user/balance", token=server.demo_token)
+            server.balance(server.demo_token)
             existing = families(server) | {re.match("[a-z_]+", line)[0] for line in samples(server)}
         dashboard = json.loads((REFERENCE / "dashboard.json").read_text())
         expressions = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
@@ -219,13 +215,11 @@ class Prometheus(Case):
         self.addCleanup(redis.close)
         with Receiver() as receiver, admin_server("--demo", "--limits", redis.url, "--allow-private-targets") as server, \
                 prometheus(server.ready["admin"]) as query:
-            account = server.demo["sitesmaker_account"]
-            hooks = f"/v1/sitesmaker/{account}/hooks"
+            hooks = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
             limited = server.add_user("limited")
             limited_token, _ = server.add_token(limited)
             server.run("user", "quota", "--user", str(limited), "--per-day", "1")
-            self.assertEqual(201, server.request("POST", hooks, token=server.demo_token,
-                                                 body={"event": "site.created", "target_url": receiver.url()}).status)
+            server.add_hook(receiver.url())
 
             def load():
                 """Requests of all kinds."""
@@ -237,7 +231,7 @@ class Prometheus(Case):
                 with server.connect() as connection:
                     connection.send(b"nonsense\r\n\r\n")
                     connection.read()
-                emit(server, "sitesmaker", account, "site.created", {})
+                server.emit()
 
             def has_data(name):
                 return any(math.isfinite(value) for _, value in query(panels[name]))
@@ -248,7 +242,7 @@ class Prometheus(Case):
                 return not missing
 
             # Nothing has failed yet: the share is 0 %, not missing.
-            self.eventually(lambda: server.request("GET", "/v1/user/balance", token=server.demo_token) and has_data("Share of 5xx A"))
+            self.eventually(lambda: server.balance(server.demo_token) and has_data("Share of 5xx A"))
             self.assertEqual([({}, 0)], query(panels["Share of 5xx A"]))
 
             missing = []

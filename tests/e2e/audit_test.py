@@ -97,7 +97,7 @@ class Audit(Case):
         app = Application(self.server, self.user)
         run("app", "delete", "--client-id", app.id)
         account = self.server.add_account(self.user, "itemplatform")
-        run("event", "emit", "--service", "itemplatform", "--account", account, "--event", "item.created", "--payload", "1")
+        self.server.emit(1, "item.created", account)
         run("user", "delete", "--id", self.user)
         self.assertEqual([("user_added", "ann"), ("quota_set", "7"), ("password_set", ""), ("sessions_ended", ""),
                           ("user_disabled", ""), ("user_enabled", ""), ("token_created", "e2e"), ("token_revoked", "e2e"),

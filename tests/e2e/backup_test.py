@@ -28,20 +28,19 @@ class Backup(Case):
                 visitor = signed_in(server, "ann", "a password")
                 back_up()
                 token_after_backup, _ = server.add_token(1)
-                self.assertEqual(200, server.request("GET", "/v1/user/balance", token=token_after_backup).status)
+                self.assertEqual(200, server.balance(token_after_backup).status)
             destroy()
             self.assertEqual(1, run_command("check", *server.store_flags).returncode, "the store is deleted")
             restore()
             self.assertEqual("", run_command("check", *server.store_flags).stderr)
 
             with Server(*FLAGS, data=data, store=store) as restored:
-                self.assertEqual(12.5, restored.request("GET", "/v1/user/balance", token=token).json()["balance"])
-                self.assertEqual(200, restored.request("GET", "/v1/user/balance", token=server.demo_token).status)
-                self.assertEqual(401, restored.request("GET", "/v1/user/balance", token=token_after_backup).status)
+                self.assertEqual(12.5, restored.balance(token).json()["balance"])
+                self.assertEqual(200, restored.balance(server.demo_token).status)
+                self.assertEqual(401, restored.balance(token_after_backup).status)
                 visitor.server, visitor.site = restored, restored.ready["auth"]
                 self.assertEqual(200, visitor.get(TOKENS, follow=False).status, "still signed in")
-                self.assertEqual({"deliveries": 1}, restored.run("event", "emit", "--service", "sitesmaker", "--account", account,
-                                                                 "--event", "site.created", "--payload", "{}"))
+                self.assertEqual(1, restored.emit())
                 (request,) = receiver.wait(1)
                 self.assertEqual(signature_of(secret, request), request.fields["webhook-signature"])
 

@@ -5,11 +5,6 @@ import time
 import harness
 
 
-def balance(server, token):
-    response = server.request("GET", "/v1/user/balance", token=token)
-    return response.json()["balance"] if response.status == 200 else response.status
-
-
 class Cache(harness.Case):
     @classmethod
     def setUpClass(cls):
@@ -28,7 +23,7 @@ class Cache(harness.Case):
         time.sleep(0.3)
         for each in nodes:
             for _ in range(2):
-                self.assertEqual(200, each.request("GET", "/v1/user/balance", token=token).status)
+                self.assertEqual(200, each.balance(token).status)
 
     def test_changes_by_any_node_become_visible_everywhere(self):
         store, nodes = self.nodes()
@@ -37,13 +32,13 @@ class Cache(harness.Case):
         self.warm(nodes, token)
         self.database.query(store, "UPDATE directory_users SET balance = '7.25'")
         for each in nodes:
-            self.eventually(lambda: balance(each, token) == 7.25)
+            self.eventually(lambda: each.balance(token).json().get("balance") == 7.25)
         nodes[0].run("user", "quota", "--user", user, "--per-day", 77)
         for each in nodes:
-            self.eventually(lambda: each.request("GET", "/v1/user/balance", token=token).get("X-RateLimit-Limit") == "77")
+            self.eventually(lambda: each.balance(token).get("X-RateLimit-Limit") == "77")
         nodes[0].run("token", "revoke", "--id", number)
         for each in nodes:
-            self.eventually(lambda: balance(each, token) == 401)
+            self.eventually(lambda: each.balance(token).status == 401)
 
     def test_what_is_cached_needs_no_query(self):
         _, (node,) = self.nodes("--user-limit", "1000/second", count=1)
@@ -51,21 +46,21 @@ class Cache(harness.Case):
         token, _ = node.add_token(user, "user:balance")
 
         def cache_is_used():
-            self.eventually(lambda: balance(node, token) == 12.5)
+            self.eventually(lambda: node.balance(token).json().get("balance") == 12.5)
             self.warm([node], token)
             self.database.hang()
             try:
-                if balance(node, token) != 12.5:
+                if node.balance(token).json().get("balance") != 12.5:
                     return False  # on a busy machine the node may not receive notifications yet, or not for too long
                 # The cache is not used for long, because no notification would arrive.
                 time.sleep(1)
-                self.assertEqual(503, balance(node, token))
+                self.assertEqual(503, node.balance(token).status)
                 return True
             finally:
                 self.database.resume()
 
         self.eventually(cache_is_used)
-        self.eventually(lambda: balance(node, token) == 12.5)
+        self.eventually(lambda: node.balance(token).json().get("balance") == 12.5)
 
     def test_nothing_is_cached_when_caching_is_off(self):
         store, (node,) = self.nodes("--cache-seconds", "0", count=1)
@@ -74,7 +69,7 @@ class Cache(harness.Case):
         self.warm([node], token)
         self.database.query(store, "ALTER TABLE directory_users DISABLE TRIGGER ALL; "
                                    "UPDATE directory_users SET balance = '7.25'")
-        self.assertEqual(7.25, balance(node, token))
+        self.assertEqual(7.25, node.balance(token).json().get("balance"))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ TOLLGATE_KILLS=50 kills nodes fifty times under load instead of four times, stop
 counts. TOLLGATE_FAKETIME names another libfaketime than Debian's.
 """
 
-import concurrent.futures
 import contextlib
 import glob
 import json
@@ -24,7 +23,7 @@ import unittest
 
 import harness
 from application import Application, call
-from harness import Case, main
+from harness import Case, concurrently, main
 from load import Client, HookWriter, Load, ReceivedEvents, Reader, Refresher, Reporter
 from receiver import Receiver
 from visitor import signed_in
@@ -52,6 +51,7 @@ class Endpoint:
     add_user = harness.Server.add_user
     add_account = harness.Server.add_account
     add_token = harness.Server.add_token
+    balance = harness.Server.balance
     errors = b""
 
     def run(self, *arguments, stdin=""):
@@ -59,12 +59,6 @@ class Endpoint:
         if result.returncode != 0:
             raise AssertionError(f"{arguments} ended with {result.returncode}: {result.stderr}")
         return json.loads(result.stdout)
-
-
-def concurrently(*calls):
-    """Calls them concurrently, and returns their results."""
-    with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
-        return [each.result() for each in [pool.submit(call) for call in calls]]
 
 
 def report(text):
@@ -236,7 +230,7 @@ class Cluster(Case):
                     return status
                 time.sleep(0.05)
 
-        statuses = sum(concurrently(*[lambda endpoint=endpoint: request_many(endpoint) for endpoint in self.endpoints * 3]), [])
+        statuses = sum(concurrently(request_many, self.endpoints * 3), [])
         self.assertEqual({200: 1000, 429: 170}, {status: statuses.count(status) for status in set(statuses)},
                          [node.last_log_line() for node in self.cluster.nodes])
         resets = {endpoint.request("GET", "/v1/testservice/auth", token=token).get("X-RateLimit-Reset") for endpoint in self.endpoints}
@@ -258,11 +252,11 @@ class Cluster(Case):
         for _ in range(ROUNDS):
             token, number = self.endpoint.add_token(self.user)
             for endpoint in self.endpoints * 3:  # so that all nodes cache it
-                self.assertEqual(200, endpoint.request("GET", "/v1/user/balance", token=token).status)
+                self.assertEqual(200, endpoint.balance(token).status)
             self.endpoint.run("token", "revoke", "--id", number)
             time.sleep(1)
             for endpoint in (*self.endpoints, self.endpoint):
-                self.assert_error(endpoint.request("GET", "/v1/user/balance", token=token), 401)
+                self.assert_error(endpoint.balance(token), 401)
 
     def test_4_nodes_restarted_one_by_one_fail_no_request(self):
         load = Load(self.endpoint)
@@ -301,7 +295,7 @@ class Cluster(Case):
         node.stop()
         self.cluster.restart(node)
         self.wait_until_up(node)
-        self.assertEqual(200, self.endpoint.request("GET", "/v1/user/balance", token=self.token).status)
+        self.assertEqual(200, self.endpoint.balance(self.token).status)
 
     def test_5_without_postgresql_the_response_is_503_until_it_is_back(self):
         postgres = self.cluster.postgres
@@ -327,14 +321,14 @@ class Cluster(Case):
                 fail()
                 try:
                     started = time.monotonic()
-                    for response in concurrently(*[lambda endpoint=endpoint: endpoint.request("GET", path, token=self.token)
-                                                   for endpoint in (self.endpoint, *self.endpoints)]):
+                    for response in concurrently(lambda endpoint: endpoint.request("GET", path, token=self.token),
+                                                 (self.endpoint, *self.endpoints)):
                         self.assert_error(response, 503)
                         self.assertGreaterEqual(int(response.get("Retry-After")), 1)
                     self.assertLess(time.monotonic() - started, harness.DEADLINE_SECONDS)
                     report(f"PostgreSQL {name}: refused within {time.monotonic() - started:.2f} s")
                     # Cached data may be returned for another second.
-                    self.eventually(lambda: self.endpoints[0].request("GET", "/v1/user/balance", token=self.token).status == 503)
+                    self.eventually(lambda: self.endpoints[0].balance(self.token).status == 503)
                 finally:
                     restore()
                 started = time.monotonic()
@@ -359,7 +353,7 @@ class Cluster(Case):
                     started = time.monotonic()
                     for _ in range(30):
                         for endpoint in (self.endpoint, *self.endpoints):
-                            response = endpoint.request("GET", "/v1/user/balance", token=self.token)
+                            response = endpoint.balance(self.token)
                             self.assertEqual(200, response.status, response)
                             self.assert_limit_fields(response)
                     self.assertLess(time.monotonic() - started, harness.DEADLINE_SECONDS)
@@ -370,7 +364,7 @@ class Cluster(Case):
     def expect_shared_limits(self):
         """Waits until the nodes share one count."""
         def shared():
-            remaining = [int(endpoint.request("GET", "/v1/user/balance", token=self.token).get("X-RateLimit-Remaining"))
+            remaining = [int(endpoint.balance(self.token).get("X-RateLimit-Remaining"))
                          for endpoint in self.endpoints]
             return remaining == [remaining[0], remaining[0] - 1, remaining[0] - 2]
 
@@ -422,13 +416,13 @@ class Cluster(Case):
             stopped = time.monotonic()
             self.eventually(lambda: not self.cluster.proxy.is_up(node))
             for _ in range(30):
-                self.assertEqual(200, self.endpoint.request("GET", "/v1/user/balance", token=self.token).status)
+                self.assertEqual(200, self.endpoint.balance(self.token).status)
             if KILLS >= 50:
                 time.sleep(max(0, stopped + LEASE_SECONDS - time.monotonic()))
         finally:
             node.send(signal.SIGCONT)
         self.wait_until_up(node)
-        self.assertEqual(200, self.endpoints[1].request("GET", "/v1/user/balance", token=self.token).status)
+        self.assertEqual(200, self.endpoints[1].balance(self.token).status)
         load.stop()
         self.assertEqual([], load.violations)
         self.expect_delivered(sum((each.acknowledged for each in self.reporters), []), self.paths,
@@ -447,7 +441,7 @@ class Cluster(Case):
             node.start()
         for node in self.cluster.nodes:
             self.wait_until_up(node)
-        self.assertEqual(200, self.endpoint.request("GET", "/v1/user/balance", token=self.token).status)
+        self.assertEqual(200, self.endpoint.balance(self.token).status)
 
     def test_9_every_acknowledged_event_arrived(self):
         if not hasattr(self, "acknowledged"):

@@ -362,8 +362,7 @@ class Configuration(Case):
             with Server("--config", config, "--anonymous-limit", "8/hour", data=data / "kept") as server:
                 self.assertEqual("8", server.request("GET", "/v1/testservice/get").get("X-RateLimit-Limit"))
                 self.assertEqual("9",
-                                 server.request("GET", "/v1/user/balance",
-                                                token=server.demo_token).get("X-RateLimit-Limit"))
+                                 server.balance(server.demo_token).get("X-RateLimit-Limit"))
                 self.assert_error(server.request("POST", "/v1/testservice/post", body={"x": "x" * 2048}), 413)
                 server.signal(15)
                 self.assertEqual(0, server.wait())

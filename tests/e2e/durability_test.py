@@ -68,7 +68,7 @@ class FullDisk(Case):
             for _ in range(3):
                 self.assert_error(server.request("POST", path, body=hook, token=server.demo_token), 503)
             self.assertEqual([], self.assert_json(server.request("GET", path, token=server.demo_token)))
-            self.assert_json(server.request("GET", "/v1/user/balance", token=server.demo_token))
+            self.assert_json(server.balance(server.demo_token))
             resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, before)
             created = self.assert_json(server.request("POST", path, body=hook, token=server.demo_token), 201)["id"]
             listed = self.assert_json(server.request("GET", path, token=server.demo_token))
@@ -98,7 +98,7 @@ class ParallelCommands(Case):
             self.assertEqual(4, len({user for user, _, _ in added}))
             self.assertEqual(4, len({account for _, account, _ in added}))
             for user, account, token in added:
-                self.assertEqual(user, self.assert_json(server.request("GET", "/v1/user/balance", token=token))["id"])
+                self.assertEqual(user, self.assert_json(server.balance(token))["id"])
                 (listed,) = self.assert_json(server.request("GET", "/v1/sitesmaker/accounts", token=token))
                 self.assertEqual(account, listed["id"])
 
@@ -109,7 +109,7 @@ class ParallelCommands(Case):
                 user = server.add_user("between")
                 token, _ = server.add_token(user)
             with Server(data=data) as server:
-                self.assertEqual(user, self.assert_json(server.request("GET", "/v1/user/balance", token=token))["id"])
+                self.assertEqual(user, self.assert_json(server.balance(token))["id"])
 
 
 if __name__ == "__main__":

@@ -2,45 +2,28 @@
 """`event emit`: while the server runs, while it is down, and with invalid arguments."""
 
 import json
-import threading
 
-from harness import Case, Server, main, run_command, temporary_directory
+from harness import Case, Server, concurrently, main, run_command, temporary_directory
 from receiver import Receiver
 
 
 class Events(Case):
-    def create_hook(self, server, receiver, event="site.published"):
-        """Creates a hook of the demo user's account, and returns its id."""
-        response = server.request("POST", f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks",
-                                  token=server.demo_token,
-                                  body={"type": "webhook", "event": event, "target_url": receiver.url()})
-        self.assertEqual(201, response.status, response)
-        return response.json()["id"]
-
-    def emit(self, store, account, data, event="site.published"):
-        result = run_command("event", "emit", "--service", "sitesmaker", "--account", account, "--event", event, "--payload",
-                             data, *store)
-        self.assertEqual((0, ""), (result.returncode, result.stderr))
-        self.assertRegex(result.stdout, r'\A\{"deliveries": \d+\}\n\Z')
-        return json.loads(result.stdout)["deliveries"]
-
     def test_while_the_server_runs(self):
         with Receiver() as receiver, Server("--demo", "--allow-private-targets") as server:
-            account = server.demo["sitesmaker_account"]
-            self.assertEqual(0, self.emit(server.store_flags, account, "{}"), "there is no hook yet")
-            self.create_hook(server, receiver)
-            self.create_hook(server, receiver)
-            self.create_hook(server, receiver, "site.created")
-            self.assertEqual(2, self.emit(server.store_flags, account, '{"version": 7, "name": "Zo\u00eb"}'))
+            self.assertEqual(0, server.emit(), "there is no hook yet")
+            for event in ("site.published", "site.published", "site.created"):
+                server.add_hook(receiver.url(), event)
+            data = {"version": 7, "name": "Zo\u00eb"}
+            self.assertEqual(2, server.emit(data, "site.published"))
             requests = receiver.wait(2)
             self.assertEqual(2, len(requests))
             self.assertEqual(2, len({each.id for each in requests}), "each hook gets a separate message")
             for each in requests:
                 message = json.loads(each.body)
-                self.assertEqual(("site.published", "sitesmaker", account, {"version": 7, "name": "Zo\u00eb"}),
+                self.assertEqual(("site.published", "sitesmaker", server.demo["sitesmaker_account"], data),
                                  (message["type"], message["service"], message["account"], message["data"]))
-            self.assertEqual(0, self.emit(server.store_flags, account, "1", "site.deleted"))
-            self.assertEqual(1, self.emit(server.store_flags, account, "[null]", "site.created"))
+            self.assertEqual(0, server.emit(1, "site.deleted"))
+            self.assertEqual(1, server.emit([None], "site.created"))
             self.assertEqual([None], json.loads(receiver.wait(3)[2].body)["data"])
 
     def test_an_account_that_does_not_exist(self):
@@ -57,11 +40,9 @@ class Events(Case):
     def test_while_the_server_is_down(self):
         with temporary_directory() as data, Receiver() as receiver:
             with Server("--demo", "--allow-private-targets", data=data) as server:
-                account = server.demo["sitesmaker_account"]
-                self.create_hook(server, receiver)
-                flags = server.store_flags
+                server.add_hook(receiver.url())
             for number in range(3):
-                self.assertEqual(1, self.emit(flags, account, str(number)))
+                self.assertEqual(1, server.emit(number))
             self.assertEqual([], receiver.requests)
             with Server("--allow-private-targets", data=data):
                 requests = receiver.wait(3)
@@ -70,16 +51,8 @@ class Events(Case):
 
     def test_many_at_once(self):
         with Receiver() as receiver, Server("--demo", "--allow-private-targets") as server:
-            account = server.demo["sitesmaker_account"]
-            self.create_hook(server, receiver)
-            counts = []
-            threads = [threading.Thread(target=lambda: counts.append(self.emit(server.store_flags, account, "{}")))
-                       for _ in range(8)]
-            for each in threads:
-                each.start()
-            for each in threads:
-                each.join()
-            self.assertEqual([1] * 8, counts)
+            server.add_hook(receiver.url())
+            self.assertEqual([1] * 8, concurrently(server.emit, range(8)))
             self.assertEqual(8, len({each.id for each in receiver.wait(8)}))
 
     def test_invalid_arguments(self):
@@ -127,7 +100,7 @@ class Events(Case):
     def test_payload_from_stdin(self):
         """An argument holds at most 128 KiB on Linux."""
         with Receiver() as receiver, Server("--demo", "--allow-private-targets") as server:
-            self.create_hook(server, receiver)
+            server.add_hook(receiver.url(), "site.published")
             words = ["event", "emit", "--service", "sitesmaker", "--account", server.demo["sitesmaker_account"], "--event",
                      "site.published", "--payload", "-", *server.store_flags]
             largest = '"' + "x" * (256 * 1024 - 2) + '"'

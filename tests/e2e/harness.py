@@ -6,6 +6,7 @@ directory.
 """
 
 import base64
+import concurrent.futures
 import contextlib
 import http.client
 import json
@@ -274,6 +275,35 @@ class Server:
         created = self.run("token", "create", "--user", user, "--description", "e2e", "--scopes", scopes)
         return basic(created["username"], created["secret"]), created["id"]
 
+    def is_listening(self):
+        try:
+            socket.create_connection(self.address, DEADLINE_SECONDS).close()
+        except ConnectionRefusedError:
+            return False
+        return True
+
+    def balance(self, token=None):
+        """The response to a request for the balance."""
+        return self.request("GET", "/v1/user/balance", token=token)
+
+    def add_hook(self, url, event="site.created"):
+        """Creates a webhook of the demo user's account. Returns its id and secret."""
+        created = self.request("POST", f"/v1/{service_of(event)}/{self.demo[service_of(event) + '_account']}/hooks",
+                               body={"event": event, "target_url": url}, token=self.demo_token)
+        if created.status != 201:
+            raise AssertionError(created)
+        return created.json()["id"], created.get("X-Hook-Secret")
+
+    def emit(self, data=None, event="site.created", account=None):
+        """Reports an event, by default of the demo user's account, and returns the number of webhooks."""
+        service = service_of(event)
+        return self.run("event", "emit", "--service", service, "--account", account or self.demo[service + "_account"],
+                        "--event", event, "--payload", json.dumps(data))["deliveries"]
+
+    def deliveries(self, hook):
+        """Those of a webhook, the latest first: see `delivery list`."""
+        return self.run("delivery", "list", "--hook", hook)["deliveries"]
+
     def signal(self, number):
         self.process.send_signal(number)
 
@@ -316,6 +346,16 @@ class Server:
 
     def __exit__(self, *_):
         self.stop()
+
+
+def service_of(event):
+    return {"site": "sitesmaker", "item": "itemplatform"}[event.partition(".")[0]]
+
+
+def concurrently(call, values):
+    """The results of `call(value)` for all values, each on a thread of its own."""
+    with concurrent.futures.ThreadPoolExecutor(len(values)) as pool:
+        return list(pool.map(call, values))
 
 
 @contextlib.contextmanager

@@ -128,14 +128,14 @@ class UserWindow(Case):
         created = self.server.run("token", "create", "--user", user, "--description", "x", "--scopes", "user:balance")
         good = basic(created["username"], created["secret"])
         guess = basic(created["username"], created["secret"][:-1] + ("a" if created["secret"][-1] != "a" else "b"))
-        before = int(self.server.request("GET", "/v1/user/balance", token=good).get("X-RateLimit-Remaining"))
-        response = self.server.request("GET", "/v1/user/balance", token=guess)
+        before = int(self.server.balance(good).get("X-RateLimit-Remaining"))
+        response = self.server.balance(guess)
         while response.status == 401:
             self.assertEqual("40", response.get("X-RateLimit-Limit"), "the window of the address")
-            response = self.server.request("GET", "/v1/user/balance", token=guess)
+            response = self.server.balance(guess)
         self.assert_error(response, 429)
         self.assert_error(self.server.request("GET", "/v1/testservice/get"), 429)
-        after = self.server.request("GET", "/v1/user/balance", token=good)
+        after = self.server.balance(good)
         self.assert_json(after)
         self.assertEqual(str(before - 1), after.get("X-RateLimit-Remaining"))
 
@@ -200,7 +200,7 @@ class ManyAddresses(Case):
             before = resident_kilobytes(server.process.pid)
             flood(addresses)
             self.assertLess(resident_kilobytes(server.process.pid) - before, 64 * 1024)
-            self.assert_json(server.request("GET", "/v1/user/balance", token=server.demo_token))
+            self.assert_json(server.balance(server.demo_token))
             self.assert_json(server.request("GET", "/v1/testservice/get", {"X-Forwarded-For": "12.0.0.1"}))
 
 

@@ -107,7 +107,7 @@ class Flow:
         demo = self.server.demo
         for value in (f"Bearer {demo['token_secret']}", f"Bearer {demo['token_username']}", basic(access, ""),
                       basic("", access), basic(demo["token_username"], access), basic(access, access)):
-            self.assert_error(self.server.request("GET", "/v1/user/balance", token=value), 401)
+            self.assert_error(self.server.balance(value), 401)
         self.assertEqual(401, call(self.server, access.swapcase()).status)
 
     def test_what_users_see_is_neither_framed_nor_cached(self):
@@ -132,7 +132,7 @@ class Flow:
         """Item 3."""
         access = self.register("Spends").tokens(self.visitor)["access_token"]
         left = [int(response.get("X-RateLimit-Remaining")) for response in (
-            call(self.server, access), self.server.request("GET", "/v1/user/balance", token=self.server.demo_token),
+            call(self.server, access), self.server.balance(self.server.demo_token),
             call(self.server, access))]
         self.assertEqual([left[0], left[0] - 1, left[0] - 2], left)
 

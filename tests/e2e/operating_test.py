@@ -59,9 +59,6 @@ class Operator(Case):
         self.assertRegex(result.stderr, r"\A[^\n]+\n\Z")
         self.assertIn(mentions, result.stderr)
 
-    def balance_status(self, token):
-        return self.server.request("GET", "/v1/user/balance", token=token).status
-
     def try_sign_in(self, login, password):
         visitor = Visitor(self.server)
         visitor.sign_in(login, password)
@@ -100,20 +97,20 @@ class Users(Operator):
         granted = app.tokens(visitor)
         bearer = "Bearer " + granted["access_token"]
         for _ in range(2):  # the second from the cache
-            self.assertEqual([200, 200], [self.balance_status(each) for each in (token, bearer)])
+            self.assertEqual([200, 200], [self.server.balance(each).status for each in (token, bearer)])
         self.assert_signed_in(visitor, True)
 
         self.assertEqual({"id": user}, self.run_ok("user", "disable", "--id", user))
-        self.eventually(lambda: [401, 401] == [self.balance_status(each) for each in (token, bearer)])
+        self.eventually(lambda: [401, 401] == [self.server.balance(each).status for each in (token, bearer)])
         self.assert_signed_in(visitor, False)
         self.assert_signed_in(self.try_sign_in("ann", "a password"), False)
         self.assertTrue(self.run_ok("user", "list", "--first", user)["users"][0]["disabled"])
         self.assert_fails("token", "create", "--user", user, "--description", "x", "--scopes", "user:balance",
                           mentions="disabled")
-        self.assertEqual(200, self.balance_status(self.server.demo_token), "others are served")
+        self.assertEqual(200, self.server.balance(self.server.demo_token).status, "others are served")
 
         self.run_ok("user", "enable", "--id", user)
-        self.eventually(lambda: [200, 200] == [self.balance_status(each) for each in (token, bearer)])
+        self.eventually(lambda: [200, 200] == [self.server.balance(each).status for each in (token, bearer)])
         self.assert_signed_in(visitor, False)
         self.assert_signed_in(signed_in(self.server, "ann", "a password"), True)
 
@@ -145,7 +142,7 @@ class Users(Operator):
         for each in visitors:
             self.assert_signed_in(each, False)
         self.assert_signed_in(other, True)
-        self.assertEqual(200, self.balance_status(token))
+        self.assertEqual(200, self.server.balance(token).status)
 
     def test_deleting_a_user_removes_everything_of_it(self):
         user = self.server.add_user("ann")
@@ -160,10 +157,10 @@ class Users(Operator):
                                           body={"event": "site.created", "target_url": receiver.url()})
             self.assertEqual(201, created.status, created)
             hook = created.json()["id"]
-            self.assertEqual([200] * 4, [self.balance_status(each) for each in (token, foreign, *bearers)])
+            self.assertEqual([200] * 4, [self.server.balance(each).status for each in (token, foreign, *bearers)])
 
             self.assertEqual({"id": user}, self.run_ok("user", "delete", "--id", user))
-            self.eventually(lambda: [401] * 4 == [self.balance_status(each) for each in (token, foreign, *bearers)])
+            self.eventually(lambda: [401] * 4 == [self.server.balance(each).status for each in (token, foreign, *bearers)])
             self.assert_signed_in(visitor, False)
             self.assert_fails("user", "delete", "--id", user, mentions=f"no user {user}")
             self.assert_fails("token", "revoke", "--id", number, mentions=f"no token {number}")
@@ -172,7 +169,7 @@ class Users(Operator):
             self.assert_fails("hook", "list", "--service", "sitesmaker", "--account", account, mentions="no account")
             self.assertEqual([theirs.id], [each["client_id"] for each in self.run_ok("app", "list")["applications"]])
             self.assertEqual([1], [each["id"] for each in self.run_ok("user", "list")["users"]])
-        self.assertEqual(200, self.balance_status(self.server.demo_token))
+        self.assertEqual(200, self.server.balance(self.server.demo_token).status)
         self.assertGreater(again := self.server.add_user("ann"), user, "an id is never reused")
         self.assertGreater(self.server.add_account(again, "sitesmaker"), account, "an account's neither")
 
@@ -193,7 +190,7 @@ class Lists(Operator):
         user = self.server.add_user("ann")
         self.assertEqual({"tokens": []}, self.run_ok("token", "list", "--user", user))
         token, number = self.server.add_token(user, "user:balance")
-        self.assertEqual(200, self.balance_status(token))
+        self.assertEqual(200, self.server.balance(token).status)
         (listed,) = self.run_ok("token", "list", "--user", user)["tokens"]
         self.assertEqual(["id", "username", "description", "scopes", "created_at", "expires_at", "last_used_at", "last_used_from"],
                          list(listed))
@@ -207,9 +204,9 @@ class Lists(Operator):
         self.assertEqual((app.id, user, "Acme"), (listed["client_id"], listed["user"], listed["name"]))
         self.assertEqual(("confidential", ["https://app.example/back"], 0), (listed["type"], listed["redirect_urls"], listed["users"]))
         bearer = "Bearer " + app.tokens(signed_in(self.server))["access_token"]
-        self.assertEqual(200, self.balance_status(bearer))
+        self.assertEqual(200, self.server.balance(bearer).status)
         self.assertEqual({"client_id": app.id}, self.run_ok("app", "delete", "--client-id", app.id))
-        self.eventually(lambda: self.balance_status(bearer) == 401)
+        self.eventually(lambda: self.server.balance(bearer).status == 401)
         self.assertEqual({"applications": []}, self.run_ok("app", "list", "--user", user))
 
     def test_hooks_and_deliveries(self):
@@ -218,29 +215,20 @@ class Lists(Operator):
             connection.sendall(empty_response(410 if len(receiver.requests) == 1 else 204))
 
         with Receiver(handle) as receiver:
-            created = self.server.request("POST", f"/v1/sitesmaker/{account}/hooks", token=self.server.demo_token,
-                                          body={"event": "site.created", "target_url": receiver.url()})
-            hook = created.json()["id"]
+            hook, _ = self.server.add_hook(receiver.url())
             list_hooks = ("hook", "list", "--service", "sitesmaker", "--account", account)
 
             def listed():
                 (found,) = self.run_ok(*list_hooks)["hooks"]
                 return found
 
-            def deliveries():
-                return self.run_ok("delivery", "list", "--hook", hook)["deliveries"]
-
-            def emit():
-                return self.run_ok("event", "emit", "--service", "sitesmaker", "--account", account, "--event",
-                                   "site.created", "--payload", "{}")
-
             self.assertEqual((hook, "site.created", receiver.url(), "api", None),
                              tuple(listed()[name] for name in ("id", "event", "target_url", "source", "disabled_at")))
-            self.assertEqual([], deliveries())
-            self.assertEqual({"deliveries": 1}, emit())
+            self.assertEqual([], self.server.deliveries(hook))
+            self.assertEqual(1, self.server.emit())
             self.eventually(lambda: listed()["disabled_at"] is not None)
             self.assertEqual("gone", listed()["disable_reason"])
-            (first,) = deliveries()
+            (first,) = self.server.deliveries(hook)
             self.assertEqual(("given_up", 1, receiver.requests[0].id), (first["state"], first["attempts"], first["webhook_id"]))
             self.assert_fails("delivery", "resend", "--id", first["id"], mentions="disabled")
 
@@ -249,9 +237,9 @@ class Lists(Operator):
             self.assertEqual({"id": first["id"]}, self.run_ok("delivery", "resend", "--id", first["id"]))
             self.assertEqual(2, len(receiver.wait(2)))
             self.assertEqual(first["webhook_id"], receiver.requests[1].id)
-            emit()
-            self.eventually(lambda: [each["state"] for each in deliveries()] == ["delivered", "delivered"])
-            self.assertEqual([deliveries()[0]], self.run_ok("delivery", "list", "--hook", hook, "--limit", 1)["deliveries"])
+            self.server.emit()
+            self.eventually(lambda: [each["state"] for each in self.server.deliveries(hook)] == ["delivered", "delivered"])
+            self.assertEqual([self.server.deliveries(hook)[0]], self.run_ok("delivery", "list", "--hook", hook, "--limit", 1)["deliveries"])
 
             # As deleting a webhook with many deliveries leaves it for a while.
             no_account = "account_id = 0" if on_postgres else "service = ''"

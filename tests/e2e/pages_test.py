@@ -152,14 +152,14 @@ class Settings:
         username, = [each for each in shown.readonly_values() if each.startswith("tgu_")]
         secret, = [each for each in shown.readonly_values() if each.startswith("tgp_")]
         token = basic(username, secret)
-        self.assertEqual(200, self.server.request("GET", "/v1/user/balance", token=token).status)
+        self.assertEqual(200, self.server.balance(token).status)
         self.assertEqual(403, self.server.request("GET", "/v1/itemplatform/accounts", token=token).status)
 
         listed = self.visitor.get(TOKENS)
         self.assertIn("Nightly <b>backup</b>", listed.text)
         self.assertNotIn(secret, listed.body)
         self.visitor.submit(form_in(listed, username, action="revoke"))
-        self.assertEqual(401, self.server.request("GET", "/v1/user/balance", token=token).status)
+        self.assertEqual(401, self.server.balance(token).status)
         self.assertNotIn(username, self.visitor.get(TOKENS).text)
 
     def test_invalid_fields_of_a_token(self):
@@ -302,7 +302,7 @@ class OtherUsers(Case):
                 self.assertIn(self.second.post(path, pairs).status, (200, 404, 422), (path, pairs))
         self.assertEqual(200, call(self.server, tokens["access_token"]).status)
         self.assertEqual(200, app.refresh(tokens["refresh_token"]).status)
-        self.assertEqual(200, self.server.request("GET", "/v1/user/balance", token=self.server.demo_token).status)
+        self.assertEqual(200, self.server.balance(self.server.demo_token).status)
         hooks = self.server.request("GET", f"/v1/sitesmaker/{self.server.demo['sitesmaker_account']}/hooks", token=self.server.demo_token)
         self.assertEqual(1, len(hooks.json()))
         page = self.second.get(APPLICATIONS)

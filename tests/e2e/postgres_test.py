@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Several nodes that share one PostgreSQL: they behave as one server, and respond while the database is down."""
 
-import concurrent.futures
 import contextlib
 import glob
 import json
@@ -10,7 +9,8 @@ import signal
 import time
 
 from application import Application
-from harness import ALL_SCOPES, HIGH_LIMITS, Case, Database, Postgres, Server, basic, encode, main, run_command, temporary_directory
+from harness import ALL_SCOPES, HIGH_LIMITS, Case, Database, Postgres, Server, basic, concurrently, encode, main, run_command, \
+    temporary_directory
 from receiver import Receiver, make_certificate
 from visitor import Visitor, signed_in
 
@@ -26,12 +26,6 @@ def setUpModule():
     shared = Database.shared()
 
 
-def concurrently(count, call):
-    """`call(0)` to `call(count - 1)`, on separate threads."""
-    with concurrent.futures.ThreadPoolExecutor(count) as pool:
-        return [each.result() for each in [pool.submit(call, number) for number in range(count)]]
-
-
 class Nodes(Case):
     def store(self, more=""):
         return shared.store(self.id(), more)
@@ -41,20 +35,17 @@ class Nodes(Case):
         self.addCleanup(node.stop)
         return node
 
-    def balance(self, node, token):
-        return node.request("GET", "/v1/user/balance", token=token)
-
 
 class Starting(Nodes):
     def test_several_starts_at_once_on_an_empty_database(self):
         store = self.store()
-        nodes = concurrently(3, lambda _: self.node("--demo", store=store))
+        nodes = concurrently(lambda _: self.node("--demo", store=store), range(3))
         logins = [node.demo["login"] for node in nodes]
         self.assertEqual(3, len(set(logins)), "each data directory has a separate demo")
         self.assertIn("demo", logins)
         for owner in nodes:
             for node in nodes:
-                self.assert_json(self.balance(node, owner.demo_token))
+                self.assert_json(node.balance(owner.demo_token))
                 signed_in(node, owner.demo["login"], owner.demo["password"])
         again = self.node("--demo", store=store, data=nodes[1].data)
         self.assertEqual(nodes[1].demo, again.demo, "the data directory keeps its demo")
@@ -62,7 +53,7 @@ class Starting(Nodes):
     def test_several_starts_at_once_on_one_data_directory(self):
         store = self.store()
         with temporary_directory() as data:
-            nodes = concurrently(3, lambda _: self.node("--demo", store=store, data=data))
+            nodes = concurrently(lambda _: self.node("--demo", store=store, data=data), range(3))
             self.assertEqual([nodes[0].demo] * 3, [node.demo for node in nodes])
             self.assertEqual("demo", nodes[0].demo["login"])
             # After its token is revoked, the demo gets a new one of the same user.
@@ -103,7 +94,7 @@ class Starting(Nodes):
             with Postgres(tls=(certificate, certificate.with_suffix(".key"))) as server:
                 good = server.store("tls", f"sslmode=verify-full sslrootcert={certificate}")
                 with Server("--demo", store=good) as node:
-                    self.assert_json(self.balance(node, node.demo_token))
+                    self.assert_json(node.balance(node.demo_token))
                     self.assertEqual("0", server.query(good, "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity "
                                                              "USING (pid) WHERE client_addr IS NOT NULL AND NOT ssl"))
                 wrong_store = server.store("tls", f"sslmode=verify-full sslrootcert={other}")
@@ -114,7 +105,7 @@ class Starting(Nodes):
 
     def test_connections_are_bounded(self):
         node = self.node("--demo", "--store-connections", "6")
-        concurrently(32, lambda _: [self.balance(node, node.demo_token) for _ in range(5)])
+        concurrently(lambda _: [node.balance(node.demo_token) for _ in range(5)], range(32))
         listeners = 2
         self.assertLessEqual(int(shared.query(node.store_flags[3], "SELECT count(*) FROM pg_stat_activity "
                                               "WHERE datname = current_database() "
@@ -135,9 +126,9 @@ class Upgrading(Nodes):
             checked = run_command("check", "--data", data, "--store", store)
             self.assertEqual((0, ""), (checked.returncode, checked.stderr), checked)
         for node in (running, started):
-            self.assert_json(self.balance(node, running.demo_token))
+            self.assert_json(node.balance(running.demo_token))
             token, _ = node.add_token(1)
-            self.assert_json(self.balance(node, token))
+            self.assert_json(node.balance(token))
 
     def test_incompatible_tables_are_reported(self):
         store = self.store()
@@ -161,7 +152,7 @@ class Upgrading(Nodes):
 class SharedStore(Nodes):
     def setUp(self):
         store = self.store()
-        self.nodes = concurrently(3, lambda number: self.node(*(["--demo"] if number == 0 else []), store=store))
+        self.nodes = concurrently(lambda number: self.node(*(["--demo"] if number == 0 else []), store=store), range(3))
         self.first, *self.rest = self.nodes
         for node in self.rest:
             node.ready["demo"] = self.first.demo
@@ -174,7 +165,7 @@ class SharedStore(Nodes):
         username, secret = created.readonly_values()
         token = basic(username, secret)
         for node in self.nodes:
-            self.assert_json(self.balance(node, token))
+            self.assert_json(node.balance(token))
         # The session is visible too, and a token that is revoked on one node is refused on the others.
         visitor.server, visitor.site = self.rest[0], self.rest[0].ready["auth"]
         page = visitor.get(TOKENS)
@@ -183,22 +174,22 @@ class SharedStore(Nodes):
         number = self.first.run("token", "create", "--user", "1", "--description", "x", "--scopes", ALL_SCOPES)
         token = basic(number["username"], number["secret"])
         for node in self.nodes:
-            self.assert_json(self.balance(node, token))
+            self.assert_json(node.balance(token))
         self.first.run("token", "revoke", "--id", number["id"])
         for node in self.nodes:
-            self.eventually(lambda: self.balance(node, token).status == 401)
+            self.eventually(lambda: node.balance(token).status == 401)
 
     def test_quota_and_limits_are_the_same_on_all_nodes(self):
         self.first.run("user", "quota", "--user", "1", "--per-day", "7")
         for node in self.nodes:
-            self.eventually(lambda: self.balance(node, node.demo_token).get("X-RateLimit-Limit") == "7")
+            self.eventually(lambda: node.balance(node.demo_token).get("X-RateLimit-Limit") == "7")
 
     def test_commands_while_nodes_run(self):
         user = self.first.add_user("ann@example.com", "12.50", "CHF")
         account = self.first.add_account(user, "itemplatform", admin=True)
         token, _ = self.first.add_token(user)
         for node in self.nodes:
-            self.assertIn(b"12.50", self.balance(node, token).body)
+            self.assertIn(b"12.50", node.balance(token).body)
             self.assertIn(account, [each["id"] for each in
                                     node.request("GET", "/v1/itemplatform/accounts", token=token).json()])
             visitor = signed_in(node, "ann@example.com", "a password")
@@ -218,35 +209,27 @@ class SharedStore(Nodes):
                 copy.server, copy.id, copy.secret = self.nodes[number % 3], app.id, app.secret
                 return copy.exchange(code)
 
-            responses = concurrently(9, redeem)
+            responses = concurrently(redeem, range(9))
             self.assertEqual([200] + [400] * 8, sorted(each.status for each in responses), responses)
             # The code was used more than once, so its tokens are revoked on all nodes.
             token = next(each for each in responses if each.status == 200).json()["access_token"]
             for node in self.nodes:
-                self.eventually(lambda: self.balance(node, f"Bearer {token}").status == 401)
+                self.eventually(lambda: node.balance(f"Bearer {token}").status == 401)
 
     def test_an_event_is_delivered_once_by_any_node(self):
         with Receiver() as receiver:
-            path = f"/v1/sitesmaker/{self.first.demo['sitesmaker_account']}/hooks"
-            self.assertEqual(201, self.rest[0].request("POST", path, token=self.first.demo_token, body={
-                "type": "webhook", "event": "site.published", "target_url": receiver.url()}).status)
+            self.rest[0].add_hook(receiver.url())
             for number in range(20):
-                self.emit(self.first, number)
+                self.first.emit(number)
             requests = receiver.wait(20)
             self.assertEqual(list(range(20)), sorted(json.loads(each.body)["data"] for each in requests))
             # The last node delivers all events.
             for node in self.nodes[:2]:
                 node.signal(signal.SIGKILL)
                 node.wait()
-            self.emit(self.rest[1], 20)
+            self.rest[1].emit(20)
             self.assertEqual(20, json.loads(receiver.wait(21)[20].body)["data"])
             self.assertEqual(21, len({each.id for each in receiver.requests}))
-
-    def emit(self, node, number):
-        result = run_command("event", "emit", "--service", "sitesmaker", "--account",
-                             self.first.demo["sitesmaker_account"], "--event", "site.published", "--data", number,
-                             *node.store_flags)
-        self.assertEqual(0, result.returncode, result)
 
     def test_kill_9_loses_nothing_acknowledged(self):
         path = f"/v1/sitesmaker/{self.first.demo['sitesmaker_account']}/hooks"
@@ -281,7 +264,7 @@ class Clocks(Nodes):
                                     environment={"LD_PRELOAD": FAKETIME, "FAKETIME": shift,
                                                  "FAKETIME_DONT_FAKE_MONOTONIC": "1"})
                 shifted.ready["demo"] = correct.demo
-                self.assert_json(self.balance(shifted, correct.demo_token))
+                self.assert_json(shifted.balance(correct.demo_token))
                 # The end of a window is in correct time.
                 response = shifted.request("GET", "/v1/testservice/get")
                 self.assertEqual("0", response.get("X-RateLimit-Remaining"))
@@ -298,17 +281,14 @@ class Clocks(Nodes):
                     response = app.exchange(code)
                     self.assertEqual(200, response.status, response)
                     for node in (correct, shifted):
-                        self.assert_json(self.balance(node, "Bearer " + response.json()["access_token"]))
+                        self.assert_json(node.balance("Bearer " + response.json()["access_token"]))
                     visitor.server, visitor.site = redeemer, redeemer.ready["auth"]
                     self.assertIn(correct.demo["login"], visitor.get(TOKENS).text)
                 # An event that one node reports is delivered at once by the other, with the correct time.
                 with Receiver() as receiver:
-                    path = f"/v1/sitesmaker/{correct.demo['sitesmaker_account']}/hooks"
-                    hook = shifted.request("POST", path, token=correct.demo_token, body={
-                        "type": "webhook", "event": "site.published", "target_url": receiver.url()}).json()["id"]
+                    hook, _ = shifted.add_hook(receiver.url())
                     for _ in range(4):
-                        correct.run("event", "emit", "--service", "sitesmaker", "--account",
-                                    correct.demo["sitesmaker_account"], "--event", "site.published", "--data", "1")
+                        correct.emit()
                     for each in receiver.wait(4):
                         self.assertLess(abs(int(each.fields["webhook-timestamp"]) - time.time()), 60)
                     self.assertEqual(4, len(receiver.requests))
@@ -328,13 +308,13 @@ class PostgresDown(Nodes):
         self.single_node = self.node("--demo", store=self.server.store(self.id(), "password=hunter2"))
 
     def assert_unavailable(self, started):
-        response = self.balance(self.single_node, self.single_node.demo_token)
+        response = self.single_node.balance(self.single_node.demo_token)
         self.assert_error(response, 503)
         self.assertRegex(response.get("Retry-After"), r"^[1-9][0-9]*$")
         self.assertLess(time.monotonic() - started, BOUND_SECONDS)
 
     def assert_available(self):
-        self.eventually(lambda: self.balance(self.single_node, self.single_node.demo_token).status == 200)
+        self.eventually(lambda: self.single_node.balance(self.single_node.demo_token).status == 200)
 
     def test_stopped_and_started(self):
         visitor = signed_in(self.single_node)
@@ -368,7 +348,7 @@ class PostgresDown(Nodes):
                 self.server.halt()
                 try:
                     for _ in range(200):
-                        self.assert_error(self.balance(node, node.demo_token), 503)
+                        self.assert_error(node.balance(node.demo_token), 503)
                     lines = node.log_after(repeated).splitlines()
                 finally:
                     self.server.start()
@@ -378,18 +358,18 @@ class PostgresDown(Nodes):
                 self.assertRegex(counts[-1], '"last":"PostgreSQL: .+"' if log_format == "json" else "; the last: PostgreSQL: .+")
 
     def test_killed_with_connections_open(self):
-        self.assert_json(self.balance(self.single_node, self.single_node.demo_token))
+        self.assert_json(self.single_node.balance(self.single_node.demo_token))
         self.server.query(self.single_node.store_flags[3], "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
                                                    "WHERE application_name = 'tollgate'")
-        self.assert_json(self.balance(self.single_node, self.single_node.demo_token))
+        self.assert_json(self.single_node.balance(self.single_node.demo_token))
 
     def test_hanging(self):
-        self.assert_json(self.balance(self.single_node, self.single_node.demo_token))
+        self.assert_json(self.single_node.balance(self.single_node.demo_token))
         self.server.hang()
         try:
             time.sleep(1)  # for so long cached data may be used
             started = time.monotonic()
-            concurrently(4, lambda _: self.assert_unavailable(started))
+            concurrently(lambda _: self.assert_unavailable(started), range(4))
             self.assert_unavailable(time.monotonic())
             self.assertEqual(200, self.single_node.request("GET", "/v1/testservice/get").status)
         finally:
@@ -420,15 +400,10 @@ class PostgresDown(Nodes):
 
     def test_an_event_reported_after_a_restart_arrives(self):
         with Receiver() as receiver:
-            path = f"/v1/sitesmaker/{self.single_node.demo['sitesmaker_account']}/hooks"
-            self.assertEqual(201, self.single_node.request("POST", path, token=self.single_node.demo_token, body={
-                "type": "webhook", "event": "site.published", "target_url": receiver.url()}).status)
+            self.single_node.add_hook(receiver.url())
             self.server.halt()
             self.server.start()
-            self.assertEqual({"deliveries": 1},
-                             self.single_node.run("event", "emit", "--service", "sitesmaker", "--account",
-                                                  self.single_node.demo["sitesmaker_account"], "--event", "site.published", "--data",
-                                                  "1"))
+            self.assertEqual(1, self.single_node.emit())
             self.assertEqual(1, len(receiver.wait(1)))
 
     def test_the_server_stops_while_postgresql_hangs(self):

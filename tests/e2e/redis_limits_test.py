@@ -1,12 +1,11 @@
 """Limits in Redis: several processes share one quota, and respond while Redis is down."""
 
-import concurrent.futures
 import signal
 import subprocess
 import time
 
 import harness
-from harness import Case, Server, run_command, temporary_directory
+from harness import Case, Server, concurrently, run_command, temporary_directory
 
 
 class RedisLimits(Case):
@@ -42,8 +41,7 @@ class RedisLimits(Case):
                     with server.connect() as connection:
                         return [connection.request("GET", "/v1/testservice/get").status for _ in range(60)]
 
-                with concurrent.futures.ThreadPoolExecutor(4) as pool:
-                    statuses = sum(pool.map(request_many, [first, second, first, second]), [])
+                statuses = sum(concurrently(request_many, [first, second] * 2), [])
                 admitted = statuses.count(200)
                 self.assertEqual(240, admitted + statuses.count(429))
                 self.assertLessEqual(admitted, quota)

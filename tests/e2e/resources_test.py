@@ -279,7 +279,7 @@ class Money(Case):
             for number, balance in enumerate(balances):
                 user = server.add_user(f"user{number}", balance, "JPY")
                 token, _ = server.add_token(user)
-                response = server.request("GET", "/v1/user/balance", token=token)
+                response = server.balance(token)
                 body = self.assert_json(response)
                 self.assertEqual(["id", "balance", "currency"], list(body))
                 self.assertEqual((user, "JPY"), (body["id"], body["currency"]))

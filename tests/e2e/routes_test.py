@@ -128,7 +128,7 @@ class Documentation:
                   self.server.request("POST", "/v1/testservice/post", body={"x": "x" * 65536}),
                   self.server.request("GET", "/v1/user/balance", [("Authorization", "a"), ("Authorization", "b")]),
                   self.server.request("GET", "/v1/user/balance", {"User-Agent": None}),
-                  self.server.request("GET", "/v1/user/balance"),
+                  self.server.balance(),
                   self.server.request("GET", "/v1/nowhere"), self.server.request("PUT", "/v1/user/balance"),
                   self.server.request("POST", "/v1/testservice/post", {"Content-Type": "text/plain"}, b"x"),
                   self.server.request("POST", "/v1/testservice/post", {"Content-Type": "application/json"}, b"x"),

@@ -19,7 +19,8 @@ import time
 import warnings
 
 import harness
-from harness import ALL_SCOPES, HIGH_LIMITS, Case, Connection, Server, basic, encode, main, run_command, temporary_directory
+from harness import ALL_SCOPES, HIGH_LIMITS, Case, Connection, Server, basic, concurrently, encode, main, run_command, \
+    temporary_directory
 
 
 def peer_certificate(server):
@@ -125,7 +126,7 @@ class Starting(Case):
             token, number = first.add_token(user)
             account = first.add_account(user, "sitesmaker")
             for server in (first, second):
-                self.assert_json(server.request("GET", "/v1/user/balance", token=token))
+                self.assert_json(server.balance(token))
             created = self.assert_json(first.request("POST", f"/v1/sitesmaker/{account}/hooks", token=token,
                                                      body={"event": "site.created", "target_url": "https://example.com/"}),
                                        201)
@@ -134,7 +135,7 @@ class Starting(Case):
                                                                     token=token).json()])
             first.run("token", "revoke", "--id", number)
             for server in (first, second):
-                self.assert_error(server.request("GET", "/v1/user/balance", token=token), 401)
+                self.assert_error(server.balance(token), 401)
 
 
 class Certificates(Case):
@@ -315,7 +316,7 @@ class Demo(Case):
     def assert_works(self, server):
         self.assertEqual(["ready", "api", "auth", "pid", "demo"], list(server.ready))
         self.assertEqual(self.NAMES, list(server.demo))
-        balance = self.assert_json(server.request("GET", "/v1/user/balance", token=server.demo_token))
+        balance = self.assert_json(server.balance(server.demo_token))
         self.assertEqual("EUR", balance["currency"])
         for service in ("sitesmaker", "itemplatform"):
             (account,) = self.assert_json(server.request("GET", f"/v1/{service}/accounts", token=server.demo_token))
@@ -332,7 +333,7 @@ class Demo(Case):
             with Server(data=data) as server:
                 self.assertNotIn("demo", server.ready)
                 pair = basic(demos[0]["token_username"], demos[0]["token_secret"])
-                self.assert_json(server.request("GET", "/v1/user/balance", token=pair))
+                self.assert_json(server.balance(pair))
 
     def test_missing_parts_are_created_again(self):
         with temporary_directory() as data:
@@ -355,7 +356,7 @@ class Demo(Case):
                     self.assertNotIn(server.demo["login"], logins)
                     logins.add(server.demo["login"])
                     pair = basic(second["token_username"], second["token_secret"])
-                    self.assert_json(server.request("GET", "/v1/user/balance", token=pair))
+                    self.assert_json(server.balance(pair))
 
     def test_an_existing_user_of_that_name_is_not_changed(self):
         for login in ("demo", "DEMO"):
@@ -519,7 +520,7 @@ class Log(Case):
                     connection.send(f"GET /v1/?{secret}\x1b HTTP/1.1\r\n{secret}\r\n\r\n".encode())
                     connection.read()
                 other, _ = server.add_token(server.add_user("other"))
-                server.request("GET", "/v1/user/balance", token=other)
+                server.balance(other)
                 server.signal(signal.SIGTERM)
                 server.wait()
                 text = server.errors.decode()
@@ -727,26 +728,13 @@ class EarlyRefusals(Case):
 class Parallel(Case):
     def test_many_concurrent_clients(self):
         with Server("--demo", *HIGH_LIMITS, tls=True) as server:
-            failures = []
-
             def client(number):
-                try:
-                    with server.connect() as connection:
-                        for n in range(50):
-                            token = server.demo_token if (number + n) % 2 else None
-                            fields = {"Authorization": token} if token else {}
-                            response = connection.request("GET", "/v1/user/balance", fields)
-                            if response.status != (200 if token else 401):
-                                failures.append(response)
-                except Exception as error:  # reported by the assertion below, on the main thread
-                    failures.append(error)
+                with server.connect() as connection:
+                    for n in range(number, number + 50):
+                        status, fields = (200, {"Authorization": server.demo_token}) if n % 2 else (401, {})
+                        self.assertEqual(status, connection.request("GET", "/v1/user/balance", fields).status)
 
-            threads = [threading.Thread(target=client, args=(n,)) for n in range(16)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            self.assertEqual([], failures)
+            concurrently(client, range(16))
 
 
 if __name__ == "__main__":

@@ -2,12 +2,11 @@
 """contract.md, items 34 to 37 and 39: the token endpoint, revocation and metadata, and their errors."""
 
 import base64
-import concurrent.futures
 import hashlib
 import json
 
 from application import REDIRECT_URL, REVOKE, TOKEN, Application, call, encode_form
-from harness import HIGH_LIMITS, Case, Server, basic, main
+from harness import HIGH_LIMITS, Case, Server, basic, concurrently, main
 from visitor import Visitor, signed_in
 
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"  # RFC 7636 appendix B
@@ -200,8 +199,7 @@ class Codes(TokenCase):
 
     def test_one_of_many_concurrent_exchanges_succeeds(self):
         code = self.app.code(self.visitor)
-        with concurrent.futures.ThreadPoolExecutor(16) as pool:
-            responses = list(pool.map(lambda _: self.app.exchange(code), range(16)))
+        responses = concurrently(lambda _: self.app.exchange(code), range(16))
         self.assertEqual(1, [each.status for each in responses].count(200), responses)
         for response in responses:
             if response.status != 200:
@@ -212,8 +210,7 @@ class Codes(TokenCase):
         with Server("--demo", *HIGH_LIMITS, data=self.server.data) as second:
             copy = object.__new__(Application)
             copy.server, copy.id, copy.secret = second, self.app.id, self.app.secret
-            with concurrent.futures.ThreadPoolExecutor(16) as pool:
-                responses = list(pool.map(lambda i: (self.app, copy)[i % 2].exchange(code), range(16)))
+            responses = concurrently(lambda app: app.exchange(code), [self.app, copy] * 8)
         self.assertEqual(1, [each.status for each in responses].count(200), responses)
         for response in responses:
             if response.status != 200:
@@ -252,8 +249,7 @@ class Refreshing(TokenCase):
 
     def test_a_refresh_token_can_be_reused_in_parallel(self):
         token = self.app.tokens(self.visitor)["refresh_token"]
-        with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            responses = list(pool.map(lambda _: self.app.refresh(token), range(24)))
+        responses = concurrently(lambda _: self.app.refresh(token), range(24))
         self.assertEqual([200] * 24, [each.status for each in responses])
         created = {each.json()["access_token"] for each in responses}
         self.assertEqual(24, len(created))
