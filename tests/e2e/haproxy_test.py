@@ -11,7 +11,7 @@ import threading
 
 from harness import Case, Connection, main, temporary_directory
 from receiver import make_certificate
-from servers import free_port
+from servers import parts, reserve_port
 
 CONFIGURATION = pathlib.Path(__file__).resolve().parents[2] / "examples/cluster/haproxy.cfg"
 
@@ -54,19 +54,14 @@ class ClosedConnections(Case):
         self.addCleanup(self.node.close)
         certificate, _ = make_certificate(directory, "localhost")
         (directory / "both.pem").write_bytes(certificate.read_bytes() + certificate.with_suffix(".key").read_bytes())
-        self.port = free_port()
+        self.port = self.enterContext(reserve_port()).getsockname()[1]
         names = {"LISTEN": f"127.0.0.1:{self.port}", "CERTIFICATE": directory / "both.pem", "CONTROL": directory / "control",
                  "AUTH_URL": "https://api.example.com", **{f"NODE_{number}": self.node.address for number in (1, 2, 3)}}
         self.proxy = subprocess.Popen(["haproxy", "-db", "-q", "-f", CONFIGURATION],
                                       env={**os.environ, **{f"TOLLGATE_{name}": str(value) for name, value in names.items()}})
         self.addCleanup(self.proxy.wait)
         self.addCleanup(self.proxy.terminate)
-        self.eventually(self.is_listening)
-
-    def is_listening(self):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
-            return True
-        return False
+        self.eventually(lambda: parts.is_listening(self.port))
 
     def connect(self):
         tls = ssl.create_default_context()

@@ -12,6 +12,7 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -25,7 +26,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import stall_guard  # noqa: E402
-from servers import Database, Postgres, Redis  # noqa: E402, F401
+from servers import Database, Postgres, Redis, reserve_port  # noqa: E402, F401
 
 DEADLINE_SECONDS = 60  # generous: sanitizers and busy machines are slow, and a test that passes never waits for it
 ALL_SCOPES = "user:balance,sitesmaker:read,sitesmaker,itemplatform:read,itemplatform"
@@ -210,9 +211,10 @@ class Server:
             self.process.wait()
             self.reader.join()
             raise AssertionError(f"no ready line from {command}: {self.errors.decode(errors='replace')}") from None
-        # With --base-url the ready line has public addresses; those tests choose the port.
-        authority = self.ready["auth"].split("://")[1] if listen.endswith(":0") else listen
-        host, _, port = authority.rpartition(":")
+        host, _, port = listen.rpartition(":")
+        if port == "0":  # --base-url and --auth-url replace the address in one URL; with both, `listen` has it
+            addresses = [*self.ready.get("listen", []), self.ready["api"], self.ready["auth"]]
+            port = re.search(re.escape(host) + r":(\d+)", " ".join(addresses))[1]
         self.address = (host.strip("[]"), int(port))
         self.tls = None
         if tls:

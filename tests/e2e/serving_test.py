@@ -19,8 +19,8 @@ import time
 import warnings
 
 import harness
-from harness import ALL_SCOPES, HIGH_LIMITS, Case, Connection, Server, basic, concurrently, encode, main, run_command, \
-    temporary_directory
+from harness import ALL_SCOPES, HIGH_LIMITS, Case, Connection, Server, basic, concurrently, encode, main, reserve_port, \
+    run_command, temporary_directory
 
 
 def peer_certificate(server):
@@ -90,25 +90,22 @@ class Starting(Case):
             self.assertIn(str(first.address[1]), result.stderr)
 
     def test_the_port_is_free_again(self):
-        with Server(store="memory:") as first:
-            port = first.address[1]
-            with first.connect() as connection:
-                connection.request("GET", "/v1/testservice/get")
-                first.stop()
-        with Server(store="memory:", listen=f"127.0.0.1:{port}") as second:
-            self.assertEqual(port, second.address[1])
-            self.assert_json(second.request("GET", "/v1/testservice/get"))
+        public = ["--base-url", "https://api.example.com/v1", "--auth-url", "https://example.com"]
+        with reserve_port() as reserved:
+            for flags in ([], public):
+                with Server(*flags, store="memory:", listen=f"127.0.0.1:{reserved.getsockname()[1]}") as server, \
+                        server.connect() as connection:
+                    self.assertNotIn("listen", server.ready, "the only port was chosen by the caller")
+                    self.assert_json(connection.request("GET", "/v1/testservice/get"))
+                    server.stop()
 
     def test_public_addresses(self):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
         with Server("--base-url", "https://api.example.com/account/v1", "--auth-url", "https://example.com/auth",
-                    store="memory:",
-                    listen=f"127.0.0.1:{port}") as server:
+                    store="memory:") as server:
+            port = server.address[1]
             self.assertEqual(("https://api.example.com/account/v1", "https://example.com/auth"),
                              (server.ready["api"], server.ready["auth"]))
-            self.assertNotIn("listen", server.ready, "the only port was chosen by the caller")
-            with Connection(("127.0.0.1", port)) as connection:
+            with server.connect() as connection:
                 self.assert_json(connection.request("GET", "/account/v1/testservice/get"))
                 missing = connection.request("GET", "/v1/testservice/get")
                 self.assert_error(missing, 404)

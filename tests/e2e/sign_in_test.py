@@ -2,7 +2,6 @@
 """contract.md, item 33: signing in and out, the session cookie, and the limit of failed attempts."""
 
 import concurrent.futures
-import socket
 import threading
 import time
 import urllib.parse
@@ -12,12 +11,6 @@ from visitor import Visitor, signed_in
 
 TOKENS = "/en/user/settings/tokens/"
 SECURITY = "/en/user/settings/security/"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @over_every_transport
@@ -151,9 +144,7 @@ class SigningIn:
 
 class Cookies(Case):
     def test_behind_a_proxy_that_ends_tls_cookies_are_secure(self):
-        port = free_port()
-        with Server("--demo", "--base-url", "https://api.example/v1", "--auth-url", "https://auth.example",
-                    listen=f"127.0.0.1:{port}") as server:
+        with Server("--demo", "--base-url", "https://api.example/v1", "--auth-url", "https://auth.example") as server:
             visitor = Visitor(server)
             page = visitor.sign_in(server.demo["login"], server.demo["password"], follow=False)
             for line in page.response.all("Set-Cookie"):
@@ -161,7 +152,7 @@ class Cookies(Case):
                 self.assertIn("; Secure", line)
             self.assertEqual(200, visitor.get(TOKENS, follow=False).status)
             self.assertEqual(403, visitor.post("/en/user/sign_in/", [], fields={
-                "Sec-Fetch-Site": None, "Origin": f"http://127.0.0.1:{port}"}).status, "only the public origin is accepted")
+                "Sec-Fetch-Site": None, "Origin": f"http://127.0.0.1:{server.address[1]}"}).status, "only the public origin is accepted")
 
     def test_sessions_outlive_the_server_on_sqlite(self):
         with Server("--demo") as server:

@@ -84,7 +84,8 @@ class Postgres(parts.Part, Database):
     def __init__(self, tls=None, durable=False, settings=()):
         directory = pathlib.Path(tempfile.mkdtemp(prefix="tollgate-pg-"))
         parts.Part.__init__(self, "postgres", directory, "postgres")
-        Database.__init__(self, directory, free_port() if tls else 5432, "postgres")
+        self.reserved = reserve_port() if tls else None
+        Database.__init__(self, directory, self.reserved.getsockname()[1] if tls else 5432, "postgres")
         self.programs = parts.postgres_programs()
         self._give_to_owner(directory)
         self.settings = [f"port={self.port}", "max_connections=400", "deadlock_timeout=50ms"]
@@ -129,6 +130,8 @@ class Postgres(parts.Part, Database):
     def stop(self):
         if self.is_running:
             self.halt(signal.SIGQUIT)
+        if self.reserved:
+            self.reserved.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def hang(self):
@@ -161,13 +164,9 @@ class Redis(parts.Part):
     def __init__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="tollgate-redis-"))
         super().__init__("redis", self.directory)
-        for attempt in range(20):
-            self.port = free_port()
-            try:
-                return self.start()
-            except parts.Failure:  # another process took the port
-                if attempt == 19:
-                    raise
+        self.reserved = reserve_port()
+        self.port = self.reserved.getsockname()[1]
+        self.start()
 
     @property
     def url(self):
@@ -182,13 +181,17 @@ class Redis(parts.Part):
         if self.is_running:
             self.send(signal.SIGCONT)
             self.kill()
+        self.reserved.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def reserve_port():
+    """A socket that keeps a port of 127.0.0.1 for a program that cannot choose one itself. The system gives the port to no one
+    else, and a program that sets SO_REUSEADDR, as servers do, can listen at it, again and again."""
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    return reserved
 
 
 def run(command):
