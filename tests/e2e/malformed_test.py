@@ -2,7 +2,7 @@
 """contract.md's last section: malformed HTTP/1.1 that must be refused, over real sockets, plain and TLS. Each request is
 sent whole, byte by byte, and followed by a second request that must get no response."""
 
-import time
+import contextlib
 
 from harness import HIGH_LIMITS, Case, Server, main
 
@@ -89,7 +89,6 @@ REFUSED = {
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(64)),
         b"\x00\x00\r\n\r\n", b"\r\r\nGET / HTTP/1.1\r\n\r\n"],
 }
-OTHER_STATUSES = {"request line": 505, "transfer-encoding": 501}
 LARGE = [
     (414, line(b"GET /" + b"x" * 9000 + b" HTTP/1.1")), (414, b"GET /" + b"x" * 100_000),
     (431, request(b"X: " + b"x" * 17_000 + b"\r\n")),
@@ -104,40 +103,34 @@ class Malformed(Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Server(*HIGH_LIMITS, "--header-timeout", "20s", store="memory:", tls=cls.TLS)
+        # The client times out long before the server: a response to an incomplete request does not come from a time-out.
+        cls.server = Server(*HIGH_LIMITS, "--header-timeout", "1h", "--idle-timeout", "1h", store="memory:", tls=cls.TLS)
         cls.addClassCleanup(cls.server.stop)
 
-    def assert_refused(self, sent, statuses, pieces):
+    def assert_refused(self, status, *pieces):
         with self.server.connect() as connection:
-            started = time.monotonic()
-            try:
+            with contextlib.suppress(OSError):  # refused before the last byte; the response can be read nevertheless
                 for piece in pieces:
                     connection.send(piece)
-            except OSError:
-                pass  # refused before the last byte; the response can be read nevertheless
             response = connection.read()
-            self.assertIsNotNone(response, sent[:200])
-            self.assertIn(response.status, statuses, sent[:200])
-            self.assert_error(response, response.status)
+            self.assert_error(response, status)
             self.assertEqual("close", response.get("Connection"))
             self.assertTrue(connection.ended(), "a second response, or an open connection")
-            self.assertLess(time.monotonic() - started, 10, "immediately, not after a timeout")
 
     def test_refused_whole_byte_by_byte_and_with_a_second_request(self):
         for kind, samples in REFUSED.items():
             for sent in samples:
                 with self.subTest(kind=kind, sent=sent[:120]):
-                    statuses = (400, OTHER_STATUSES.get(kind))
-                    self.assert_refused(sent, statuses, [sent])
-                    self.assert_refused(sent, statuses, [sent + NEXT_REQUEST])
+                    self.assert_refused(400, sent)
+                    self.assert_refused(400, sent + NEXT_REQUEST)
                     if self.BYTE_BY_BYTE and len(sent) < 500:
-                        self.assert_refused(sent, statuses, [bytes([byte]) for byte in sent])
+                        self.assert_refused(400, *(bytes([byte]) for byte in sent))
 
     def test_too_large_heads_are_refused_at_once(self):
         for status, sent in LARGE:
             with self.subTest(status=status, sent=sent[:60]):
-                self.assert_refused(sent, (status,), [sent])
-                self.assert_refused(sent, (status,), [sent[i:i + 1000] for i in range(0, len(sent), 1000)])
+                self.assert_refused(status, sent)
+                self.assert_refused(status, *(sent[i:i + 1000] for i in range(0, len(sent), 1000)))
 
     def test_a_body_is_never_parsed_as_a_request(self):
         body = NEXT_REQUEST * 3
@@ -170,10 +163,8 @@ class Malformed(Case):
                              (request(json_type + b"Transfer-Encoding: chunked\r\n",
                                       b"%x\r\n%b\r\n0\r\n\r\n" % (70_000, too_large)), 413)):
             with self.subTest(status=status), self.server.connect() as connection:
-                try:
+                with contextlib.suppress(OSError):
                     connection.send(sent + request(line=b"GET /v1/nowhere HTTP/1.1"))
-                except OSError:
-                    pass
                 self.assert_error(connection.read(), status)
                 second = connection.read()
                 self.assertTrue(second is None or second.status == 404, "a response to part of a body")
