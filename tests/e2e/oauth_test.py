@@ -300,8 +300,9 @@ class Requests(OAuthCase):
                 self.assertTrue(location.startswith(f"{REDIRECT_URL}?{query}&"), location)
 
     def test_with_and_without_the_slash(self):
+        app = Application(self.server, 1)  # which nobody has granted anything
         for path in (AUTHORIZE, AUTHORIZE.rstrip("/")):
-            self.assertIn(self.visitor.get(self.app.authorization_url("itemplatform", path=path)).status, (200, 303))
+            self.assertEqual(200, self.visitor.get(app.authorization_url("itemplatform", path=path)).status)
 
     def test_other_methods(self):
         for path in (AUTHORIZE, ITEMPLATFORM_AUTHORIZE):
@@ -369,7 +370,7 @@ class Consent(OAuthCase):
             self.assertEqual(403, page.status, name)
         page = self.visitor.post(form.url, [*form.pairs(("decision", "allow")), ("redirect_uri", "https://evil.example/")],
                                  follow=False)
-        self.assertIn(page.status, (400, 403))
+        self.assertEqual((400, None), (page.status, page.location))
 
     def test_a_form_sent_twice_gives_one_code(self):
         app = Application(self.server, 1)
@@ -499,20 +500,22 @@ class Lifetimes(Case):
         with Server("--demo", *HIGH_LIMITS, "--access-token-seconds", "1") as server:
             app, visitor = Application(server, 1), signed_in(server)
             code = app.code(visitor)
+            sent = time.monotonic()
             tokens = app.exchange(code).json()
-            received = time.monotonic()
             self.assertEqual(1, tokens["expires_in"])
-            status = call(server, tokens["access_token"]).status
-            if time.monotonic() - received < 0.5:
-                self.assertEqual(200, status)
-            while time.monotonic() - received < 1.05:
-                time.sleep(0.01)
+            self.eventually(lambda: call(server, tokens["access_token"]).status == 401)
+            self.assertGreaterEqual(time.monotonic() - sent, 1)
             response = call(server, tokens["access_token"])
             self.assert_error(response, 401)
             self.assertIn("error=\"invalid_token\"", " ".join(response.all("WWW-Authenticate")))
-            again = app.refresh(tokens["refresh_token"]).json()
-            self.assertEqual(1, again["expires_in"])
-            self.assertIn(call(server, again["access_token"]).status, (200, 401))
+
+            def refreshed_token_is_valid():
+                """It may expire before a busy machine uses it."""
+                again = app.refresh(tokens["refresh_token"]).json()
+                self.assertEqual(1, again["expires_in"])
+                return call(server, again["access_token"]).status == 200
+
+            self.eventually(refreshed_token_is_valid)
 
     def test_grants_survive_a_restart(self):
         with Server("--demo", *HIGH_LIMITS) as server:

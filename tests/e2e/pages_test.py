@@ -271,7 +271,7 @@ class Settings:
     def test_invalid_forms(self):
         for kind, body in (("application/json", b"{}"), ("text/plain", b"a=b"), ("multipart/form-data; boundary=x", b"--x--")):
             response = self.visitor.request("POST", TOKENS, body, {"Content-Type": kind, "Sec-Fetch-Site": "same-origin"})
-            self.assertIn(response.status, (400, 403, 415), kind)
+            self.assertEqual(415, response.status, kind)
         response = self.visitor.request("POST", TOKENS, b"a=" + b"b" * 70_000, {"Sec-Fetch-Site": "same-origin"})
         self.assertEqual(413, response.status)
 
@@ -298,7 +298,7 @@ class OtherUsers(Case):
                 pairs = [(name, token if name == "form_token" else value) for name, value in form.pairs()]
                 if form.named("description") or form.named("target_url"):
                     continue  # the form creates something
-                self.assertIn(self.second.post(path, pairs).status, (200, 404, 422), (path, pairs))
+                self.assertEqual(404, self.second.post(path, pairs).status, (path, pairs))
         self.assertEqual(200, call(self.server, tokens["access_token"]).status)
         self.assertEqual(200, app.refresh(tokens["refresh_token"]).status)
         self.assertEqual(200, self.server.balance(self.server.demo_token).status)
@@ -312,9 +312,7 @@ class OtherUsers(Case):
         visitor = signed_in(self.server, "bob", "a password")
         form = visitor.get(TOKENS).form_with("description", "scopes")
         statuses = [visitor.submit(form, {"description": f"n{i}", "scopes": ["user:balance"]}).status for i in range(101)]
-        self.assertEqual([200] * 100, statuses[:100])
-        self.assertNotEqual(200, statuses[100])
-        self.assertLess(statuses[100], 500)
+        self.assertEqual([200] * 100 + [422], statuses)
 
 
 class PathPrefix(Case):

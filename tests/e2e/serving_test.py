@@ -254,8 +254,7 @@ class Certificates(Case):
         with Server(store="memory:", tls=True) as server:
             with Connection(server.address) as connection:
                 connection.send(encode("GET", "/v1/testservice/get"))
-                response = connection.read()
-                self.assertTrue(response is None or response.status == 400)
+                self.assert_error(connection.read(), 400, "TLS")
             self.assert_json(server.request("GET", "/v1/testservice/get"))
 
 

@@ -100,17 +100,17 @@ class Bodies(TokenCase):
         self.assertEqual(200, self.app.exchange(code).status, "the code is still valid")
 
     def test_bodies_that_are_invalid(self):
-        for kind, body in (("application/json", b""), ("application/json", b"[]"), ("application/json", b"{"),
-                           ("application/json", b"{\"grant_type\": 1}"), ("application/json", b"\"x\""),
-                           ("application/json", b"[" * 5000), ("application/x-www-form-urlencoded", b""),
-                           ("application/x-www-form-urlencoded", b"%zz=1"), ("application/x-www-form-urlencoded", b"a=\xff"),
-                           ("application/x-www-form-urlencoded", b"&" * 500), ("text/plain", b"grant_type=x"), (None, b"x"),
-                           ("multipart/form-data; boundary=x", b"--x--")):
+        for kind, bodies in (("application/json", (b"", b"[]", b"{", b'"x"', b"[" * 5000)),
+                             ("application/x-www-form-urlencoded", (b"%zz=1", b"a=\xff")),
+                             ("text/plain", (b"grant_type=x",)), (None, (b"x",)), ("multipart/form-data; boundary=x", (b"--x--",))):
+            for body in bodies:
+                with self.subTest(kind=kind, body=body[:20]):
+                    self.assert_failure(self.server.request("POST", TOKEN, {"Content-Type": kind}, body), "invalid_request")
+        for kind, body in (("application/json", b'{"grant_type": 1}'), ("application/x-www-form-urlencoded", b""),
+                           ("application/x-www-form-urlencoded", b"&" * 500)):
             with self.subTest(kind=kind, body=body[:20]):
                 response = self.server.request("POST", TOKEN, {"Content-Type": kind}, body)
-                self.assertIn(response.status, (400, 401, 415), response)
-                members = set(response.json())
-                self.assertTrue({"error", "message", "documentation_url"} <= members, members)
+                self.assert_failure(response, "invalid_client", 401)
 
     def test_a_body_that_is_too_large(self):
         response = self.server.request("POST", TOKEN, FORM, b"a=" + b"b" * 70_000)
@@ -132,7 +132,7 @@ class Bodies(TokenCase):
         query = encode_form({"client_id": self.app.id, "client_secret": self.app.secret, "grant_type": "authorization_code",
                              "code": self.app.code(self.visitor)}).decode()
         response = self.server.request("POST", f"{TOKEN}?{query}", FORM, b"")
-        self.assertIn(response.status, (400, 401))
+        self.assert_failure(response, "invalid_client", 401)
 
     def test_grant_types(self):
         for grant_type in ("password", "implicit", "Authorization_Code"):
@@ -170,12 +170,11 @@ class Clients(TokenCase):
         for sent in ({}, {"client_id": self.app.id}, {"client_secret": self.app.secret}, {"client_id": "", "client_secret": ""},
                      {"client_id": "nobody", "client_secret": self.app.secret}):
             response = self.server.request("POST", TOKEN, FORM, encode_form({"grant_type": "authorization_code", "code": "x", **sent}))
-            self.assertIn(response.json()["error"], ("invalid_client", "invalid_request"), response)
+            self.assert_failure(response, "invalid_client", 401)
         for value in ("Basic", "Basic !!!", "Basic " + base64.b64encode(b"no colon").decode(), "Bearer x",
                       "Basic " + base64.b64encode(b"\xff\xfe:\xff").decode()):
             response = self.server.request("POST", TOKEN, {**FORM, "Authorization": value}, b"grant_type=authorization_code&code=x")
-            self.assertIn(response.status, (400, 401), (value, response))
-            self.assertIn(response.json()["error"], ("invalid_client", "invalid_request"))
+            self.assert_failure(response, "invalid_client", 401)
 
     def test_an_unknown_client_and_a_wrong_secret_look_the_same(self):
         bodies = [self.server.request("POST", TOKEN, FORM, encode_form({"client_id": client, "client_secret": self.other.secret,
@@ -219,10 +218,9 @@ class Codes(TokenCase):
     def test_codes_of_others_and_forged_codes(self):
         code = self.app.code(self.visitor)
         self.assert_failure(self.other.exchange(code), "invalid_grant")
-        for forged in ("x", "", "tgc_" + "0" * 49, code[:-1], code + "a", code.swapcase(), "\0", "x" * 5000):
-            response = self.app.exchange(forged)
-            self.assertEqual(400, response.status, response)
-            self.assertIn(response.json()["error"], ("invalid_grant", "invalid_request"))
+        for forged in ("x", "tgc_" + "0" * 49, code[:-1], code + "a", code.swapcase(), "\0", "x" * 5000):
+            self.assert_failure(self.app.exchange(forged), "invalid_grant")
+        self.assert_failure(self.app.exchange(""), "invalid_request")
         self.assertEqual(200, self.app.exchange(code).status, "attempts of others do not invalidate the code")
 
     def test_the_redirect_of_the_request(self):
