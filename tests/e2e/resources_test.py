@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """contract.md, items 18 to 26: balances, accounts and hooks."""
 
+import calendar
 import json
 import re
 import time
@@ -41,7 +42,7 @@ class Hooks:
                             "https://example.com",
                             "https://example.com/" + "x" * 2028, "http://93.184.216.34/"):
                     with self.subTest(event=event, url=url[:40]):
-                        before = time.time()
+                        before = int(time.time())
                         created = self.post({"event": event, "target_url": url}, service=service)
                         number = self.assert_json(created, 201)["id"]
                         self.assertEqual({"id": number}, created.json())
@@ -52,8 +53,8 @@ class Hooks:
                         self.assertEqual((number, event, "api", "webhook", url),
                                          tuple(listed[name] for name in ("id", "event", "source", "type", "url")))
                         self.assertRegex(listed["date_created"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
-                        self.assertLess(abs(time.mktime(time.strptime(listed["date_created"], "%Y-%m-%dT%H:%M:%SZ"))
-                                            - time.timezone - before), 5)
+                        date = calendar.timegm(time.strptime(listed["date_created"], "%Y-%m-%dT%H:%M:%SZ"))
+                        self.assertTrue(before <= date <= time.time(), listed)
                         deleted = self.delete(number, service)
                         self.assertEqual((204, b""), (deleted.status, deleted.body))
                         self.assert_limit_fields(deleted)
@@ -122,12 +123,10 @@ class Hooks:
         json_type = ("Content-Type", "application/json")
         token = ("Authorization", self.server.demo_token)
         with self.server.connect() as connection:
-            started = time.monotonic()
             connection.send(f"POST {self.path()} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: e2e\r\n"
                             f"Content-Type: application/json\r\nAuthorization: {token[1]}\r\n"
                             "Content-Length: 65537\r\n\r\n".encode())
-            self.assert_error(connection.read(), 413)
-            self.assertLess(time.monotonic() - started, 5)
+            self.assert_error(connection.read(), 413)  # after a time-out it would be 408
             self.assertTrue(connection.ended())
         padding = 65536 - len('{"event": "site.created", "target_url": "https://example.com/", "x": ""}')
         body = json.dumps({"event": "site.created", "target_url": "https://example.com/", "x": "x" * padding}).encode()
