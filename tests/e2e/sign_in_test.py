@@ -165,7 +165,7 @@ class Cookies(Case):
 
 
 class Throttle(Case):
-    def fail(self, server, login, times, **fields):
+    def fail_to_sign_in(self, server, login, times, **fields):
         return [Visitor(server, **fields).post("/en/user/sign_in/", [("login", login), ("password", "wrong")]).status
                 for _ in range(times)]
 
@@ -173,7 +173,7 @@ class Throttle(Case):
         with Server("--demo", "--trusted-proxy", "127.0.0.1", "--log", "off") as server:
             server.add_user("other")
             here, elsewhere = {"X-Forwarded-For": "192.0.2.1"}, {"X-Forwarded-For": "198.51.100.1"}
-            self.assertEqual([422] * 10, self.fail(server, "demo", 10, **here))
+            self.assertEqual([422] * 10, self.fail_to_sign_in(server, "demo", 10, **here))
             page = Visitor(server, **here).sign_in(server.demo["login"], server.demo["password"])
             self.assertEqual(429, page.status)
             self.assertTrue(0 < int(page.response.get("Retry-After")) <= 900, page)
@@ -186,7 +186,7 @@ class Throttle(Case):
             visitor = signed_in(server)
             form = next(each for each in visitor.get(TOKENS).forms if each.url.endswith("/en/user/sign_out/"))
             visitor.submit(form)
-            self.assertEqual([422] * 10 + [429], self.fail(server, "demo", 11))
+            self.assertEqual([422] * 10 + [429], self.fail_to_sign_in(server, "demo", 11))
             self.assertEqual(429, Visitor(server).sign_in("demo", server.demo["password"]).status)
             self.assertEqual(200, visitor.sign_in("demo", server.demo["password"]).status)
 
@@ -194,7 +194,7 @@ class Throttle(Case):
         with Server("--demo", "--log", "off") as server:
             visitor = signed_in(server)
             with Server("--demo", "--log", "off", data=server.data) as other:
-                self.assertEqual([422] * 10 + [429], self.fail(other, "demo", 11))
+                self.assertEqual([422] * 10 + [429], self.fail_to_sign_in(other, "demo", 11))
                 known_browser = Visitor(other)
                 known_browser.cookies = {name: value for name, value in visitor.cookies.items() if name.endswith("_browser")}
                 self.assertEqual(429, Visitor(other).sign_in("demo", server.demo["password"]).status)
@@ -217,7 +217,7 @@ class Throttle(Case):
                 """Guesses until the others have signed in, at most ten times."""
                 statuses = set()
                 for _ in range(10):
-                    statuses |= set(self.fail(server, f"nobody{number}", 1, **{"X-Forwarded-For": f"198.51.100.{number}"}))
+                    statuses |= set(self.fail_to_sign_in(server, f"nobody{number}", 1, **{"X-Forwarded-For": f"198.51.100.{number}"}))
                     if done.is_set():
                         break
                 return statuses
@@ -232,7 +232,7 @@ class Throttle(Case):
 
     def test_at_most_ten_concurrent_guesses(self):
         with Server("--demo", quick_hashes=False) as server, concurrent.futures.ThreadPoolExecutor(8) as pool:
-            statuses = [status for each in [pool.submit(self.fail, server, "demo", 5) for _ in range(8)]
+            statuses = [status for each in [pool.submit(self.fail_to_sign_in, server, "demo", 5) for _ in range(8)]
                         for status in each.result()]
             checked = statuses.count(422)
             self.assertLessEqual(checked, 10)
@@ -249,7 +249,7 @@ class Throttle(Case):
             def ticks_of(login):
                 before = ticks()
                 for i in range(3):
-                    self.fail(server, login, 1, **{"X-Forwarded-For": f"192.0.2.{i + 1}"})
+                    self.fail_to_sign_in(server, login, 1, **{"X-Forwarded-For": f"192.0.2.{i + 1}"})
                 return ticks() - before
 
             known, unknown = ticks_of("demo"), ticks_of("nobody")
@@ -260,17 +260,17 @@ class Throttle(Case):
     def test_the_api_responds_while_passwords_are_checked(self):
         with Server("--demo", "--anonymous-limit", "1000000/day", store="memory:", quick_hashes=False) as server, \
                 concurrent.futures.ThreadPoolExecutor(8) as pool:
-            guesses = [pool.submit(self.fail, server, f"nobody{i}", 2) for i in range(8)]
-            slowest = 0
+            guesses = [pool.submit(self.fail_to_sign_in, server, f"nobody{i}", 1) for i in range(8)]
+            responses = 0
             with server.connect() as connection:
                 while not all(each.done() for each in guesses):
-                    started = time.monotonic()
                     self.assertEqual(200, connection.request("GET", "/v1/testservice/get").status)
-                    slowest = max(slowest, time.monotonic() - started)
+                    responses += 1
                     time.sleep(0.002)
-            self.assertLess(slowest, 5)
-            for each in guesses:
-                self.assertEqual({422, 503} | set(each.result()), {422, 503})
+            checked = [status for each in guesses for status in each.result()]
+            self.assertEqual({422, 503}, {422, 503, *checked})
+            # If they waited for the passwords that others asked to check before, there would be one for several of those.
+            self.assertGreater(responses, len(checked))
 
 
 class SecurityCase(Case):
