@@ -12,37 +12,20 @@ import threading
 import urllib.parse
 import urllib.request
 
-from harness import HIGH_LIMITS, Case, Connection, Redis, Server, encode, main, run_command, temporary_directory
+from harness import HIGH_LIMITS, Case, Redis, Server, encode, main, run_command, temporary_directory
 from receiver import Receiver
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "examples" / "reference_server"
 
 
-@contextlib.contextmanager
 def admin_server(*flags, limits=HIGH_LIMITS, **settings):
-    with Server("--admin-listen", "127.0.0.1:0", *limits, *flags, **settings) as server:
-        host, _, port = server.ready["admin"].rpartition(":")
-        server.admin = (host, int(port))
-        yield server
-
-
-def request(server, path, method="GET"):
-    with Connection(server.admin, None) as connection:
-        return connection.request(method, path)
-
-
-def report(server):
-    return request(server, "/metrics").body.decode()
+    return Server("--admin-listen", "127.0.0.1:0", *limits, *flags, **settings)
 
 
 def families(server):
-    return set(re.findall("^# TYPE ([a-z_]+)", report(server), re.MULTILINE))
+    return set(re.findall("^# TYPE ([a-z_]+)", server.admin("/metrics").body.decode(), re.MULTILINE))
 
-
-def samples(server):
-    """name{labels} -> value."""
-    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in report(server).splitlines() if not line.startswith("#")}
 
 
 @contextlib.contextmanager
@@ -79,12 +62,12 @@ def prometheus(*targets):
 class AdminListener(Case):
     def test_paths_and_methods(self):
         with admin_server(store="memory:") as server:
-            self.assertEqual(200, request(server, "/healthz").status)
-            self.eventually(lambda: request(server, "/readyz").status == 200)
-            self.assertEqual({"ready": True}, json.loads(request(server, "/readyz").body))
-            self.assertEqual(404, request(server, "/v1/testservice/get").status, "the API is not served here")
-            self.assertEqual(404, request(server, "/").status)
-            self.assertEqual(405, request(server, "/metrics", "POST").status)
+            self.assertEqual(200, server.admin("/healthz").status)
+            self.eventually(lambda: server.admin("/readyz").status == 200)
+            self.assertEqual({"ready": True}, json.loads(server.admin("/readyz").body))
+            self.assertEqual(404, server.admin("/v1/testservice/get").status, "the API is not served here")
+            self.assertEqual(404, server.admin("/").status)
+            self.assertEqual(405, server.admin("/metrics", "POST").status)
             for path in ("/metrics", "/healthz", "/readyz"):
                 self.assertEqual(404, server.request("GET", path).status, "the API's listener does not serve these")
 
@@ -111,7 +94,7 @@ class AdminListener(Case):
             with server.connect() as connection:
                 connection.send(b"nonsense\r\n\r\n")
                 connection.read()
-                found = samples(server)
+                found = server.metrics()
             for line, value in {
                 'tollgate_requests_total{route="/user/balance",method="GET",status="200"}': 3,
                 'tollgate_requests_total{route="/user/balance",method="GET",status="401"}': 1,
@@ -132,7 +115,7 @@ class AdminListener(Case):
     def test_who_is_affected(self):
         def affected():
             """The samples without those of slow requests: on a busy machine any request may be slow."""
-            return {line: value for line, value in samples(server).items()
+            return {line: value for line, value in server.metrics().items()
                     if line.startswith("tollgate_affected") and 'kind="slow"' not in line}
 
         with admin_server("--demo", limits=["--anonymous-limit", "1/day"]) as server:
@@ -147,7 +130,7 @@ class AdminListener(Case):
             limited = {f'tollgate_affected_requests{{kind="limited",user="{user}"}}': 3,
                        'tollgate_affected_requests{kind="limited",network="127.0.0.0/24"}': 1}
             self.assertEqual(limited, affected())
-            self.assertNotIn(server.demo["login"], report(server))
+            self.assertNotIn(server.demo["login"], server.admin("/metrics").body.decode())
             # While another process has the write lock of its file, the store refuses writes.
             server.run("user", "quota", "--user", str(user), "--per-day", "100")
             with contextlib.closing(sqlite3.connect(server.data / "tollgate.db", isolation_level=None)) as other:
@@ -159,12 +142,12 @@ class AdminListener(Case):
 
     def test_readiness_names_what_fails(self):
         with admin_server(store="memory:", environment={}) as server:
-            self.eventually(lambda: request(server, "/readyz").status == 200)
+            self.eventually(lambda: server.admin("/readyz").status == 200)
         with admin_server("--limits", "redis://127.0.0.1:1/0", store="memory:") as server:
-            self.eventually(lambda: request(server, "/readyz").status == 503)
-            self.eventually(lambda: json.loads(request(server, "/readyz").body) == {"ready": False, "failing": ["limits"]})
-            self.assertEqual(200, request(server, "/healthz").status)
-            self.assertEqual(0, samples(server)['tollgate_backend_up{backend="limits"}'])
+            self.eventually(lambda: server.admin("/readyz").status == 503)
+            self.eventually(lambda: json.loads(server.admin("/readyz").body) == {"ready": False, "failing": ["limits"]})
+            self.assertEqual(200, server.admin("/healthz").status)
+            self.assertEqual(0, server.metrics()['tollgate_backend_up{backend="limits"}'])
             self.assertIn("not ready: limits", server.log_after("not ready: limits"))
             self.assertEqual(200, server.request("GET", "/v1/testservice/get").status, "without Redis the node counts requests separately")
 
@@ -181,14 +164,14 @@ class Prometheus(Case):
         with admin_server("--demo") as server:
             server.balance(server.demo_token)
             server.request("GET", "/v1/sitesmaker/accounts", token=server.demo_token)
-            self.assertEqual("", self.promtool("check", "metrics", stdin=request(server, "/metrics").body))
+            self.assertEqual("", self.promtool("check", "metrics", stdin=server.admin("/metrics").body))
 
     def test_rules_and_dashboard_name_existing_metrics(self):
         self.promtool("check", "rules", REFERENCE / "alerts.yml")
         self.promtool("test", "rules", REFERENCE / "alerts_test.yml")
         with admin_server("--demo", "--limits", "redis://127.0.0.1:1/0") as server:
             server.balance(server.demo_token)
-            existing = families(server) | {re.match("[a-z_]+", line)[0] for line in samples(server)}
+            existing = families(server) | {re.match("[a-z_]+", line)[0] for line in server.metrics()}
         dashboard = json.loads((REFERENCE / "dashboard.json").read_text())
         expressions = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
         self.assertGreater(len(expressions), 10)

@@ -284,6 +284,17 @@ class Server:
             return False
         return True
 
+    def admin(self, path, method="GET"):
+        """A response of the admin listener."""
+        host, _, port = self.ready["admin"].rpartition(":")
+        with Connection((host, int(port))) as connection:
+            return connection.request(method, path)
+
+    def metrics(self):
+        """The samples of the admin listener: name{labels} -> value."""
+        lines = (line.rpartition(" ") for line in self.admin("/metrics").body.decode().splitlines() if not line.startswith("#"))
+        return {name: float(value) for name, _, value in lines}
+
     def balance(self, token=None):
         """The response to a request for the balance."""
         return self.request("GET", "/v1/user/balance", token=token)

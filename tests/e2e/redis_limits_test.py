@@ -2,7 +2,6 @@
 
 import signal
 import subprocess
-import time
 
 import harness
 from harness import Case, Server, concurrently, run_command, temporary_directory
@@ -74,17 +73,14 @@ class RedisLimits(Case):
         self.assertEqual(1, len(self.lines(server, "counts requests separately")), server.errors)
 
     def test_a_hanging_redis_delays_only_the_first_requests(self):
-        server = self.serve("--anonymous-limit", "100000/hour", "--log", "off", store="memory:")
+        server = self.serve("--anonymous-limit", "100000/hour", "--log", "off", "--admin-listen", "127.0.0.1:0", store="memory:")
         self.remaining(server)
         self.redis.send(signal.SIGSTOP)
-        times = []
         with server.connect() as connection:
             for _ in range(300):
-                before = time.monotonic()
                 self.assertEqual(200, connection.request("GET", "/v1/testservice/get").status)
-                times.append(time.monotonic() - before)
-        self.assertLess(max(times), 5, "including the timeout of Redis, 0.3 s")
-        self.assertLess(sorted(times)[150], 0.1)
+        timed_out = server.metrics()['tollgate_backend_errors_total{backend="limits"}']
+        self.assertTrue(0 < timed_out < 150, timed_out)
         self.redis.send(signal.SIGCONT)
         self.eventually(lambda: self.remaining(server) and b"shared again" in server.errors)
 
