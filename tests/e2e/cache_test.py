@@ -1,7 +1,5 @@
 """The cache of nodes that share a PostgreSQL: cached rows need no query, and are not used after a change."""
 
-import time
-
 import harness
 
 
@@ -13,15 +11,15 @@ class Cache(harness.Case):
 
     def nodes(self, *flags, count=2):
         store = self.database.store(self.id())
-        nodes = [harness.Server(*flags, store=store) for _ in range(count)]
+        nodes = [harness.Server(*flags, "--admin-listen", "127.0.0.1:0", store=store) for _ in range(count)]
         for each in nodes:
             self.addCleanup(each.stop)
         return store, nodes
 
     def warm(self, nodes, token):
-        """Waits until the nodes receive notifications of changes, which takes a moment after their start, and cache rows."""
-        time.sleep(0.3)
+        """Waits until the nodes are notified of changes, before which they cache nothing, and lets them cache rows."""
         for each in nodes:
+            self.eventually(lambda: each.metrics()["tollgate_changes_received"] == 1)
             for _ in range(2):
                 self.assertEqual(200, each.balance(token).status)
 
@@ -53,8 +51,7 @@ class Cache(harness.Case):
                 if node.balance(token).json().get("balance") != 12.5:
                     return False  # on a busy machine the node may not receive notifications yet, or not for too long
                 # The cache is not used for long, because no notification would arrive.
-                time.sleep(1)
-                self.assertEqual(503, node.balance(token).status)
+                self.eventually(lambda: node.balance(token).status == 503)
                 return True
             finally:
                 self.database.resume()
