@@ -2,6 +2,7 @@
 """The command line: exit codes, what is printed, configuration files."""
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -210,21 +211,22 @@ class Usage(Case):
                     self.assert_refused(result, 2)
                     self.assertRegex(result.stderr, rf"\A(?:\S+: )?{flag}: ")
 
+            without_value = itertools.cycle([("", "--data", "d"), ("", "--admin"), ("", "--"), ("=--demo",)])
+            empty_value = itertools.cycle([(), ("--data", "d"), ("5",)])
             for command in COMMANDS:
                 options = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(.*)", run_command(*command, "--help").stdout, re.M)
                 names = {name for name, _ in options} - {"--help"}
                 self.assertGreaterEqual(names, {"--data", "--config", *NEEDED[" ".join(command)]})
                 switches = {"--plain", "--demo", "--allow-private-targets", "--admin", "--password-stdin", "--dry-run", "--public",
                             "--resource-server"} & names
+                # Each flag of each command is given in two ways, which change from flag to flag; those of one command in all ways.
+                count = 4 if command == ["token", "create"] else 1
                 for flag in sorted(names - switches):
-                    refused(*command, flag, "--data", "d", flag=flag)
-                    refused(*command, flag, "--admin", flag=flag)
-                    refused(*command, flag, "--", flag=flag)
-                    refused(*command, f"{flag}=--demo", flag=flag)
+                    for first, *more in itertools.islice(without_value, count):
+                        refused(*command, flag + first, *more, flag=flag)
                 for flag in sorted(names):
-                    refused(*command, f"{flag}=", flag=flag)
-                    refused(*command, f"{flag}=", "--data", "d", flag=flag)
-                    refused(*command, f"{flag}=", "5", flag=flag)
+                    for more in itertools.islice(empty_value, min(count, 3)):
+                        refused(*command, f"{flag}=", *more, flag=flag)
             refused("account", "add", "--user", "1", "--service", "sitesmaker", "--name", "--admin", flag="--name")
             refused("serve", "--data", "--demo", flag="--data")
             refused("serve", "--log", "--\x1b[2J", flag="--log")
