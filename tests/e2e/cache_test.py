@@ -24,7 +24,7 @@ class Cache(harness.Case):
                 self.assertEqual(200, each.balance(token).status)
 
     def test_changes_by_any_node_become_visible_everywhere(self):
-        store, nodes = self.nodes()
+        store, nodes = self.nodes("--cache-seconds", "3600")  # not until a cached row expires
         user = nodes[0].add_user("a@b.example", balance="12.50")
         token, number = nodes[0].add_token(user, "user:balance")
         self.warm(nodes, token)

@@ -125,7 +125,7 @@ class Cluster(Case):
         pathlib.Path(folder.name).chmod(0o711)
         cls.cluster = parts.Cluster(harness.program, pathlib.Path(folder.name) / "data", 0, 0, {
             "anonymous-limit": "1000000/day", "user-limit": "1000000/day", "allow-private-targets": True,
-            "webhook-retry": ",".join(["1s"] * 16)})
+            "webhook-retry": ",".join(["1s"] * 16), "cache-seconds": 3600})
         cls.addClassCleanup(cls.cluster.stop)
         cls.cluster.start()
         cls.endpoint = Endpoint(cls.cluster)
@@ -248,15 +248,15 @@ class Cluster(Case):
             remaining("127.0.0.11", X_Forwarded_For="192.0.2.1, 127.0.0.1", Forwarded="for=192.0.2.1")])
         self.assertEqual(first, remaining("127.0.0.12"))
 
-    def test_3_a_revoked_token_is_refused_everywhere_within_a_second(self):
+    def test_3_a_revoked_token_is_refused_everywhere(self):
+        """Though what nodes cache does not expire: they notice the change."""
         for _ in range(ROUNDS):
             token, number = self.endpoint.add_token(self.user)
             for endpoint in self.endpoints * 3:  # so that all nodes cache it
                 self.assertEqual(200, endpoint.balance(token).status)
             self.endpoint.run("token", "revoke", "--id", number)
-            time.sleep(1)
             for endpoint in (*self.endpoints, self.endpoint):
-                self.assert_error(endpoint.balance(token), 401)
+                self.eventually(lambda: endpoint.balance(token).status == 401)
 
     def test_4_nodes_restarted_one_by_one_fail_no_request(self):
         load = Load(self.endpoint)

@@ -42,7 +42,8 @@ def make_old_certificate(directory, key):
 
 class Operator(Case):
     def setUp(self):
-        self.server = Server("--demo", *HIGH_LIMITS, "--allow-private-targets", "--webhook-retry", "1h")
+        self.server = Server("--demo", *HIGH_LIMITS, "--allow-private-targets", "--webhook-retry", "1h",
+                             "--cache-seconds", "3600")  # on PostgreSQL nothing that is cached expires: changes must be noticed
         self.addCleanup(self.server.stop)
 
     def run_ok(self, *words, stdin=""):

@@ -150,7 +150,9 @@ class Upgrading(Nodes):
 class SharedStore(Nodes):
     def setUp(self):
         store = self.store()
-        self.nodes = concurrently(lambda number: self.node(*(["--demo"] if number == 0 else []), store=store), range(3))
+        # What is cached never expires: nodes must notice changes.
+        flags = ["--cache-seconds", "3600"]
+        self.nodes = concurrently(lambda number: self.node(*flags, *(["--demo"] if number == 0 else []), store=store), range(3))
         self.first, *self.rest = self.nodes
         for node in self.rest:
             node.ready["demo"] = self.first.demo
