@@ -9,6 +9,7 @@
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/limits/window_limiter.hpp>
+#include <tollgate/model/detail/quota_settings.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pages/detail/dispatch.hpp>
@@ -87,7 +88,7 @@ public:
     static constexpr bool blocking =
         signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
 
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for a quota with requests but no window.
     account_pages(page_settings settings, Users& users, Store& store, Sessions& sessions,
                   Policies policies = default_policies(), Theme theme = {});
 
@@ -222,7 +223,9 @@ account_pages<Users, Store, Sessions, Policies, Theme>::account_pages(page_setti
       policies_{std::move(policies)},
       // If sign-in is elsewhere, a form of an expired session is redirected there.
       renderer_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
-                signs_in ? web::page_reach::this_site : web::page_reach::other_sites, settings_.documentation_url} {}
+                signs_in ? web::page_reach::this_site : web::page_reach::other_sites, settings_.documentation_url} {
+    detail::require_windows("page", {{"requests", settings_.requests}, {"test_events", settings_.test_events}});
+}
 
 template <class Users, class Store, class Sessions, class Policies, class Theme>
 bool account_pages<Users, Store, Sessions, Policies, Theme>::may_block(const http::request& request) const noexcept {

@@ -375,6 +375,19 @@ TEST_CASE("pages below their own path") {
                     std::invalid_argument);
 }
 
+TEST_CASE("a quota of the pages without a window throws, and one without requests or with a window does not") {
+    for (const auto& [name, allowed] : {std::pair{"requests", &page_settings::requests}, {"test_events", &page_settings::test_events}}) {
+        auto settings = page_shop_settings();
+        settings.*allowed = {.requests = 1000, .window = seconds{0}};
+        CHECK_THROWS_WITH(page_shop{settings},
+                          "tollgate: The page setting " + std::string{name} + " has no window: it must be 1 second or more.");
+        settings.*allowed = {1000, seconds{1}};
+        CHECK_NOTHROW(page_shop{settings});
+        settings.*allowed = {};
+        CHECK_NOTHROW(page_shop{settings});
+    }
+}
+
 TEST_CASE("with external sign-in there is no sign-in page") {
     basic_page_shop<sessions_elsewhere> shop;
     CHECK(shop.get(page_paths[0], "").find("Location") == "https://login.example/?next=" + percent_encode(page_paths[0]));
