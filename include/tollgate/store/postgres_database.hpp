@@ -119,7 +119,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
     /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. Commits when `work` returns a
     /// value and has not committed itself; rolls back when it returns an error or throws. What the server rolled back because of a
-    /// concurrent transaction is repeated at most twice.
+    /// concurrent transaction is repeated at most twice, and what a read-only server refused on every other connection.
     template <class Work>
     [[nodiscard]] std::invoke_result_t<Work&, postgres::transaction&> transact(Work work);
 

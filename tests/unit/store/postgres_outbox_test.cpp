@@ -9,6 +9,7 @@
 
 #include <support/eventually.hpp>
 #include <support/child_process.hpp>
+#include <support/own_connection.hpp>
 #include <support/postgres_server.hpp>
 #include <support/tcp_proxy.hpp>
 
@@ -33,35 +34,11 @@ using namespace tollgate::testing::detail;
 using tollgate_test::eventually;
 using tollgate_test::child_process;
 using tollgate_test::number_pipe;
+using tollgate_test::own_connection;
 using tollgate_test::postgres_server;
 using tollgate_test::tcp_proxy;
 
 namespace {
-
-/// An integrator's own connection.
-class own_connection {
-public:
-    explicit own_connection(const std::string& to) : handle_{PQconnectdb(to.c_str())} {}
-    own_connection(const own_connection&) = delete;
-    own_connection& operator=(const own_connection&) = delete;
-    ~own_connection() { PQfinish(handle_); }
-
-    bool run(const std::string& script) {
-        PGresult* const result = PQexec(handle_, script.c_str());
-        const auto status = PQresultStatus(result);
-        PQclear(result);
-        return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
-    }
-    PGconn* handle() noexcept { return handle_; }
-    /// Whether another connection waits for a lock of this one.
-    bool blocks_another(const std::string& schema) const {
-        return postgres_server::run(schema, "SELECT count(*) FROM pg_stat_activity WHERE " + std::to_string(PQbackendPID(handle_)) +
-                                                " = ANY (pg_blocking_pids(pid))").at(0) != "0";
-    }
-
-private:
-    PGconn* handle_;
-};
 
 std::string count_of(const std::string& schema, const std::string& table) {
     return postgres_server::run(schema, "SELECT count(*) FROM tollgate_" + table).at(0);

@@ -11,6 +11,7 @@
 
 #include <support/child_process.hpp>
 #include <support/eventually.hpp>
+#include <support/own_connection.hpp>
 #include <support/postgres_server.hpp>
 #include <support/tcp_proxy.hpp>
 
@@ -21,6 +22,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -271,6 +273,22 @@ TEST_CASE("acknowledged changes survive killing the server and the node") {
         CHECK(std::includes(stored.begin(), stored.end(), acknowledged.begin(), acknowledged.end()));
         CHECK(stored.size() <= acknowledged.size() + 3 * (static_cast<std::size_t>(round) + 1));  // in progress
     }
+}
+
+TEST_CASE("a code whose grant is revoked while it is created again is not reported as created") {
+    const auto schema = postgres_server::shared().new_schema();
+    postgres_store store{schema};
+    const auto code = sample_code(1, create_sample_application(store));
+    CHECK(value_of(store.create_code(code)) == code_result::created);
+    tollgate_test::own_connection own{schema};
+    REQUIRE(own.run("BEGIN; SELECT FROM tollgate_grants FOR UPDATE; DELETE FROM tollgate_grants"));
+    std::optional<result<code_result>> again;
+    std::thread creates{[&] { again.emplace(store.create_code(code)); }};
+    CHECK(tollgate_test::eventually([&] { return own.blocks_another(schema); }));
+    CHECK(own.run("COMMIT"));
+    creates.join();
+    CHECK(kind_of(*again) == error_kind::not_found);
+    CHECK(value_of(store.create_code(code)) == code_result::created);
 }
 
 TEST_CASE("nodes that create hooks concurrently never exceed the bound") {

@@ -81,11 +81,13 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             if ((*read)[known].count() == 0) return not_found();
             const auto before = sql::read_value<scope_set>((*read)[granted]);
             if (!before) return before.error();
+            // The code was another one's when its grant was not inserted, and was deleted meanwhile.
+            if (!*before && !code.only_if_granted) return not_found();
             const auto scopes = widen_scopes(*before, code);
             if (!scopes) return scopes.error();
             if (!*scopes) return code_result::not_granted;
 
-            auto writing = impl_->database.make_batch();
+            postgres::batch writing{reading.shift()};
             writing.add("UPDATE tollgate_grants SET scopes = $3 WHERE user_id = $1 AND application_id = $2 AND scopes <> $3", code.user,
                         code.application, **scopes);
             writing.add(
@@ -133,7 +135,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
             const auto& tokens = shown.tokens;
-            auto writing = impl_->database.make_batch();
+            postgres::batch writing{reading.shift()};
             writing.add(
                 "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) VALUES ($1, $2, $3, $4, $5)",
                 tokens.refresh_digest, code.access_grant, code.scopes, (std::min)(tokens.refresh_expires_at, tokens.refresh_ends_at),
@@ -186,7 +188,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             }
             if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
-            auto writing = impl_->database.make_batch();
+            postgres::batch writing{reading.shift()};
             const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
             writing.add("UPDATE tollgate_refresh_tokens SET expires_at = $2 WHERE id = $1", token.id, token.expires_at(shown));
             if (shown.rotation && token.is_shown_by(shown)) {

@@ -8,7 +8,6 @@
 #include <tollgate/store/detail/postgres/store_impl.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

@@ -56,6 +56,7 @@ struct postgres_store::impl {
     auto read_one(Make make, postgres::statement_text text, const Values&... values) noexcept {
         return read([&](postgres::rows& found) { return sql::read_one(found, make); }, text, values...);
     }
+    /// The same, with all rows at once.
     template <class Read, class... Values>
     std::invoke_result_t<Read&, postgres::rows&> read(Read read_rows, postgres::statement_text text, const Values&... values) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Read&, postgres::rows&> {
@@ -107,11 +108,11 @@ inline void make_best_effort(batch& in) {
 /// The wait for a connection for optional writes: short enough for the request that causes them.
 inline constexpr milliseconds short_connection_wait{50};
 
-/// Inserts an access token with its refresh token, if any, and trims. Returns the index of the latter.
+/// Inserts an access token, which was issued with this refresh token, if any, and trims. Returns the index of the statement that trims.
 TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token);
 
 /// Deletes the oldest access tokens of this token's user and application beyond the bound; nothing if the token does
-/// not exist.
+/// not exist. Returns the index of the statement.
 TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const digest& newest);
 
 }  // namespace postgres

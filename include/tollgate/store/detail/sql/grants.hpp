@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 // What both databases read of codes and refresh tokens before they decide with `judge_redemption` and `judge_refresh`, and what follows.
 

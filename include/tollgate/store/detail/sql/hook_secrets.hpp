@@ -4,7 +4,6 @@
 #include <tollgate/base/secret.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/hook.hpp>
-#include <tollgate/store/detail/sql/rows.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -7,7 +7,6 @@
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
