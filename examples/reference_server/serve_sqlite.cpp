@@ -6,11 +6,15 @@
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/store/sqlite.hpp>
 
+#include <sqlite3.h>
+
 #include <optional>
 
 namespace reference {
 
 void serve_on_sqlite(const settings& settings, const tollgate::service_catalog& services, const signals& stop_signals) {
+    // Nothing reads SQLite's statistics of its memory, and to count, each of its allocations takes a lock of the whole process.
+    ::sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     const auto file = settings.store_location().file;
     tollgate::sqlite_settings store_settings;
     store_settings.owner_query = sqlite_directory::owner_query;
