@@ -19,6 +19,7 @@
 #include <tollgate/store/postgres.hpp>
 #include <tollgate/store/sqlite.hpp>
 
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <array>
@@ -107,9 +108,10 @@ void add_tokens(tollgate::memory_store& store, const char* file) {
     }
 }
 
-int serve_from_sqlite(const std::string& file, chosen_windows& windows, int argc, char** argv) {
+int serve_from_sqlite(const std::string& file, std::size_t remembered, chosen_windows& windows, int argc, char** argv) {
+    ::sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);  // as the reference server
     auto users = expect(reference::sqlite_directory::open(file));
-    tollgate::sqlite_store store{file, {.owner_query = reference::sqlite_directory::owner_query}};
+    tollgate::sqlite_store store{file, {.cached_credentials_max = remembered, .owner_query = reference::sqlite_directory::owner_query}};
     announce("none");
     tollgate::account_api api{benchmark::settings(), users, store,
                               tollgate::default_policies().with_limiter(std::ref(windows)), tollgate::account_routes()};
@@ -158,6 +160,6 @@ int main(int argc, char** argv) {
     chosen_windows windows{argv[4], static_cast<std::uint32_t>(std::atoll(argv[5]))};
     char* served[] = {argv[0], argv[1], nullptr};
     if (store == "memory:") return serve_from_memory(windows, argc > 6 ? argv[6] : nullptr, 2, served);
-    if (store.starts_with("sqlite:")) return serve_from_sqlite(std::string{store.substr(7)}, windows, 2, served);
+    if (store.starts_with("sqlite:")) return serve_from_sqlite(std::string{store.substr(7)}, remembered, windows, 2, served);
     return serve_from_postgres(argv[2], remembered, windows, 2, served);
 }
