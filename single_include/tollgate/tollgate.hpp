@@ -14878,7 +14878,7 @@ public:
     static constexpr bool blocking =
         signs_in || http::handler_blocks<Users>() || http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
 
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for a quota with requests but no window.
     account_pages(page_settings settings, Users& users, Store& store, Sessions& sessions,
                   Policies policies = default_policies(), Theme theme = {});
 
@@ -15013,7 +15013,9 @@ account_pages<Users, Store, Sessions, Policies, Theme>::account_pages(page_setti
       policies_{std::move(policies)},
       // If sign-in is elsewhere, a form of an expired session is redirected there.
       renderer_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
-                signs_in ? web::page_reach::this_site : web::page_reach::other_sites, settings_.documentation_url} {}
+                signs_in ? web::page_reach::this_site : web::page_reach::other_sites, settings_.documentation_url} {
+    detail::require_windows("page", {{"requests", settings_.requests}, {"test_events", settings_.test_events}});
+}
 
 template <class Users, class Store, class Sessions, class Policies, class Theme>
 bool account_pages<Users, Store, Sessions, Policies, Theme>::may_block(const http::request& request) const noexcept {
@@ -41615,7 +41617,8 @@ struct connection_settings {
     milliseconds connect_wait_max{3000};
     /// Time limit for the results of one batch. The server cancels a statement after three quarters of it
     /// (statement_timeout), so that it reports the timeout itself; a connection without any response is closed. Together
-    /// with the 2 s that a request may wait for a worker, it is the 5 s that most clients wait.
+    /// with the 2 s that a request may wait for a worker, it is the 5 s that most clients wait. The few verbs of two round trips may
+    /// take longer, if the server hangs between these.
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout). Transactions take milliseconds, so a lock that is held for
     /// longer belongs to an operator who alters or locks a table.
@@ -41893,7 +41896,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
     /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. Commits when `work` returns a
     /// value and has not committed itself; rolls back when it returns an error or throws. What the server rolled back because of a
-    /// concurrent transaction is repeated at most twice.
+    /// concurrent transaction is repeated at most twice, and what a read-only server refused on every other connection.
     template <class Work>
     [[nodiscard]] std::invoke_result_t<Work&, postgres::transaction&> transact(Work work);
 
@@ -42264,6 +42267,7 @@ struct postgres_store::impl {
     auto read_one(Make make, postgres::statement_text text, const Values&... values) noexcept {
         return read([&](postgres::rows& found) { return sql::read_one(found, make); }, text, values...);
     }
+    /// The same, with all rows at once.
     template <class Read, class... Values>
     std::invoke_result_t<Read&, postgres::rows&> read(Read read_rows, postgres::statement_text text, const Values&... values) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Read&, postgres::rows&> {
@@ -42315,11 +42319,11 @@ inline void make_best_effort(batch& in) {
 /// The wait for a connection for optional writes: short enough for the request that causes them.
 inline constexpr milliseconds short_connection_wait{50};
 
-/// Inserts an access token with its refresh token, if any, and trims. Returns the index of the latter.
+/// Inserts an access token, which was issued with this refresh token, if any, and trims. Returns the index of the statement that trims.
 TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token);
 
 /// Deletes the oldest access tokens of this token's user and application beyond the bound; nothing if the token does
-/// not exist.
+/// not exist. Returns the index of the statement.
 TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const digest& newest);
 
 }  // namespace postgres
@@ -43182,11 +43186,13 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             if ((*read)[known].count() == 0) return not_found();
             const auto before = sql::read_value<scope_set>((*read)[granted]);
             if (!before) return before.error();
+            // The code was another one's when its grant was not inserted, and was deleted meanwhile.
+            if (!*before && !code.only_if_granted) return not_found();
             const auto scopes = widen_scopes(*before, code);
             if (!scopes) return scopes.error();
             if (!*scopes) return code_result::not_granted;
 
-            auto writing = impl_->database.make_batch();
+            postgres::batch writing{reading.shift()};
             writing.add("UPDATE tollgate_grants SET scopes = $3 WHERE user_id = $1 AND application_id = $2 AND scopes <> $3", code.user,
                         code.application, **scopes);
             writing.add(
@@ -43234,7 +43240,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
             const auto& tokens = shown.tokens;
-            auto writing = impl_->database.make_batch();
+            postgres::batch writing{reading.shift()};
             writing.add(
                 "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) VALUES ($1, $2, $3, $4, $5)",
                 tokens.refresh_digest, code.access_grant, code.scopes, (std::min)(tokens.refresh_expires_at, tokens.refresh_ends_at),
@@ -43287,7 +43293,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             }
             if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
-            auto writing = impl_->database.make_batch();
+            postgres::batch writing{reading.shift()};
             const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
             writing.add("UPDATE tollgate_refresh_tokens SET expires_at = $2 WHERE id = $1", token.id, token.expires_at(shown));
             if (shown.rotation && token.is_shown_by(shown)) {
