@@ -9,9 +9,6 @@ from harness import Case, Server, concurrently, run_command, temporary_directory
 
 class RedisLimits(Case):
     def setUp(self):
-        directory = temporary_directory()
-        self.directory = directory.__enter__()
-        self.addCleanup(directory.__exit__, None, None, None)
         self.redis = harness.Redis()
         self.addCleanup(self.redis.close)
 
@@ -27,31 +24,37 @@ class RedisLimits(Case):
         return [line for line in server.errors.decode().splitlines() if word in line]
 
     def test_two_processes_share_one_quota_exactly(self):
-        for lease in ("1", "8"):
+        for lease in (1, 8):
             with self.subTest(lease=lease):
-                flags = ["--limit-lease", lease, "--user-limit", "1000000/day", "--anonymous-limit",
-                         f"{100 + int(lease)}/hour", "--log", "off"]
-                quota = 100 + int(lease)
-                data = self.directory / f"shared-{lease}"
-                first = self.serve(*flags, data=data)
-                second = self.serve(*flags, data=data)
+                # A node counts separately when Redis does not respond in time, which happens on a busy machine.
+                self.eventually(lambda: self.share_quota(100 + lease, lease))
 
-                def request_many(server):
-                    with server.connect() as connection:
-                        return [connection.request("GET", "/v1/testservice/get").status for _ in range(60)]
+    def share_quota(self, quota, lease):
+        """Sends more requests than the quota to two processes. False if one of them was without Redis meanwhile."""
+        subprocess.run(["redis-cli", "-p", str(self.redis.port), "FLUSHALL"], check=True, capture_output=True)
+        flags = ["--limit-lease", str(lease), "--anonymous-limit", f"{quota}/hour", "--log", "off"]
+        first, second = (self.serve(*flags, store="memory:") for _ in range(2))
 
-                statuses = sum(concurrently(request_many, [first, second] * 2), [])
-                admitted = statuses.count(200)
-                self.assertEqual(240, admitted + statuses.count(429))
-                self.assertLessEqual(admitted, quota)
-                if lease == "1":
-                    self.assertEqual(quota, admitted)
-                refused = [server.request("GET", "/v1/testservice/get") for server in (first, second)]
-                for response in refused:
-                    self.assert_error(response, 429)
-                self.assertEqual(refused[0].get("X-RateLimit-Reset"), refused[1].get("X-RateLimit-Reset"))
-                self.assertTrue(3500 < int(refused[0].get("Retry-After")) <= 3600)
-                subprocess.run(["redis-cli", "-p", str(self.redis.port), "FLUSHALL"], check=True, capture_output=True)
+        def request_many(server):
+            with server.connect() as connection:
+                return [connection.request("GET", "/v1/testservice/get").status for _ in range(60)]
+
+        statuses = sum(concurrently(request_many, [first, second] * 2), [])
+        refused = [server.request("GET", "/v1/testservice/get") for server in (first, second)]
+        for server in (first, second):
+            server.stop()  # then all its lines have arrived
+            if self.lines(server, "counts requests separately"):
+                return False
+        admitted = statuses.count(200)
+        self.assertEqual(240, admitted + statuses.count(429))
+        self.assertLessEqual(admitted, quota)
+        if lease == 1:
+            self.assertEqual(quota, admitted)
+        for response in refused:
+            self.assert_error(response, 429)
+        self.assertEqual(refused[0].get("X-RateLimit-Reset"), refused[1].get("X-RateLimit-Reset"))
+        self.assertTrue(3500 < int(refused[0].get("Retry-After")) <= 3600)
+        return True
 
     def test_each_loss_and_return_of_redis_is_one_line(self):
         server = self.serve("--anonymous-limit", "1000/hour")
