@@ -5,6 +5,7 @@
 #include <tollgate/testing/detail/samples.hpp>
 
 #include <support/allocations.hpp>
+#include <support/failing_new.hpp>
 #include <support/postgres_server.hpp>
 
 #include <catch2/catch.hpp>
