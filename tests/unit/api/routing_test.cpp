@@ -1,5 +1,6 @@
 #include <tollgate/api/account_api.hpp>
 
+#include <support/quota_settings.hpp>
 #include <support/shop.hpp>
 
 #include <catch2/catch.hpp>
@@ -127,19 +128,7 @@ TEST_CASE("a base URL may have any path", "[api][routing]") {
 }
 
 TEST_CASE("a quota without a window throws, and one without requests or with a window does not") {
-    for (quota api_settings::*allowed : {&api_settings::anonymous_quota, &api_settings::user_quota}) {
-        for (const quota each : {quota{1, seconds{1}}, quota{1, (seconds::max)()}, quota{0, seconds{1}}, quota{}}) {
-            auto settings = shop_settings();
-            settings.*allowed = each;
-            CHECK_NOTHROW(make_shop(std::move(settings)));
-        }
-        for (const quota each : {quota{.requests = 1000}, quota{1, seconds{-1}}}) {
-            auto settings = shop_settings();
-            settings.*allowed = each;
-            CHECK_THROWS_AS(make_shop(std::move(settings)), std::invalid_argument);
-        }
-    }
-    auto settings = shop_settings();
-    settings.user_quota = {.requests = 1000};
-    CHECK_THROWS_WITH(make_shop(std::move(settings)), "tollgate: The API setting user_quota has no window: it must be 1 second or more.");
+    tollgate_test::check_windows_are_required(
+        "API", shop_settings(), {{"anonymous_quota", &api_settings::anonymous_quota}, {"user_quota", &api_settings::user_quota}},
+        [](const api_settings& settings) { make_shop(settings); });
 }

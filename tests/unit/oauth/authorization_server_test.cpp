@@ -3,6 +3,7 @@
 
 #include <support/failing_new.hpp>
 #include <support/oauth_shop.hpp>
+#include <support/quota_settings.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -201,26 +202,15 @@ TEST_CASE("a time outside its bounds throws, and one at a bound does not", "[oau
 }
 
 TEST_CASE("a quota without a window throws, and one without requests or with a window does not", "[oauth]") {
-    struct row {
-        const char* name;
-        quota oauth_settings::*allowed;
-    };
-    for (const auto& [name, allowed] : {row{"device_requests", &oauth_settings::device_requests},
-                                        {"device_requests_of_site", &oauth_settings::device_requests_of_site},
-                                        {"device_requests_of_network", &oauth_settings::device_requests_of_network},
-                                        {"user_code_attempts", &oauth_settings::user_code_attempts},
-                                        {"page_requests", &oauth_settings::page_requests},
-                                        {"refreshes", &oauth_settings::refreshes},
-                                        {"anonymous_quota", &oauth_settings::anonymous_quota}}) {
-        auto settings = test_oauth_settings("https://shop.example");
-        settings.*allowed = {.requests = 1000, .window = seconds{0}};
-        CHECK_THROWS_WITH(oauth_shop{settings},
-                          "tollgate: The OAuth setting " + std::string{name} + " has no window: it must be 1 second or more.");
-        settings.*allowed = {1000, seconds{1}};
-        CHECK_NOTHROW(oauth_shop{settings});
-        settings.*allowed = {};
-        CHECK_NOTHROW(oauth_shop{settings});
-    }
+    tollgate_test::check_windows_are_required("OAuth", test_oauth_settings("https://shop.example"),
+                                              {{"device_requests", &oauth_settings::device_requests},
+                                               {"device_requests_of_site", &oauth_settings::device_requests_of_site},
+                                               {"device_requests_of_network", &oauth_settings::device_requests_of_network},
+                                               {"user_code_attempts", &oauth_settings::user_code_attempts},
+                                               {"page_requests", &oauth_settings::page_requests},
+                                               {"refreshes", &oauth_settings::refreshes},
+                                               {"anonymous_quota", &oauth_settings::anonymous_quota}},
+                                              [](const oauth_settings& settings) { oauth_shop{settings}; });
 }
 
 TEST_CASE("it provides its mounts for a site", "[oauth]") {

@@ -1,6 +1,8 @@
 #include <tollgate/http/site.hpp>
 #include <tollgate/pages/account_pages.hpp>
 
+#include <support/quota_settings.hpp>
+
 #include <catch2/catch.hpp>
 
 #include "support/page_shop.hpp"
@@ -376,16 +378,9 @@ TEST_CASE("pages below their own path") {
 }
 
 TEST_CASE("a quota of the pages without a window throws, and one without requests or with a window does not") {
-    for (const auto& [name, allowed] : {std::pair{"requests", &page_settings::requests}, {"test_events", &page_settings::test_events}}) {
-        auto settings = page_shop_settings();
-        settings.*allowed = {.requests = 1000, .window = seconds{0}};
-        CHECK_THROWS_WITH(page_shop{settings},
-                          "tollgate: The page setting " + std::string{name} + " has no window: it must be 1 second or more.");
-        settings.*allowed = {1000, seconds{1}};
-        CHECK_NOTHROW(page_shop{settings});
-        settings.*allowed = {};
-        CHECK_NOTHROW(page_shop{settings});
-    }
+    tollgate_test::check_windows_are_required("page", page_shop_settings(),
+                                              {{"requests", &page_settings::requests}, {"test_events", &page_settings::test_events}},
+                                              [](const page_settings& settings) { page_shop{settings}; });
 }
 
 TEST_CASE("with external sign-in there is no sign-in page") {

@@ -6,12 +6,12 @@
 
 #include <support/allocations.hpp>
 #include <support/failing_new.hpp>
+#include <support/own_connection.hpp>
 #include <support/postgres_server.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
@@ -63,27 +63,23 @@ TEST_CASE("after memory ran out within the caller's transaction, it continues wi
     postgres_store store{schema};
     const auto account = sample_account();
     listen(store, account);
-    const std::unique_ptr<PGconn, void (*)(PGconn*)> own{PQconnectdb(schema.c_str()), PQfinish};
-    postgres_own_transaction outbox{store, own.get()};
-    const auto run = [&](const char* script) {
-        const std::unique_ptr<PGresult, void (*)(PGresult*)> result{PQexec(own.get(), script), PQclear};
-        return PQresultStatus(result.get()) == PGRES_COMMAND_OK;
-    };
+    tollgate_test::own_connection own{schema};
+    postgres_own_transaction outbox{store, own.handle()};
     const auto events = [&] { return postgres_server::run(schema, "SELECT count(*) FROM tollgate_events").at(0); };
     bool was_whole = false;
     long continued = 0;
     for (long n = 0; n < 500 && !was_whole; ++n) {
         CAPTURE(n);
-        REQUIRE(run("BEGIN"));
+        REQUIRE(own.run("BEGIN"));
         allocations_left = n;
         const auto appended = outbox.append_event(sample_event(account), sample_seed(1), noon);
         allocations_left.reset();
         was_whole = appended.has_value();
         if (!appended) CHECK(appended.error().kind == error_kind::unavailable);
-        REQUIRE(PQpipelineStatus(own.get()) == PQ_PIPELINE_OFF);
+        REQUIRE(PQpipelineStatus(own.handle()) == PQ_PIPELINE_OFF);
         // As a whole if the server had done everything, but there was no memory for its results.
-        if (!appended && PQtransactionStatus(own.get()) == PQTRANS_INTRANS) ++continued;
-        REQUIRE(run(appended ? "ROLLBACK" : "COMMIT"));
+        if (!appended && PQtransactionStatus(own.handle()) == PQTRANS_INTRANS) ++continued;
+        REQUIRE(own.run(appended ? "ROLLBACK" : "COMMIT"));
         REQUIRE(events() == "0");
     }
     CHECK(was_whole);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 // A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
 // the lock of its code). For one user and one application these verbs are thus serialized, and each statement after the lock sees what
@@ -65,7 +66,7 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
                 "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
                 code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
             const auto granted = reading.add(
-                "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
+                "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
                 code.application);
             // Perhaps another grant's, which is not locked: nothing else is done with an expired code.
             reading.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2",
@@ -79,26 +80,26 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             if (!is_spent) return is_spent.error();
             if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
             if ((*read)[known].count() == 0) return not_found();
-            const auto before = sql::read_value<scope_set>((*read)[granted]);
+            const auto before = sql::read_one(
+                (*read)[granted], [](sql::row_number id, scope_set& scopes) { return std::pair{id, scopes}; });
             if (!before) return before.error();
             // The code was another one's when its grant was not inserted, and was deleted meanwhile.
             if (!*before && !code.only_if_granted) return not_found();
-            const auto scopes = widen_scopes(*before, code);
+            const auto scopes = widen_scopes(*before ? std::optional{(*before)->second} : std::nullopt, code);
             if (!scopes) return scopes.error();
             if (!*scopes) return code_result::not_granted;
 
+            const sql::row_number access_grant = (*before)->first;
             postgres::batch writing{reading.shift()};
-            writing.add("UPDATE tollgate_grants SET scopes = $3 WHERE user_id = $1 AND application_id = $2 AND scopes <> $3", code.user,
-                        code.application, **scopes);
+            writing.add("UPDATE tollgate_grants SET scopes = $2 WHERE id = $1 AND scopes <> $2", access_grant, **scopes);
             writing.add(
                 "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
-                "SELECT $3, id, $4, $5, $6, $7, $7 FROM tollgate_grants WHERE user_id = $1 AND application_id = $2",
-                code.user, code.application, code.code_digest, code.scopes, code.redirect, code.code_challenge, code.expires_at);
+                "VALUES ($1, $2, $3, $4, $5, $6, $6)",
+                code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
             writing.add(
-                "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT codes.id FROM tollgate_codes AS codes "
-                "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE user_id = $1 AND application_id = $2 "
-                "ORDER BY codes.id DESC OFFSET $3))",
-                code.user, code.application, limits::codes_per_grant_max);
+                "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
+                "ORDER BY id DESC OFFSET $2))",
+                access_grant, limits::codes_per_grant_max);
             if (auto written = on.commit(std::move(writing)); !written) return std::move(written).error();
             return code_result::created;
         });

@@ -56,7 +56,7 @@ struct postgres_store::impl {
     auto read_one(Make make, postgres::statement_text text, const Values&... values) noexcept {
         return read([&](postgres::rows& found) { return sql::read_one(found, make); }, text, values...);
     }
-    /// The same, with all rows at once.
+    /// What `read_rows` makes of all rows.
     template <class Read, class... Values>
     std::invoke_result_t<Read&, postgres::rows&> read(Read read_rows, postgres::statement_text text, const Values&... values) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Read&, postgres::rows&> {
