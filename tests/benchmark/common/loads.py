@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import pathlib
+import statistics
 import subprocess
 import tempfile
 import time
@@ -77,6 +78,23 @@ def requests_per_cpu_second(contender: Contender, depth: int, seconds: int, thre
         before = server.cpu_seconds()
         requests = requests_with_wrk(server, depth, seconds)
         return requests / (server.cpu_seconds() - before)
+
+
+def cost_ratio(contender: Contender, other: Contender, depth: int, pairs: int) -> float:
+    """How many times the requests per CPU second of `other` a contender serves: the median of pairs of one-second loads in turn, in
+    both orders, while both servers run. Differences of a few percent are lost between two runs of one server."""
+    with running(contender) as server, running(other) as other_server:
+        def cost(measured: Server) -> float:
+            before = measured.cpu_seconds()
+            requests = requests_with_wrk(measured, depth, 1)
+            return (measured.cpu_seconds() - before) / requests
+        for each in (server, other_server):
+            _client(each, "rounds", CONNECTIONS, 20)
+        ratios = []
+        for pair in range(pairs):
+            costs = {each: cost(each) for each in ((server, other_server) if pair % 2 else (other_server, server))}
+            ratios.append(costs[other_server] / costs[server])
+        return statistics.median(ratios)
 
 
 def send_rounds(server: Server, rounds: int, connections: int = CONNECTIONS) -> None:
