@@ -6917,592 +6917,6 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 
 }  // namespace tollgate::http
 
-// <tollgate/pipeline/detail/authenticate.hpp>
-
-/// Who is calling. A stage returns false if it has to wait and must not: it is then called again on a worker, and continues with what
-/// `authentication` holds.
-namespace tollgate::inline v0::pipeline {
-
-enum class auth_state : std::uint8_t {
-    anonymous,        ///< no credentials
-    unchecked,        ///< credentials that have yet to be looked up
-    authenticated,    ///< valid credentials: there is a caller
-    bad_credentials,  ///< malformed, unknown, expired or revoked
-    ambiguous,        ///< more than one Authorization field
-    failed,           ///< a store or directory failed
-};
-
-/// What is known of the caller so far.
-struct authentication {
-    auth_state state = auth_state::anonymous;
-    bool use_is_due = false;               ///< the use of the token has yet to be recorded
-    std::uint8_t authenticator = 0;        ///< unchecked: which one of the API's knows the scheme
-    presented_token token;                 ///< set if that one is a token authenticator
-    std::optional<tollgate::caller> caller;  ///< set exactly if authenticated
-    std::optional<error> failure;            ///< set exactly if failed
-
-    void fail(error reason) noexcept {
-        state = auth_state::failed;
-        caller.reset();
-        failure = std::move(reason);
-    }
-};
-
-/// Calls `use` with the API's authenticator of this number.
-template <class Authenticators, class Use>
-void with_authenticator(const Authenticators& authenticators, std::size_t number, Use&& use) {
-    std::apply(
-        [&](const auto&... each) {
-            std::size_t next = 0;
-            static_cast<void>(((next++ == number && (use(policy(each)), true)) || ...));
-        },
-        authenticators);
-}
-
-/// Whether an authenticator reads a field of its own instead of Authorization.
-template <class Authenticator>
-inline constexpr bool has_own_field = requires { { Authenticator::field } -> std::convertible_to<std::string_view>; };
-
-/// Whether each field belongs to one authenticator, so that credentials in it are found once.
-template <class... Authenticators>
-[[nodiscard]] consteval bool have_distinct_fields() {
-    const auto field_of = []<class A>(std::type_identity<A>) -> std::string_view {
-        if constexpr (has_own_field<A>) return A::field;
-        else return {};
-    };
-    const std::array<std::string_view, sizeof...(Authenticators)> fields{field_of(std::type_identity<Authenticators>{})...};
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (ascii_iequals(fields[i], "Authorization")) return false;
-        for (std::size_t j = 0; j < i; ++j)
-            if (!fields[i].empty() && ascii_iequals(fields[i], fields[j])) return false;
-    }
-    return true;
-}
-
-/// The number of lines of the authenticator's own field, if it has one.
-template <class Authenticator>
-[[nodiscard]] std::size_t own_lines(const http::request& request) noexcept {
-    std::size_t lines = 0;
-    if constexpr (has_own_field<Authenticator>)
-        for (const http::field& line : request.fields) lines += ascii_iequals(line.name, Authenticator::field) ? 1U : 0U;
-    return lines;
-}
-
-/// Lets browsers send the authenticators' own fields from other origins, in the response to a preflight that allows a request.
-template <class... Authenticators>
-void allow_own_fields(http::response& response, const std::tuple<Authenticators...>&) {
-    const auto add = [&response]<class A>(std::type_identity<A>) {
-        if constexpr (has_own_field<A>)
-            if (const auto name = http::field_value::from(std::string_view{A::field})) response.add("Access-Control-Allow-Headers", *name);
-    };
-    if (!response.find("Access-Control-Allow-Headers").empty()) (add(std::type_identity<policy_type<Authenticators>>{}), ...);
-}
-
-/// What the request has for this authenticator: the value of its own field, or what follows its scheme in Authorization.
-template <class Authenticator>
-[[nodiscard]] std::optional<std::string_view> credentials_for(const Authenticator& authenticator, const http::request& request) noexcept {
-    if constexpr (has_own_field<Authenticator>) {
-        if (own_lines<Authenticator>(request) == 0) return std::nullopt;
-        return request.fields.find(std::string_view{Authenticator::field});
-    } else {
-        return http::detail::credentials_of(request.fields.find(http::field_id::authorization), authenticator.scheme);
-    }
-}
-
-/// Reads the field with the credentials: malformed ones are known as such without a store.
-template <class Authenticators>
-void read_authorization(const Authenticators& authenticators, const http::request& request, authentication& auth) {
-    const auto lines = std::apply(
-        [&](const auto&... each) {
-            const std::size_t standard = request.fields.count(http::field_id::authorization);
-            return (standard + ... + own_lines<std::remove_cvref_t<decltype(policy(each))>>(request));
-        },
-        authenticators);
-    if (lines == 0) return;
-    if (lines > 1) {
-        auth.state = auth_state::ambiguous;
-        return;
-    }
-    auth.state = auth_state::bad_credentials;
-    std::uint8_t next = 0;
-    const auto try_one = [&](const auto& held) {
-        const auto& authenticator = policy(held);
-        const auto number = next++;
-        const auto credentials = credentials_for(authenticator, request);
-        if (!credentials) return false;
-        auth.authenticator = number;
-        if constexpr (token_authenticator<std::remove_cvref_t<decltype(authenticator)>>) {
-            if (!authenticator.read(*credentials, auth.token)) return true;
-        }
-        auth.state = auth_state::unchecked;
-        return true;
-    };
-    std::apply([&](const auto&... each) { static_cast<void>((try_one(each) || ...)); }, authenticators);
-}
-
-/// Takes what a store holds under the presented token; null if there is none.
-template <class Authenticator, class Store>
-void take_credential(const Authenticator& authenticator, const token_credential* stored, instant now, authentication& auth) noexcept {
-    auth.state = auth_state::bad_credentials;
-    if (stored == nullptr || !detail::accepts(*stored, auth.token, now)) return;
-    auth.state = auth_state::authenticated;
-    detail::make_caller(auth.caller, *stored, auth.token.kind);
-    if constexpr (use_recorder<Store>) auth.use_is_due = authenticator.use_is_due(stored->last_used_at, now);
-}
-
-/// Looks the token up: in the cache of a blocking store if the thread must not wait, else in the store.
-template <class Authenticator, class Store>
-[[nodiscard]] bool find_token_credential(const Authenticator& authenticator, Store& store, http::thread_kind thread, instant now,
-                                         authentication& auth) {
-    if (http::handler_blocks<Store>() && thread == http::thread_kind::io) {
-        if constexpr (credential_cache<Store>) {
-            const auto cached = auth.token.kind == credential_kind::personal_token
-                                    ? store.cached_personal_token(auth.token.username.view())
-                                    : store.cached_access_token(auth.token.secret_digest);
-            if (cached.is_unknown()) return false;
-            take_credential<Authenticator, Store>(authenticator, cached.is_hit() ? &*cached : nullptr, now, auth);
-            return true;
-        }
-        return false;
-    }
-    auto found = detail::find_token(store, auth.token);
-    if (!found) auth.fail(std::move(found).error());
-    else take_credential<Authenticator, Store>(authenticator, *found ? &**found : nullptr, now, auth);
-    return true;
-}
-
-/// Looks the credentials up that `read_authorization` has found.
-template <class Authenticators, class Store>
-[[nodiscard]] bool find_credential(const Authenticators& authenticators, Store& store, const http::request& request,
-                                   http::thread_kind thread, instant now, authentication& auth) {
-    if (auth.state != auth_state::unchecked) return true;
-    bool done = false;
-    with_authenticator(authenticators, auth.authenticator, [&](const auto& authenticator) {
-        using type = std::remove_cvref_t<decltype(authenticator)>;
-        if constexpr (token_authenticator<type>) {
-            done = find_token_credential(authenticator, store, thread, now, auth);
-        } else {
-            constexpr bool blocks = http::handler_blocks<Store>() || http::handler_blocks<type>();
-            if (blocks && thread == http::thread_kind::io) return;
-            const auto credentials = credentials_for(authenticator, request).value_or(std::string_view{});
-            done = true;
-            auto caller = authenticator.identify(credentials, store, now);
-            if (!caller) return auth.fail(std::move(caller).error());
-            auth.state = *caller ? auth_state::authenticated : auth_state::bad_credentials;
-            if (*caller) auth.caller.emplace(**caller);
-        }
-    });
-    return done;
-}
-
-/// Records the use of a token, if that is due.
-template <class Store>
-[[nodiscard]] bool record_token_use(Store& store, http::thread_kind thread, instant now, const ip_address& client,
-                                    authentication& auth) noexcept {
-    if (!auth.use_is_due) [[likely]] return true;
-    if (http::handler_blocks<Store>() && thread == http::thread_kind::io) return false;
-    auth.use_is_due = false;
-    detail::record_use(store, auth.token, now, &client);
-    return true;
-}
-
-/// Finds the caller's own quota, unless it came with the credential. If the user no longer exists, the credentials are invalid; any other
-/// failure is the directory's, not the caller's.
-template <user_directory Users>
-[[nodiscard]] bool find_quota(Users& users, http::thread_kind thread, authentication& auth, std::optional<quota>& own) {
-    if (auth.state != auth_state::authenticated) return true;
-    if (auth.caller->known) {
-        own = auth.caller->known->own_quota;
-        return true;
-    }
-    const auto user_is_gone = [&] {
-        auth.state = auth_state::bad_credentials;
-        auth.caller.reset();
-    };
-    if (http::handler_blocks<Users>() && thread == http::thread_kind::io) {
-        const auto cached = cached_quota_of(users, auth.caller->user);
-        if (cached.is_unknown()) return false;
-        if (cached.is_hit()) own = *cached;
-        else user_is_gone();
-        return true;
-    }
-    auto found = users.quota_of(auth.caller->user);
-    if (found) own = *found;
-    else if (found.error().kind == error_kind::not_found) user_is_gone();
-    else auth.fail(std::move(found).error());
-    return true;
-}
-
-template <class Authenticator>
-[[nodiscard]] bool is_bearer(const Authenticator& authenticator) noexcept {
-    return ascii_iequals(authenticator.scheme, "Bearer");
-}
-
-inline void add_challenge(http::response& response, std::string_view challenge, std::string_view parameters) {
-    const std::string text = std::string{challenge}.append(parameters);
-    if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
-}
-
-/// `WWW-Authenticate` of a 401: one line per scheme. Only credentials that were sent and are invalid have an error code
-/// (RFC 6750 section 3.1).
-template <class Authenticators>
-void add_challenges(http::response& response, const Authenticators& authenticators, auth_state state) {
-    const auto add_one = [&](const auto& authenticator) {
-        const bool has_error = state == auth_state::bad_credentials && is_bearer(authenticator);
-        add_challenge(response, authenticator.challenge, has_error ? ", error=\"invalid_token\"" : "");
-    };
-    std::apply([&](const auto&... each) { (add_one(policy(each)), ...); }, authenticators);
-}
-
-/// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1); none without such an authenticator.
-template <class Authenticators>
-void add_insufficient_scope(http::response& response, const Authenticators& authenticators, std::string_view scope) {
-    const auto add_one = [&](const auto& authenticator) {
-        if (!is_bearer(authenticator)) return;
-        add_challenge(response, authenticator.challenge, std::string{", error=\"insufficient_scope\", scope=\""}.append(scope) + '"');
-    };
-    std::apply([&](const auto&... each) { (add_one(policy(each)), ...); }, authenticators);
-}
-
-}  // namespace tollgate::pipeline
-
-// <tollgate/http/detail/request_id.hpp>
-
-namespace tollgate::inline v0::http {
-
-/// An id that no other request has: 32 lower-case hexadecimal digits. It serves as a request id and, being of the same form, as
-/// the trace id of a trace that begins with the request (W3C Trace Context section 3.2.2.3).
-class unique_id {
-public:
-    /// The first half is random for each thread, the second half is different for each call on it. An id is not secret: anyone who
-    /// has seen one can guess others.
-    [[nodiscard]] static unique_id make() noexcept;
-
-    /// All 32 digits.
-    [[nodiscard]] std::string_view view() const noexcept { return {digits_.data(), digits_.size()}; }
-    /// The 16 digits of the second half: a span id (section 3.2.2.4).
-    [[nodiscard]] std::string_view span() const noexcept { return view().substr(span_bytes); }
-
-private:
-    static constexpr std::size_t span_bytes = 16;
-    std::array<char, 2 * span_bytes> digits_{};
-};
-
-/// Bytes of the longest request id that is accepted from a client: enough for a UUID with a prefix.
-inline constexpr std::size_t request_id_bytes_max = 128;
-
-/// Whether `text` is accepted as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
-[[nodiscard]] TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept;
-
-/// The id of a request: its `X-Request-Id`, if it sent one that is well-formed, else `generated`. A view of either.
-[[nodiscard]] inline std::string_view request_id_of(const request& request, const unique_id& generated) noexcept {
-    if (request.fields.count(field_id::x_request_id) != 1) return generated.view();
-    const auto sent = request.fields.find(field_id::x_request_id);
-    return is_request_id(sent) ? sent : generated.view();
-}
-
-/// Adds `X-Request-Id`. `id` is one that `request_id_of` returned.
-inline void add_request_id(response& response, std::string_view id) {
-    static constexpr std::string_view name = "X-Request-Id: ";
-    std::array<char, name.size() + request_id_bytes_max + 2> line;  // one append instead of four, on every response
-    char* end = line.data();
-    std::memcpy(end, name.data(), name.size());
-    end += name.size();
-    std::memcpy(end, id.data(), id.size());
-    end += id.size();
-    *end++ = '\r';
-    *end++ = '\n';
-    response.add_prepared_lines({line.data(), static_cast<std::size_t>(end - line.data())});
-}
-
-/// The value of a `traceparent` field (W3C Trace Context section 3.2). Views of the field's text.
-struct traceparent {
-    std::string_view trace_id;   ///< 32 lower-case hexadecimal digits, not all zero
-    std::string_view parent_id;  ///< the caller's span: 16 such digits
-    bool sampled = false;        ///< whether the caller may have recorded the trace
-
-    /// Empty for text that is not well-formed. Of versions above 00 it reads the parts of version 00 (section 4.3).
-    [[nodiscard]] TOLLGATE_DECL static std::optional<traceparent> parse(std::string_view text) noexcept;
-};
-
-/// `00-<trace_id>-<span_id>-01`, or `-00` if the trace is not sampled.
-[[nodiscard]] TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::string_view span_id, bool sampled);
-
-namespace detail {
-
-/// Where the ids of one thread come from. `prefix` is empty until the first one.
-struct id_sequence {
-    std::array<char, 16> prefix{};
-    std::uint64_t next = 0;
-};
-inline thread_local constinit id_sequence thread_ids{};
-
-/// Begins the sequence of a thread.
-TOLLGATE_DECL void seed(id_sequence& ids) noexcept;
-
-/// 16 lower-case hexadecimal digits, the highest first. Each step of the first part halves the width of what is spread, until
-/// every digit has a byte of its own. The last part is one instruction for compilers: the bytes in reverse.
-inline void put_hex(char* to, std::uint64_t number) noexcept {
-    for (const std::uint64_t half : {number >> 32, number & 0xffff'ffff}) {
-        std::uint64_t digits = (half | half << 16) & 0x0000'ffff'0000'ffff;
-        digits = (digits | digits << 8) & 0x00ff'00ff'00ff'00ff;
-        digits = (digits | digits << 4) & 0x0f0f'0f0f'0f0f'0f0f;
-        // A digit above nine carries into the upper half of its byte when six is added.
-        const std::uint64_t letters = (digits + 0x0606'0606'0606'0606) >> 4 & 0x0101'0101'0101'0101;
-        digits += 0x3030'3030'3030'3030 + letters * ('a' - '0' - 10);
-        if constexpr (std::endian::native == std::endian::little)
-            digits = digits >> 56 | (digits >> 40 & 0xff00) | (digits >> 24 & 0xff'0000) | (digits >> 8 & 0xff00'0000) |
-                     (digits << 8 & 0xff'0000'0000) | (digits << 24 & 0xff00'0000'0000) | (digits << 40 & 0xff'0000'0000'0000) |
-                     digits << 56;
-        std::memcpy(to, &digits, sizeof digits);
-        to += sizeof digits;
-    }
-}
-
-}  // namespace detail
-
-inline unique_id unique_id::make() noexcept {
-    auto& ids = detail::thread_ids;
-    if (ids.next == 0) [[unlikely]] detail::seed(ids);
-    ids.next += 0x9e37'79b9'7f4a'7c15;  // odd, so that it takes every value before one returns (SplitMix64, Steele et al. 2014)
-    std::uint64_t mixed = ids.next;
-    mixed = (mixed ^ mixed >> 30) * 0xbf58'476d'1ce4'e5b9;
-    mixed = (mixed ^ mixed >> 27) * 0x94d0'49bb'1331'11eb;
-    mixed ^= mixed >> 31;
-    unique_id id;
-    std::memcpy(id.digits_.data(), ids.prefix.data(), span_bytes);
-    detail::put_hex(id.digits_.data() + span_bytes, mixed | (mixed == 0));  // a span id is not zero
-    return id;
-}
-
-}  // namespace tollgate::http
-
-// <tollgate/pipeline/detail/error_response.hpp>
-
-/// What all API responses have in common: the Error object, the rate limit fields, `Allow` and `WWW-Authenticate`.
-namespace tollgate::inline v0::pipeline {
-
-/// A page of the documentation, such as `{auth_url}/docs/{slug}/`. Every Error object links to one.
-struct topic {
-    std::string_view slug;
-};
-
-/// The page about a topic, below a URL that ends in a slash; otherwise the URL is the page about everything.
-[[nodiscard]] inline std::string topic_url(std::string_view docs_url, topic about) {
-    std::string url{docs_url};
-    if (url.ends_with('/')) url.append(about.slug).append("/");
-    return url;
-}
-
-inline constexpr topic about_requests{"requests"};
-inline constexpr topic about_authentication{"authentication"};
-inline constexpr topic about_scopes{"scopes"};
-inline constexpr topic about_rate_limits{"rate-limits"};
-inline constexpr topic about_errors{"errors"};
-
-/// Why a stage of the judgement rejects a request: the status, and the message for the client.
-struct rejection {
-    http::status status;
-    std::string_view message;  ///< of static storage
-    topic documentation = about_errors;
-};
-
-inline constexpr rejection missing_user_agent{http::status::forbidden, "Send one User-Agent header that names your program.",
-                                              about_requests};
-inline constexpr rejection rate_limit_exceeded{
-    http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.", about_rate_limits};
-
-[[nodiscard]] constexpr http::status to_status(error_kind kind) noexcept {
-    switch (kind) {
-        case error_kind::malformed: return http::status::bad_request;
-        case error_kind::unauthorized: return http::status::unauthorized;
-        case error_kind::forbidden: return http::status::forbidden;
-        case error_kind::not_found: return http::status::not_found;
-        case error_kind::invalid: return http::status::unprocessable_content;
-        case error_kind::conflict: return http::status::conflict;
-        case error_kind::too_many_requests: return http::status::too_many_requests;
-        case error_kind::unavailable: return http::status::service_unavailable;
-        case error_kind::internal: break;
-    }
-    return http::status::internal_server_error;
-}
-
-[[nodiscard]] constexpr topic to_topic(http::status status) noexcept {
-    switch (status) {
-        case http::status::unauthorized: return about_authentication;
-        case http::status::forbidden: return about_scopes;
-        case http::status::too_many_requests: return about_rate_limits;
-        case http::status::bad_request:
-        case http::status::request_timeout:
-        case http::status::content_too_large:
-        case http::status::uri_too_long:
-        case http::status::unsupported_media_type:
-        case http::status::expectation_failed:
-        case http::status::header_fields_too_large:
-        case http::status::not_implemented: return about_requests;
-        default: return about_errors;
-    }
-}
-
-/// The fields of every JSON response. Account data is private to its caller, and must not be taken for another type.
-inline constexpr std::string_view json_field_lines =
-    "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
-
-/// The Error object, and the fields of a JSON response.
-TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
-                               std::string_view docs_url, topic about);
-
-/// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
-TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});
-
-/// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
-TOLLGATE_DECL void add_allow(http::response& response, method_set allowed);
-
-/// `Accept-Encoding: identity` for a body with a content coding (RFC 9110 section 12.5.3).
-inline void add_accepted_coding(const http::request& request, http::response& response) {
-    if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
-}
-
-/// Calls `write`. If it throws, which only a failed allocation does there, the response is `status` without a body.
-template <class Write>
-void write_or_status(http::response& response, http::status status, Write write) noexcept {
-    try {
-        write();
-    } catch (...) {
-        response.clear();
-        response.set_status(status);
-    }
-}
-
-/// Calls `answer`. If it throws, calls `answer_error` with the internal error that names the exception.
-template <class Answer, class AnswerError>
-void answer_or_error(http::response& response, Answer answer, AnswerError answer_error) noexcept {
-    const auto answer_thrown = [&](std::string_view what) noexcept {
-        write_or_status(response, http::status::internal_server_error, [&] { answer_error(exception_error("thrown", what)); });
-    };
-    try {
-        answer();
-    } catch (const std::exception& thrown) {
-        answer_thrown(thrown.what());
-    } catch (...) {
-        answer_thrown("an exception that is not a std::exception");
-    }
-}
-
-}  // namespace tollgate::pipeline
-
-// <tollgate/pipeline/detail/observed_request.hpp>
-
-/// What every handler does for the observer: it gives each request an id, and reports its response.
-namespace tollgate::inline v0::pipeline {
-
-/// The beginning of one request.
-struct request_start {
-    http::unique_id id;  ///< the request id, unless the request has one; also its trace and span
-    instant at{};
-    std::chrono::nanoseconds reading{};  ///< the steady clock, for durations; zero without an observer
-};
-
-/// Whether there is an observer: without one, neither the clock nor the trace is read again.
-template <class Policies>
-inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policies::observer)>, no_observer>;
-
-/// Begins a request at this time, by the clock of the policies.
-template <class Policies>
-[[nodiscard]] request_start start_request(const Policies& policies, instant now) noexcept {
-    request_start start{http::unique_id::make(), now, {}};
-    if constexpr (is_observed<Policies>) start.reading = steady_now(policy(policies.clock));
-    return start;
-}
-template <class Policies>
-[[nodiscard]] request_start start_request(const Policies& policies) noexcept {
-    return start_request(policies, policy(policies.clock).now());
-}
-
-/// A request as its observer sees it.
-struct observed_request {
-    const request_start& start;
-    const http::request& request;
-    ip_address client;
-    std::string_view route{};
-
-    /// Its context, with the duration until now.
-    template <class Policies>
-    [[nodiscard]] request_context context(const Policies& policies) const noexcept {
-        auto context = without_duration();
-        context.duration = (std::max)(std::chrono::nanoseconds{0}, steady_now(policy(policies.clock)) - start.reading);
-        return context;
-    }
-
-    /// Reports a failure that occurred in it.
-    template <class Policies>
-    void report(const Policies& policies, const error& failure) const noexcept {
-        if constexpr (is_observed<Policies>) {
-            const auto known = context(policies);
-            policy(policies.observer).on_problem({failure, &known});
-        }
-    }
-
-    /// The `X-Request-Id` of the response.
-    [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
-
-    /// At its end: adds `X-Request-Id` to the response, and reports request and response.
-    template <class Policies>
-    void finish(const Policies& policies, http::response& response, const caller* caller) const {
-        http::add_request_id(response, id());
-        report_end(policies, response, caller);
-    }
-    /// The same for a response that already has `X-Request-Id`.
-    template <class Policies>
-    void report_end(const Policies& policies, const http::response& response, const caller* caller) const noexcept {
-        if constexpr (is_observed<Policies>) {
-            const auto known = context(policies);
-            policy(policies.observer).on_request({known, request, response, caller});
-        }
-    }
-
-private:
-    [[nodiscard]] request_context without_duration() const noexcept {
-        request_context context{.id = id(),
-                                .trace_id = start.id.view(),
-                                .span_id = start.id.span(),
-                                .parent_span_id = {},
-                                .sampled = true,
-                                .route = route,
-                                .client = client,
-                                .at = start.at};
-        if (request.fields.count(http::field_id::traceparent) != 1) return context;
-        if (const auto sent = http::traceparent::parse(request.fields.find(http::field_id::traceparent))) {
-            context.trace_id = sent->trace_id;
-            context.parent_span_id = sent->parent_id;
-            context.sampled = sent->sampled;
-        }
-        return context;
-    }
-};
-
-/// Who sent what was refused: where the head arrived, the client that a trusted proxy names, else the peer.
-template <class Settings>
-[[nodiscard]] ip_address client_of(const http::refusal& refusal, const Settings& settings) noexcept {
-    if (refusal.request == nullptr) return refusal.peer;
-    return http::client_address(*refusal.request, settings.trusted_proxies, settings.client_named_by);
-}
-
-/// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
-template <class Policies>
-void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client, http::response& response) {
-    const auto start = start_request(policies);
-    const http::request none;
-    const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
-    http::add_request_id(response, observed.id());
-    if constexpr (is_observed<Policies>) {
-        const auto known = observed.context(policies);
-        policy(policies.observer).on_refusal({known, refusal});
-    }
-}
-
-}  // namespace tollgate::pipeline
-
 // <tollgate/pipeline/detail/endpoint_caller.hpp>
 
 /// How a route calls its endpoint. A reader parses one parameter: from the path, `read(capture, service)`, which returns an optional
@@ -8180,6 +7594,596 @@ TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog&
 }  // namespace pipeline
 }  // namespace tollgate
 
+// <tollgate/pipeline/detail/api_definition.hpp>
+
+namespace tollgate::inline v0::pipeline {
+
+/// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
+struct api_definition {
+    /// Throws std::invalid_argument, as the constructor of `account_api` does.
+    TOLLGATE_DECL api_definition(api_settings configured, route_table table, bool has_hook_store);
+
+    api_settings settings;
+    route_table routes;
+    std::vector<route_pattern> patterns;  ///< of the routes; views of them
+    std::string root;                     ///< the path of the base URL
+    std::string docs_url;                 ///< what Error objects link to
+    std::string openapi;                  ///< empty without a route that describes the API
+};
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/detail/authenticate.hpp>
+
+/// Who is calling. A stage returns false if it has to wait and must not: it is then called again on a worker, and continues with what
+/// `authentication` holds.
+namespace tollgate::inline v0::pipeline {
+
+enum class auth_state : std::uint8_t {
+    anonymous,        ///< no credentials
+    unchecked,        ///< credentials that have yet to be looked up
+    authenticated,    ///< valid credentials: there is a caller
+    bad_credentials,  ///< malformed, unknown, expired or revoked
+    ambiguous,        ///< more than one Authorization field
+    failed,           ///< a store or directory failed
+};
+
+/// What is known of the caller so far.
+struct authentication {
+    auth_state state = auth_state::anonymous;
+    bool use_is_due = false;               ///< the use of the token has yet to be recorded
+    std::uint8_t authenticator = 0;        ///< unchecked: which one of the API's knows the scheme
+    presented_token token;                 ///< set if that one is a token authenticator
+    std::optional<tollgate::caller> caller;  ///< set exactly if authenticated
+    std::optional<error> failure;            ///< set exactly if failed
+
+    void fail(error reason) noexcept {
+        state = auth_state::failed;
+        caller.reset();
+        failure = std::move(reason);
+    }
+};
+
+/// Calls `use` with the API's authenticator of this number.
+template <class Authenticators, class Use>
+void with_authenticator(const Authenticators& authenticators, std::size_t number, Use&& use) {
+    std::apply(
+        [&](const auto&... each) {
+            std::size_t next = 0;
+            static_cast<void>(((next++ == number && (use(policy(each)), true)) || ...));
+        },
+        authenticators);
+}
+
+/// Whether an authenticator reads a field of its own instead of Authorization.
+template <class Authenticator>
+inline constexpr bool has_own_field = requires { { Authenticator::field } -> std::convertible_to<std::string_view>; };
+
+/// Whether each field belongs to one authenticator, so that credentials in it are found once.
+template <class... Authenticators>
+[[nodiscard]] consteval bool have_distinct_fields() {
+    const auto field_of = []<class A>(std::type_identity<A>) -> std::string_view {
+        if constexpr (has_own_field<A>) return A::field;
+        else return {};
+    };
+    const std::array<std::string_view, sizeof...(Authenticators)> fields{field_of(std::type_identity<Authenticators>{})...};
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (ascii_iequals(fields[i], "Authorization")) return false;
+        for (std::size_t j = 0; j < i; ++j)
+            if (!fields[i].empty() && ascii_iequals(fields[i], fields[j])) return false;
+    }
+    return true;
+}
+
+/// The number of lines of the authenticator's own field, if it has one.
+template <class Authenticator>
+[[nodiscard]] std::size_t own_lines(const http::request& request) noexcept {
+    std::size_t lines = 0;
+    if constexpr (has_own_field<Authenticator>)
+        for (const http::field& line : request.fields) lines += ascii_iequals(line.name, Authenticator::field) ? 1U : 0U;
+    return lines;
+}
+
+/// Lets browsers send the authenticators' own fields from other origins, in the response to a preflight that allows a request.
+template <class... Authenticators>
+void allow_own_fields(http::response& response, const std::tuple<Authenticators...>&) {
+    const auto add = [&response]<class A>(std::type_identity<A>) {
+        if constexpr (has_own_field<A>)
+            if (const auto name = http::field_value::from(std::string_view{A::field})) response.add("Access-Control-Allow-Headers", *name);
+    };
+    if (!response.find("Access-Control-Allow-Headers").empty()) (add(std::type_identity<policy_type<Authenticators>>{}), ...);
+}
+
+/// What the request has for this authenticator: the value of its own field, or what follows its scheme in Authorization.
+template <class Authenticator>
+[[nodiscard]] std::optional<std::string_view> credentials_for(const Authenticator& authenticator, const http::request& request) noexcept {
+    if constexpr (has_own_field<Authenticator>) {
+        if (own_lines<Authenticator>(request) == 0) return std::nullopt;
+        return request.fields.find(std::string_view{Authenticator::field});
+    } else {
+        return http::detail::credentials_of(request.fields.find(http::field_id::authorization), authenticator.scheme);
+    }
+}
+
+/// Reads the field with the credentials: malformed ones are known as such without a store.
+template <class Authenticators>
+void read_authorization(const Authenticators& authenticators, const http::request& request, authentication& auth) {
+    const auto lines = std::apply(
+        [&](const auto&... each) {
+            const std::size_t standard = request.fields.count(http::field_id::authorization);
+            return (standard + ... + own_lines<std::remove_cvref_t<decltype(policy(each))>>(request));
+        },
+        authenticators);
+    if (lines == 0) return;
+    if (lines > 1) {
+        auth.state = auth_state::ambiguous;
+        return;
+    }
+    auth.state = auth_state::bad_credentials;
+    std::uint8_t next = 0;
+    const auto try_one = [&](const auto& held) {
+        const auto& authenticator = policy(held);
+        const auto number = next++;
+        const auto credentials = credentials_for(authenticator, request);
+        if (!credentials) return false;
+        auth.authenticator = number;
+        if constexpr (token_authenticator<std::remove_cvref_t<decltype(authenticator)>>) {
+            if (!authenticator.read(*credentials, auth.token)) return true;
+        }
+        auth.state = auth_state::unchecked;
+        return true;
+    };
+    std::apply([&](const auto&... each) { static_cast<void>((try_one(each) || ...)); }, authenticators);
+}
+
+/// Takes what a store holds under the presented token; null if there is none.
+template <class Authenticator, class Store>
+void take_credential(const Authenticator& authenticator, const token_credential* stored, instant now, authentication& auth) noexcept {
+    auth.state = auth_state::bad_credentials;
+    if (stored == nullptr || !detail::accepts(*stored, auth.token, now)) return;
+    auth.state = auth_state::authenticated;
+    detail::make_caller(auth.caller, *stored, auth.token.kind);
+    if constexpr (use_recorder<Store>) auth.use_is_due = authenticator.use_is_due(stored->last_used_at, now);
+}
+
+/// Looks the token up: in the cache of a blocking store if the thread must not wait, else in the store.
+template <class Authenticator, class Store>
+[[nodiscard]] bool find_token_credential(const Authenticator& authenticator, Store& store, http::thread_kind thread, instant now,
+                                         authentication& auth) {
+    if (http::handler_blocks<Store>() && thread == http::thread_kind::io) {
+        if constexpr (credential_cache<Store>) {
+            const auto cached = auth.token.kind == credential_kind::personal_token
+                                    ? store.cached_personal_token(auth.token.username.view())
+                                    : store.cached_access_token(auth.token.secret_digest);
+            if (cached.is_unknown()) return false;
+            take_credential<Authenticator, Store>(authenticator, cached.is_hit() ? &*cached : nullptr, now, auth);
+            return true;
+        }
+        return false;
+    }
+    auto found = detail::find_token(store, auth.token);
+    if (!found) auth.fail(std::move(found).error());
+    else take_credential<Authenticator, Store>(authenticator, *found ? &**found : nullptr, now, auth);
+    return true;
+}
+
+/// Looks the credentials up that `read_authorization` has found.
+template <class Authenticators, class Store>
+[[nodiscard]] bool find_credential(const Authenticators& authenticators, Store& store, const http::request& request,
+                                   http::thread_kind thread, instant now, authentication& auth) {
+    if (auth.state != auth_state::unchecked) return true;
+    bool done = false;
+    with_authenticator(authenticators, auth.authenticator, [&](const auto& authenticator) {
+        using type = std::remove_cvref_t<decltype(authenticator)>;
+        if constexpr (token_authenticator<type>) {
+            done = find_token_credential(authenticator, store, thread, now, auth);
+        } else {
+            constexpr bool blocks = http::handler_blocks<Store>() || http::handler_blocks<type>();
+            if (blocks && thread == http::thread_kind::io) return;
+            const auto credentials = credentials_for(authenticator, request).value_or(std::string_view{});
+            done = true;
+            auto caller = authenticator.identify(credentials, store, now);
+            if (!caller) return auth.fail(std::move(caller).error());
+            auth.state = *caller ? auth_state::authenticated : auth_state::bad_credentials;
+            if (*caller) auth.caller.emplace(**caller);
+        }
+    });
+    return done;
+}
+
+/// Records the use of a token, if that is due.
+template <class Store>
+[[nodiscard]] bool record_token_use(Store& store, http::thread_kind thread, instant now, const ip_address& client,
+                                    authentication& auth) noexcept {
+    if (!auth.use_is_due) [[likely]] return true;
+    if (http::handler_blocks<Store>() && thread == http::thread_kind::io) return false;
+    auth.use_is_due = false;
+    detail::record_use(store, auth.token, now, &client);
+    return true;
+}
+
+/// Finds the caller's own quota, unless it came with the credential. If the user no longer exists, the credentials are invalid; any other
+/// failure is the directory's, not the caller's.
+template <user_directory Users>
+[[nodiscard]] bool find_quota(Users& users, http::thread_kind thread, authentication& auth, std::optional<quota>& own) {
+    if (auth.state != auth_state::authenticated) return true;
+    if (auth.caller->known) {
+        own = auth.caller->known->own_quota;
+        return true;
+    }
+    const auto user_is_gone = [&] {
+        auth.state = auth_state::bad_credentials;
+        auth.caller.reset();
+    };
+    if (http::handler_blocks<Users>() && thread == http::thread_kind::io) {
+        const auto cached = cached_quota_of(users, auth.caller->user);
+        if (cached.is_unknown()) return false;
+        if (cached.is_hit()) own = *cached;
+        else user_is_gone();
+        return true;
+    }
+    auto found = users.quota_of(auth.caller->user);
+    if (found) own = *found;
+    else if (found.error().kind == error_kind::not_found) user_is_gone();
+    else auth.fail(std::move(found).error());
+    return true;
+}
+
+/// What `WWW-Authenticate` says of one authenticator.
+struct challenge {
+    std::string_view text;
+    bool is_bearer;  ///< so it has error codes (RFC 6750 section 3)
+};
+
+/// Those of all authenticators, in their order.
+template <class... Authenticators>
+[[nodiscard]] std::array<challenge, sizeof...(Authenticators)> challenges_of(const std::tuple<Authenticators...>& authenticators) noexcept {
+    const auto of_one = [](const auto& authenticator) -> challenge {
+        return {authenticator.challenge, ascii_iequals(authenticator.scheme, "Bearer")};
+    };
+    return std::apply([&](const auto&... each) { return std::array<challenge, sizeof...(Authenticators)>{of_one(policy(each))...}; },
+                      authenticators);
+}
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/http/detail/request_id.hpp>
+
+namespace tollgate::inline v0::http {
+
+/// An id that no other request has: 32 lower-case hexadecimal digits. It serves as a request id and, being of the same form, as
+/// the trace id of a trace that begins with the request (W3C Trace Context section 3.2.2.3).
+class unique_id {
+public:
+    /// The first half is random for each thread, the second half is different for each call on it. An id is not secret: anyone who
+    /// has seen one can guess others.
+    [[nodiscard]] static unique_id make() noexcept;
+
+    /// All 32 digits.
+    [[nodiscard]] std::string_view view() const noexcept { return {digits_.data(), digits_.size()}; }
+    /// The 16 digits of the second half: a span id (section 3.2.2.4).
+    [[nodiscard]] std::string_view span() const noexcept { return view().substr(span_bytes); }
+
+private:
+    static constexpr std::size_t span_bytes = 16;
+    std::array<char, 2 * span_bytes> digits_{};
+};
+
+/// Bytes of the longest request id that is accepted from a client: enough for a UUID with a prefix.
+inline constexpr std::size_t request_id_bytes_max = 128;
+
+/// Whether `text` is accepted as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
+[[nodiscard]] TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept;
+
+/// The id of a request: its `X-Request-Id`, if it sent one that is well-formed, else `generated`. A view of either.
+[[nodiscard]] inline std::string_view request_id_of(const request& request, const unique_id& generated) noexcept {
+    if (request.fields.count(field_id::x_request_id) != 1) return generated.view();
+    const auto sent = request.fields.find(field_id::x_request_id);
+    return is_request_id(sent) ? sent : generated.view();
+}
+
+/// Adds `X-Request-Id`. `id` is one that `request_id_of` returned.
+inline void add_request_id(response& response, std::string_view id) {
+    static constexpr std::string_view name = "X-Request-Id: ";
+    std::array<char, name.size() + request_id_bytes_max + 2> line;  // one append instead of four, on every response
+    char* end = line.data();
+    std::memcpy(end, name.data(), name.size());
+    end += name.size();
+    std::memcpy(end, id.data(), id.size());
+    end += id.size();
+    *end++ = '\r';
+    *end++ = '\n';
+    response.add_prepared_lines({line.data(), static_cast<std::size_t>(end - line.data())});
+}
+
+/// The value of a `traceparent` field (W3C Trace Context section 3.2). Views of the field's text.
+struct traceparent {
+    std::string_view trace_id;   ///< 32 lower-case hexadecimal digits, not all zero
+    std::string_view parent_id;  ///< the caller's span: 16 such digits
+    bool sampled = false;        ///< whether the caller may have recorded the trace
+
+    /// Empty for text that is not well-formed. Of versions above 00 it reads the parts of version 00 (section 4.3).
+    [[nodiscard]] TOLLGATE_DECL static std::optional<traceparent> parse(std::string_view text) noexcept;
+};
+
+/// `00-<trace_id>-<span_id>-01`, or `-00` if the trace is not sampled.
+[[nodiscard]] TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::string_view span_id, bool sampled);
+
+namespace detail {
+
+/// Where the ids of one thread come from. `prefix` is empty until the first one.
+struct id_sequence {
+    std::array<char, 16> prefix{};
+    std::uint64_t next = 0;
+};
+inline thread_local constinit id_sequence thread_ids{};
+
+/// Begins the sequence of a thread.
+TOLLGATE_DECL void seed(id_sequence& ids) noexcept;
+
+/// 16 lower-case hexadecimal digits, the highest first. Each step of the first part halves the width of what is spread, until
+/// every digit has a byte of its own. The last part is one instruction for compilers: the bytes in reverse.
+inline void put_hex(char* to, std::uint64_t number) noexcept {
+    for (const std::uint64_t half : {number >> 32, number & 0xffff'ffff}) {
+        std::uint64_t digits = (half | half << 16) & 0x0000'ffff'0000'ffff;
+        digits = (digits | digits << 8) & 0x00ff'00ff'00ff'00ff;
+        digits = (digits | digits << 4) & 0x0f0f'0f0f'0f0f'0f0f;
+        // A digit above nine carries into the upper half of its byte when six is added.
+        const std::uint64_t letters = (digits + 0x0606'0606'0606'0606) >> 4 & 0x0101'0101'0101'0101;
+        digits += 0x3030'3030'3030'3030 + letters * ('a' - '0' - 10);
+        if constexpr (std::endian::native == std::endian::little)
+            digits = digits >> 56 | (digits >> 40 & 0xff00) | (digits >> 24 & 0xff'0000) | (digits >> 8 & 0xff00'0000) |
+                     (digits << 8 & 0xff'0000'0000) | (digits << 24 & 0xff00'0000'0000) | (digits << 40 & 0xff'0000'0000'0000) |
+                     digits << 56;
+        std::memcpy(to, &digits, sizeof digits);
+        to += sizeof digits;
+    }
+}
+
+}  // namespace detail
+
+inline unique_id unique_id::make() noexcept {
+    auto& ids = detail::thread_ids;
+    if (ids.next == 0) [[unlikely]] detail::seed(ids);
+    ids.next += 0x9e37'79b9'7f4a'7c15;  // odd, so that it takes every value before one returns (SplitMix64, Steele et al. 2014)
+    std::uint64_t mixed = ids.next;
+    mixed = (mixed ^ mixed >> 30) * 0xbf58'476d'1ce4'e5b9;
+    mixed = (mixed ^ mixed >> 27) * 0x94d0'49bb'1331'11eb;
+    mixed ^= mixed >> 31;
+    unique_id id;
+    std::memcpy(id.digits_.data(), ids.prefix.data(), span_bytes);
+    detail::put_hex(id.digits_.data() + span_bytes, mixed | (mixed == 0));  // a span id is not zero
+    return id;
+}
+
+}  // namespace tollgate::http
+
+// <tollgate/pipeline/detail/error_response.hpp>
+
+/// What all API responses have in common: the Error object, the rate limit fields, `Allow` and `WWW-Authenticate`.
+namespace tollgate::inline v0::pipeline {
+
+/// A page of the documentation, such as `{auth_url}/docs/{slug}/`. Every Error object links to one.
+struct topic {
+    std::string_view slug;
+};
+
+/// The page about a topic, below a URL that ends in a slash; otherwise the URL is the page about everything.
+[[nodiscard]] inline std::string topic_url(std::string_view docs_url, topic about) {
+    std::string url{docs_url};
+    if (url.ends_with('/')) url.append(about.slug).append("/");
+    return url;
+}
+
+inline constexpr topic about_requests{"requests"};
+inline constexpr topic about_authentication{"authentication"};
+inline constexpr topic about_scopes{"scopes"};
+inline constexpr topic about_rate_limits{"rate-limits"};
+inline constexpr topic about_errors{"errors"};
+
+/// Why a stage of the judgement rejects a request: the status, and the message for the client.
+struct rejection {
+    http::status status;
+    std::string_view message;  ///< of static storage
+    topic documentation = about_errors;
+};
+
+inline constexpr rejection missing_user_agent{http::status::forbidden, "Send one User-Agent header that names your program.",
+                                              about_requests};
+inline constexpr rejection rate_limit_exceeded{
+    http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.", about_rate_limits};
+
+[[nodiscard]] constexpr http::status to_status(error_kind kind) noexcept {
+    switch (kind) {
+        case error_kind::malformed: return http::status::bad_request;
+        case error_kind::unauthorized: return http::status::unauthorized;
+        case error_kind::forbidden: return http::status::forbidden;
+        case error_kind::not_found: return http::status::not_found;
+        case error_kind::invalid: return http::status::unprocessable_content;
+        case error_kind::conflict: return http::status::conflict;
+        case error_kind::too_many_requests: return http::status::too_many_requests;
+        case error_kind::unavailable: return http::status::service_unavailable;
+        case error_kind::internal: break;
+    }
+    return http::status::internal_server_error;
+}
+
+[[nodiscard]] constexpr topic to_topic(http::status status) noexcept {
+    switch (status) {
+        case http::status::unauthorized: return about_authentication;
+        case http::status::forbidden: return about_scopes;
+        case http::status::too_many_requests: return about_rate_limits;
+        case http::status::bad_request:
+        case http::status::request_timeout:
+        case http::status::content_too_large:
+        case http::status::uri_too_long:
+        case http::status::unsupported_media_type:
+        case http::status::expectation_failed:
+        case http::status::header_fields_too_large:
+        case http::status::not_implemented: return about_requests;
+        default: return about_errors;
+    }
+}
+
+/// The fields of every JSON response. Account data is private to its caller, and must not be taken for another type.
+inline constexpr std::string_view json_field_lines =
+    "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+
+/// The Error object, and the fields of a JSON response.
+TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
+                               std::string_view docs_url, topic about);
+
+/// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
+TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});
+
+/// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
+TOLLGATE_DECL void add_allow(http::response& response, method_set allowed);
+
+/// `Accept-Encoding: identity` for a body with a content coding (RFC 9110 section 12.5.3).
+inline void add_accepted_coding(const http::request& request, http::response& response) {
+    if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
+}
+
+/// Calls `write`. If it throws, which only a failed allocation does there, the response is `status` without a body.
+template <class Write>
+void write_or_status(http::response& response, http::status status, Write write) noexcept {
+    try {
+        write();
+    } catch (...) {
+        response.clear();
+        response.set_status(status);
+    }
+}
+
+/// Calls `answer`. If it throws, calls `answer_error` with the internal error that names the exception.
+template <class Answer, class AnswerError>
+void answer_or_error(http::response& response, Answer answer, AnswerError answer_error) noexcept {
+    const auto answer_thrown = [&](std::string_view what) noexcept {
+        write_or_status(response, http::status::internal_server_error, [&] { answer_error(exception_error("thrown", what)); });
+    };
+    try {
+        answer();
+    } catch (const std::exception& thrown) {
+        answer_thrown(thrown.what());
+    } catch (...) {
+        answer_thrown("an exception that is not a std::exception");
+    }
+}
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/detail/observed_request.hpp>
+
+/// What every handler does for the observer: it gives each request an id, and reports its response.
+namespace tollgate::inline v0::pipeline {
+
+/// The beginning of one request.
+struct request_start {
+    http::unique_id id;  ///< the request id, unless the request has one; also its trace and span
+    instant at{};
+    std::chrono::nanoseconds reading{};  ///< the steady clock, for durations; zero without an observer
+};
+
+/// Whether there is an observer: without one, neither the clock nor the trace is read again.
+template <class Policies>
+inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policies::observer)>, no_observer>;
+
+/// Begins a request at this time, by the clock of the policies.
+template <class Policies>
+[[nodiscard]] request_start start_request(const Policies& policies, instant now) noexcept {
+    request_start start{http::unique_id::make(), now, {}};
+    if constexpr (is_observed<Policies>) start.reading = steady_now(policy(policies.clock));
+    return start;
+}
+template <class Policies>
+[[nodiscard]] request_start start_request(const Policies& policies) noexcept {
+    return start_request(policies, policy(policies.clock).now());
+}
+
+/// A request as its observer sees it.
+struct observed_request {
+    const request_start& start;
+    const http::request& request;
+    ip_address client;
+    std::string_view route{};
+
+    /// Its context, with the duration until now.
+    template <class Policies>
+    [[nodiscard]] request_context context(const Policies& policies) const noexcept {
+        auto context = without_duration();
+        context.duration = (std::max)(std::chrono::nanoseconds{0}, steady_now(policy(policies.clock)) - start.reading);
+        return context;
+    }
+
+    /// Reports a failure that occurred in it.
+    template <class Policies>
+    void report(const Policies& policies, const error& failure) const noexcept {
+        if constexpr (is_observed<Policies>) {
+            const auto known = context(policies);
+            policy(policies.observer).on_problem({failure, &known});
+        }
+    }
+
+    /// The `X-Request-Id` of the response.
+    [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
+
+    /// At its end: adds `X-Request-Id` to the response, and reports request and response.
+    template <class Policies>
+    void finish(const Policies& policies, http::response& response, const caller* caller) const {
+        http::add_request_id(response, id());
+        report_end(policies, response, caller);
+    }
+    /// The same for a response that already has `X-Request-Id`.
+    template <class Policies>
+    void report_end(const Policies& policies, const http::response& response, const caller* caller) const noexcept {
+        if constexpr (is_observed<Policies>) {
+            const auto known = context(policies);
+            policy(policies.observer).on_request({known, request, response, caller});
+        }
+    }
+
+private:
+    [[nodiscard]] request_context without_duration() const noexcept {
+        request_context context{.id = id(),
+                                .trace_id = start.id.view(),
+                                .span_id = start.id.span(),
+                                .parent_span_id = {},
+                                .sampled = true,
+                                .route = route,
+                                .client = client,
+                                .at = start.at};
+        if (request.fields.count(http::field_id::traceparent) != 1) return context;
+        if (const auto sent = http::traceparent::parse(request.fields.find(http::field_id::traceparent))) {
+            context.trace_id = sent->trace_id;
+            context.parent_span_id = sent->parent_id;
+            context.sampled = sent->sampled;
+        }
+        return context;
+    }
+};
+
+/// Who sent what was refused: where the head arrived, the client that a trusted proxy names, else the peer.
+template <class Settings>
+[[nodiscard]] ip_address client_of(const http::refusal& refusal, const Settings& settings) noexcept {
+    if (refusal.request == nullptr) return refusal.peer;
+    return http::client_address(*refusal.request, settings.trusted_proxies, settings.client_named_by);
+}
+
+/// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
+template <class Policies>
+void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client, http::response& response) {
+    const auto start = start_request(policies);
+    const http::request none;
+    const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
+    http::add_request_id(response, observed.id());
+    if constexpr (is_observed<Policies>) {
+        const auto known = observed.context(policies);
+        policy(policies.observer).on_refusal({known, refusal});
+    }
+}
+
+}  // namespace tollgate::pipeline
+
 // <tollgate/pipeline/detail/stages.hpp>
 
 /// The stages of the judgement, one decision each: `judge.hpp` has their order. A stage takes only what it needs, and reads what
@@ -8457,6 +8461,27 @@ template <scope_checker Checker>
 
 }  // namespace tollgate::pipeline
 
+// <tollgate/pipeline/detail/write_rejection.hpp>
+
+/// The responses to requests that the judgement does not accept, without the fields that every response has.
+namespace tollgate::inline v0::pipeline {
+
+/// What such a response takes from its API.
+struct rejecting_api {
+    std::span<const challenge> challenges;
+    const route_table& routes;
+    std::string_view docs_url;
+};
+
+/// The response to a request that a stage rejects.
+TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
+                                   const judgement& state, const rejecting_api& api);
+
+/// The response after an error of an endpoint, a store or the directory, instead of what has been written so far: its message.
+TOLLGATE_DECL void write_failure(http::response& response, const error& failure, const judgement& state, const rejecting_api& api);
+
+}  // namespace tollgate::pipeline
+
 // <tollgate/pipeline/judge.hpp>
 
 namespace tollgate::inline v0::pipeline {
@@ -8470,14 +8495,11 @@ namespace tollgate::inline v0::pipeline {
 /// returns `needs_worker` again. Only the endpoint, the last one, may wait for several.
 template <class Users, class Store, class Policies>
 struct judge {
-    const api_settings& settings;
+    const api_definition& api;
     Users& users;
     Store& store;
     Policies& policies;
-    const route_table& routes;
     const api_context& context;  ///< what endpoints are called with
-    std::string_view root;       ///< the path of the API's base URL
-    std::string_view docs_url;
 
     /// Judges one request until its response is complete or it must wait. Throws what policies and endpoints throw, and
     /// std::bad_alloc; call `respond_error` then. The server itself refuses malformed HTTP.
@@ -8489,7 +8511,7 @@ struct judge {
         switch (state.next) {
             case stage::head:
                 state.start = start_request(policies, state.now);
-                state.client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
+                state.client = http::client_address(request, api.settings.trusted_proxies, api.settings.client_named_by);
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
                 state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);
@@ -8519,27 +8541,27 @@ struct judge {
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
                 if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
                 if (state.route->result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto rejected = check_access(policy(policies.scope_checker), routes[state.route->route].access, state))
+                if (const auto rejected = check_access(policy(policies.scope_checker), api.routes[state.route->route].access, state))
                     return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
                 if (const auto rejected =
-                        check_body(request, routes[state.route->route].reads_body, routes[state.route->route].body_bytes_max))
+                        check_body(request, api.routes[state.route->route].reads_body, api.routes[state.route->route].body_bytes_max))
                     return reject(*rejected, request, response, state);
                 if (request.body_state == http::body_state::pending) {
                     state.next = stage::body;
-                    state.body_bytes_max = routes[state.route->route].body_bytes_max;
+                    state.body_bytes_max = api.routes[state.route->route].body_bytes_max;
                     return http::handle_step::needs_body;
                 }
                 [[fallthrough]];
             case stage::endpoint: break;
         }
-        return respond_endpoint(request, response, state, thread_for(routes[state.route->route].work));
+        return respond_endpoint(request, response, state, thread_for(api.routes[state.route->route].work));
     }
 
     /// The response after an exception. Never waits.
     void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
-        write_failure(failure, request, response, state);
+        report_and_write(failure, request, response, state);
         if (!state.limit) {
             state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(quotas(), state), state.now);
         }
@@ -8553,7 +8575,7 @@ private:
         return http::handle_step::needs_worker;
     }
 
-    [[nodiscard]] default_quotas quotas() const noexcept { return {settings.anonymous_quota, settings.user_quota}; }
+    [[nodiscard]] default_quotas quotas() const noexcept { return {api.settings.anonymous_quota, api.settings.user_quota}; }
 
     static constexpr bool limit_needs_route = request_limiter<policy_type<decltype(Policies::limiter)>>;
 
@@ -8562,7 +8584,7 @@ private:
         auto& limiter = policy(policies.limiter);
         if constexpr (limit_needs_route) {
             if (state.route_path == nullptr)
-                state.route_rejection = find_route(policy(policies.router), routes, settings.services, root, request, state);
+                state.route_rejection = find_route(policy(policies.router), api.routes, api.settings.services, api.root, request, state);
             return count_in_windows(limiter, quotas(), pattern_of(state), request, thread, state);
         } else {
             return count_request(limiter, quotas(), thread, state);
@@ -8571,13 +8593,13 @@ private:
 
     [[nodiscard]] std::optional<rejection> route_of(const http::request& request, judgement& state) const {
         if constexpr (limit_needs_route) return state.route_rejection;
-        else return find_route(policy(policies.router), routes, settings.services, root, request, state);
+        else return find_route(policy(policies.router), api.routes, api.settings.services, api.root, request, state);
     }
 
     /// Empty if the path has no route.
     [[nodiscard]] std::string_view pattern_of(const judgement& state) const noexcept {
         const bool has_route = state.route_path != nullptr && state.route->result != route_match::kind::unknown_path;
-        return has_route ? routes[state.route->route].path : std::string_view{};
+        return has_route ? api.routes[state.route->route].path : std::string_view{};
     }
 
     [[nodiscard]] observed_request observed(const http::request& request, const judgement& state) const noexcept {
@@ -8587,49 +8609,28 @@ private:
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
         const auto observation = observed(request, state);
         add_rate_limit_fields(response, *state.limit, observation.id());
-        http::add_cors_fields(settings.cors_origins, request, response);
+        http::add_cors_fields(api.settings.cors_origins, request, response);
         if (state.is_preflight) allow_own_fields(response, policies.authenticators);
         observation.report_end(policies, response, caller_of(state));
         return http::handle_step::done;
     }
 
     /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    void write_failure(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
-        const auto status = to_status(failure.kind);
-        if (to_number(status) >= 500) observed(request, state).report(policies, failure);
-        response.clear();
-        add_required_fields(status, failure.retry_at, response, state);
-        write_error(response, status, failure.message, docs_url, to_topic(status));
-    }
-
-    /// Adds the fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
-    void add_required_fields(http::status status, instant retry_at, http::response& response, const judgement& state) const {
-        switch (status) {
-            case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
-            case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
-            default: http::add_retry_after(response, status);
-        }
+    void report_and_write(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
+        if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
+        const auto challenges = challenges_of(policies.authenticators);
+        write_failure(response, failure, state, {challenges, api.routes, api.docs_url});
     }
 
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
-        write_failure(failure, request, response, state);
+        report_and_write(failure, request, response, state);
         return finish(request, response, state);
     }
 
     http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
                              const judgement& state) const {
-        add_required_fields(rejection.status, state.limit->resets_at, response, state);
-        switch (rejection.status) {
-            case http::status::forbidden:
-                if (state.user_agent_accepted)  // so the scopes do not suffice
-                    add_insufficient_scope(response, policies.authenticators,
-                                           required_scope(routes[state.route->route].access, state.route_service));
-                break;
-            case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
-            case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
-            default: break;
-        }
-        write_error(response, rejection.status, rejection.message, docs_url, rejection.documentation);
+        const auto challenges = challenges_of(policies.authenticators);
+        write_rejection(response, rejection, request, state, {challenges, api.routes, api.docs_url});
         return finish(request, response, state);
     }
 
@@ -8642,7 +8643,7 @@ private:
     /// Calls the endpoint, on a worker if it has to wait.
     http::handle_step respond_endpoint(const http::request& request, http::response& response, judgement& state,
                                        http::thread_kind thread) const {
-        const route& found = routes[state.route->route];
+        const route& found = api.routes[state.route->route];
         const bool may_block = http::handler_blocks<Users>() || (http::handler_blocks<Store>() && found.work != http::work_kind::users);
         relocate_captures(request, state);
         api_call call{context, request, response, caller_of(state), state.client, state.now};
@@ -15453,54 +15454,40 @@ public:
     }
 
     /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with. Empty without `openapi_routes()`.
-    [[nodiscard]] const std::string& openapi() const noexcept { return openapi_; }
+    [[nodiscard]] const std::string& openapi() const noexcept { return definition_.openapi; }
 
     /// To share them with other handlers, `policies().by_reference()`.
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const Policies& policies() const noexcept { return policies_; }
-    [[nodiscard]] const api_settings& settings() const noexcept { return settings_; }
-    [[nodiscard]] const route_table& table() const noexcept { return table_; }
+    [[nodiscard]] const api_settings& settings() const noexcept { return definition_.settings; }
+    [[nodiscard]] const route_table& table() const noexcept { return definition_.routes; }
     /// The path of the base URL.
-    [[nodiscard]] std::string_view root() const noexcept { return root_; }
+    [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }
 
 private:
     [[nodiscard]] http::handle_step judge(const http::request& request, http::response& response, pipeline::judgement& state,
                                           http::thread_kind thread) noexcept;
 
     [[nodiscard]] pipeline::judge<Users, Store, Policies> make_judge() noexcept {
-        return {settings_, users_, store_, policies_, table_, context_, root_, docs_url_};
+        return {definition_, users_, store_, policies_, context_};
     }
 
-    api_settings settings_;
+    pipeline::api_definition definition_;
     Users& users_;
     Store& store_;
     Policies policies_;
-    route_table table_;
-    std::vector<route_pattern> patterns_;
-    std::string root_;
-    std::string docs_url_;
-    std::string openapi_;
     std::conditional_t<fits, api_context, no_context> context_;
 };
 
 template <class Users, class Store, class Policies>
 account_api<Users, Store, Policies>::account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table)
-    : settings_{without_final_slashes(std::move(settings))},
+    : definition_{std::move(settings), std::move(table), hook_store<Store>},
       users_{users},
       store_{store},
       policies_{std::move(policies)},
-      table_{std::move(table)},
-      patterns_{pipeline::patterns_of(table_)},
-      root_{http::url::root(settings_.base_url).path},
-      docs_url_{documentation_url_of(settings_)},
       context_{users_, pipeline::hooks_of(store_), policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer),
-               settings_, openapi_} {
-    static_cast<void>(http::url::root(settings_.auth_url));
-    detail::require_windows("API", {{"anonymous_quota", settings_.anonymous_quota}, {"user_quota", settings_.user_quota}});
-    pipeline::check_routes(table_, settings_.services, hook_store<Store>);
-    policy(policies_.router).build(patterns_);
-    for (const route& each : table_)
-        if (each.describe != nullptr) openapi_ = each.describe(settings_, table_);
+               definition_.settings, definition_.openapi} {
+    policy(policies_.router).build(definition_.patterns);
 }
 
 template <class Users, class Store, class Policies>
@@ -15525,8 +15512,9 @@ http::handle_step account_api<Users, Store, Policies>::judge(const http::request
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, http::response& response) noexcept {
     if constexpr (fits)
-        pipeline::write_or_status(response, refusal.status,
-                                  [&] { pipeline::respond_refusal(policies_, settings_, docs_url_, refusal, response); });
+        pipeline::write_or_status(response, refusal.status, [&] {
+            pipeline::respond_refusal(policies_, definition_.settings, definition_.docs_url, refusal, response);
+        });
 }
 
 }  // namespace tollgate
@@ -23343,6 +23331,112 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 
 }  // namespace tollgate::http
 
+// <tollgate/pipeline/route_table.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services) {
+    constexpr std::string_view placeholder = "{event}";
+    std::string filled{shape.example};
+    const auto at = filled.find(placeholder);
+    if (at == std::string::npos) return filled;
+    std::string_view event = "noun.verb";
+    for (const service& each : services.services()) {
+        if (each.events.empty()) continue;
+        event = each.events.front();
+        break;
+    }
+    return filled.replace(at, placeholder.size(), event);
+}
+
+TOLLGATE_DECL route_table& route_table::operator+=(route_table other) {
+    rows_.reserve(rows_.size() + other.rows_.size());
+    for (route& each : other.rows_) rows_.push_back(std::move(each));
+    return *this;
+}
+
+namespace pipeline {
+
+TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name) {
+    const auto fields = http::parse_form(query);
+    if (!fields) return malformed("The query of the URL cannot be decoded.");
+    const auto count = fields->count(name);
+    if (count > 1) return malformed("The query has more than one " + std::string{name} + ".");
+    if (count == 0) return std::optional<std::string>{};
+    return std::optional{std::string{fields->value_of(name)}};
+}
+
+TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view expected) {
+    auto message = std::string{name} + " in the query ";
+    if (expected.empty()) return invalid(message + "has an invalid value.");
+    return invalid(message.append("must be ").append(expected).append("."));
+}
+
+TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
+                             std::initializer_list<route::parameter> parameters) {
+    route row;
+    row.access = access;
+    row.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
+    if (notes.request_body_bytes_max != 0) row.body_bytes_max = notes.request_body_bytes_max;
+    row.method = method;
+    row.path = path;
+    row.notes = notes;
+    const auto pattern = read_pattern(path).value_or(pattern_parameters{});
+    for (const auto& each : parameters) {
+        const auto at = row.parameters.size();
+        row.parameters.push_back(each);
+        row.parameters.back().name = pattern.names[at];
+        if (each.kind == route::parameter_kind::service) row.service_capture = at;
+    }
+    return row;
+}
+
+TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
+    std::vector<route_pattern> patterns;
+    for (const route& each : table) {
+        for (const auto& other : patterns)
+            if (route_key(other.method, other.path) == route_key(each.method, each.path))
+                throw std::invalid_argument{
+                    std::string{"tollgate: two routes for "}.append(http::to_text(each.method)).append(" ").append(each.path)};
+        patterns.push_back({each.method, each.path});
+    }
+    return patterns;
+}
+
+TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks) {
+    const auto refuse = [](const route& route, const std::string& needs) {
+        throw std::invalid_argument{
+            std::string{"tollgate: "}.append(http::to_text(route.method)).append(" ").append(route.path).append(" needs ").append(needs)};
+    };
+    for (const route& each : table) {
+        if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
+            refuse(each, "the scope '" + std::string{each.access.scope} + "', which no service of the settings declares");
+        if (each.needs_hooks && !has_hooks) refuse(each, "a hook_store; read tollgate/contract/hook_store.hpp");
+    }
+}
+
+}  // namespace pipeline
+}  // namespace tollgate
+
+// <tollgate/pipeline/detail/api_definition.ipp>
+
+namespace tollgate::inline v0::pipeline {
+
+TOLLGATE_DECL api_definition::api_definition(api_settings configured, route_table table, bool has_hook_store)
+    : settings{without_final_slashes(std::move(configured))},
+      routes{std::move(table)},
+      patterns{patterns_of(routes)},
+      root{http::url::root(settings.base_url).path},
+      docs_url{documentation_url_of(settings)} {
+    static_cast<void>(http::url::root(settings.auth_url));
+    detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
+    check_routes(routes, settings.services, has_hook_store);
+    for (const route& each : routes)
+        if (each.describe != nullptr) openapi = each.describe(settings, routes);
+}
+
+}  // namespace tollgate::pipeline
+
 // <tollgate/http/detail/request_id.ipp>
 
 namespace tollgate::inline v0::http {
@@ -23448,93 +23542,6 @@ TOLLGATE_DECL void add_allow(http::response& response, method_set allowed) {
 
 }  // namespace tollgate::pipeline
 
-// <tollgate/pipeline/route_table.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services) {
-    constexpr std::string_view placeholder = "{event}";
-    std::string filled{shape.example};
-    const auto at = filled.find(placeholder);
-    if (at == std::string::npos) return filled;
-    std::string_view event = "noun.verb";
-    for (const service& each : services.services()) {
-        if (each.events.empty()) continue;
-        event = each.events.front();
-        break;
-    }
-    return filled.replace(at, placeholder.size(), event);
-}
-
-TOLLGATE_DECL route_table& route_table::operator+=(route_table other) {
-    rows_.reserve(rows_.size() + other.rows_.size());
-    for (route& each : other.rows_) rows_.push_back(std::move(each));
-    return *this;
-}
-
-namespace pipeline {
-
-TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name) {
-    const auto fields = http::parse_form(query);
-    if (!fields) return malformed("The query of the URL cannot be decoded.");
-    const auto count = fields->count(name);
-    if (count > 1) return malformed("The query has more than one " + std::string{name} + ".");
-    if (count == 0) return std::optional<std::string>{};
-    return std::optional{std::string{fields->value_of(name)}};
-}
-
-TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view expected) {
-    auto message = std::string{name} + " in the query ";
-    if (expected.empty()) return invalid(message + "has an invalid value.");
-    return invalid(message.append("must be ").append(expected).append("."));
-}
-
-TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
-                             std::initializer_list<route::parameter> parameters) {
-    route row;
-    row.access = access;
-    row.reads_body = method == http::method::post || method == http::method::put || method == http::method::patch;
-    if (notes.request_body_bytes_max != 0) row.body_bytes_max = notes.request_body_bytes_max;
-    row.method = method;
-    row.path = path;
-    row.notes = notes;
-    const auto pattern = read_pattern(path).value_or(pattern_parameters{});
-    for (const auto& each : parameters) {
-        const auto at = row.parameters.size();
-        row.parameters.push_back(each);
-        row.parameters.back().name = pattern.names[at];
-        if (each.kind == route::parameter_kind::service) row.service_capture = at;
-    }
-    return row;
-}
-
-TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
-    std::vector<route_pattern> patterns;
-    for (const route& each : table) {
-        for (const auto& other : patterns)
-            if (route_key(other.method, other.path) == route_key(each.method, each.path))
-                throw std::invalid_argument{
-                    std::string{"tollgate: two routes for "}.append(http::to_text(each.method)).append(" ").append(each.path)};
-        patterns.push_back({each.method, each.path});
-    }
-    return patterns;
-}
-
-TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks) {
-    const auto refuse = [](const route& route, const std::string& needs) {
-        throw std::invalid_argument{
-            std::string{"tollgate: "}.append(http::to_text(route.method)).append(" ").append(route.path).append(" needs ").append(needs)};
-    };
-    for (const route& each : table) {
-        if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
-            refuse(each, "the scope '" + std::string{each.access.scope} + "', which no service of the settings declares");
-        if (each.needs_hooks && !has_hooks) refuse(each, "a hook_store; read tollgate/contract/hook_store.hpp");
-    }
-}
-
-}  // namespace pipeline
-}  // namespace tollgate
-
 // <tollgate/pipeline/detail/stages.ipp>
 
 namespace tollgate::inline v0::pipeline {
@@ -23578,6 +23585,62 @@ TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, 
         !is_json_media_type(request.fields.find(http::field_id::content_type)))
         return rejection{http::status::unsupported_media_type, "Send the body with Content-Type: application/json.", about_requests};
     return std::nullopt;
+}
+
+}  // namespace tollgate::pipeline
+
+// <tollgate/pipeline/detail/write_rejection.ipp>
+
+namespace tollgate::inline v0::pipeline {
+
+inline void add_challenge(http::response& response, const challenge& one, std::string_view parameters) {
+    const std::string text = std::string{one.text}.append(parameters);
+    if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
+}
+
+/// One line per scheme. Only credentials that were sent and are invalid have an error code (RFC 6750 section 3.1).
+inline void add_challenges(http::response& response, std::span<const challenge> challenges, auth_state state) {
+    for (const challenge& each : challenges)
+        add_challenge(response, each, each.is_bearer && state == auth_state::bad_credentials ? ", error=\"invalid_token\"" : "");
+}
+
+/// For a 403 (RFC 6750 section 3.1); none without such an authenticator.
+inline void add_insufficient_scope(http::response& response, std::span<const challenge> challenges, std::string_view scope) {
+    for (const challenge& each : challenges)
+        if (each.is_bearer) add_challenge(response, each, std::string{", error=\"insufficient_scope\", scope=\""}.append(scope) + '"');
+}
+
+/// The fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
+inline void add_required_fields(http::response& response, http::status status, instant retry_at, const judgement& state,
+                                const rejecting_api& api) {
+    switch (status) {
+        case http::status::unauthorized: add_challenges(response, api.challenges, state.auth.state); break;
+        case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
+        default: http::add_retry_after(response, status);
+    }
+}
+
+TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
+                                   const judgement& state, const rejecting_api& api) {
+    add_required_fields(response, rejection.status, state.limit->resets_at, state, api);
+    switch (rejection.status) {
+        case http::status::forbidden:
+            if (state.user_agent_accepted)  // so the scopes do not suffice
+                add_insufficient_scope(response, api.challenges,
+                                       required_scope(api.routes[state.route->route].access, state.route_service));
+            break;
+        case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
+        case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
+        default: break;
+    }
+    write_error(response, rejection.status, rejection.message, api.docs_url, rejection.documentation);
+}
+
+TOLLGATE_DECL void write_failure(http::response& response, const error& failure, const judgement& state, const rejecting_api& api) {
+    const auto status = to_status(failure.kind);
+    response.clear();
+    add_required_fields(response, status, failure.retry_at, state, api);
+    write_error(response, status, failure.message, api.docs_url, to_topic(status));
 }
 
 }  // namespace tollgate::pipeline

@@ -1,13 +1,12 @@
 #pragma once
 
+#include <tollgate/pipeline/detail/api_definition.hpp>
 #include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/http/url.hpp>
-#include <tollgate/model/detail/quota_settings.hpp>
 #include <tollgate/pipeline/judge.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/policy/default_policies.hpp>
@@ -188,54 +187,40 @@ public:
     }
 
     /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with. Empty without `openapi_routes()`.
-    [[nodiscard]] const std::string& openapi() const noexcept { return openapi_; }
+    [[nodiscard]] const std::string& openapi() const noexcept { return definition_.openapi; }
 
     /// To share them with other handlers, `policies().by_reference()`.
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const Policies& policies() const noexcept { return policies_; }
-    [[nodiscard]] const api_settings& settings() const noexcept { return settings_; }
-    [[nodiscard]] const route_table& table() const noexcept { return table_; }
+    [[nodiscard]] const api_settings& settings() const noexcept { return definition_.settings; }
+    [[nodiscard]] const route_table& table() const noexcept { return definition_.routes; }
     /// The path of the base URL.
-    [[nodiscard]] std::string_view root() const noexcept { return root_; }
+    [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }
 
 private:
     [[nodiscard]] http::handle_step judge(const http::request& request, http::response& response, pipeline::judgement& state,
                                           http::thread_kind thread) noexcept;
 
     [[nodiscard]] pipeline::judge<Users, Store, Policies> make_judge() noexcept {
-        return {settings_, users_, store_, policies_, table_, context_, root_, docs_url_};
+        return {definition_, users_, store_, policies_, context_};
     }
 
-    api_settings settings_;
+    pipeline::api_definition definition_;
     Users& users_;
     Store& store_;
     Policies policies_;
-    route_table table_;
-    std::vector<route_pattern> patterns_;
-    std::string root_;
-    std::string docs_url_;
-    std::string openapi_;
     std::conditional_t<fits, api_context, no_context> context_;
 };
 
 template <class Users, class Store, class Policies>
 account_api<Users, Store, Policies>::account_api(api_settings settings, Users& users, Store& store, Policies policies, route_table table)
-    : settings_{without_final_slashes(std::move(settings))},
+    : definition_{std::move(settings), std::move(table), hook_store<Store>},
       users_{users},
       store_{store},
       policies_{std::move(policies)},
-      table_{std::move(table)},
-      patterns_{pipeline::patterns_of(table_)},
-      root_{http::url::root(settings_.base_url).path},
-      docs_url_{documentation_url_of(settings_)},
       context_{users_, pipeline::hooks_of(store_), policy(policies_.target_rule), policy(policies_.random), policy(policies_.observer),
-               settings_, openapi_} {
-    static_cast<void>(http::url::root(settings_.auth_url));
-    detail::require_windows("API", {{"anonymous_quota", settings_.anonymous_quota}, {"user_quota", settings_.user_quota}});
-    pipeline::check_routes(table_, settings_.services, hook_store<Store>);
-    policy(policies_.router).build(patterns_);
-    for (const route& each : table_)
-        if (each.describe != nullptr) openapi_ = each.describe(settings_, table_);
+               definition_.settings, definition_.openapi} {
+    policy(policies_.router).build(definition_.patterns);
 }
 
 template <class Users, class Store, class Policies>
@@ -260,8 +245,9 @@ http::handle_step account_api<Users, Store, Policies>::judge(const http::request
 template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, http::response& response) noexcept {
     if constexpr (fits)
-        pipeline::write_or_status(response, refusal.status,
-                                  [&] { pipeline::respond_refusal(policies_, settings_, docs_url_, refusal, response); });
+        pipeline::write_or_status(response, refusal.status, [&] {
+            pipeline::respond_refusal(policies_, definition_.settings, definition_.docs_url, refusal, response);
+        });
 }
 
 }  // namespace tollgate

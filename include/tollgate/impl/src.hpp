@@ -58,8 +58,10 @@
 #include <tollgate/pages/detail/sign_in_page.ipp>
 #include <tollgate/pages/detail/tokens_page.ipp>
 #include <tollgate/pages/detail/webhooks_page.ipp>
+#include <tollgate/pipeline/detail/api_definition.ipp>
 #include <tollgate/pipeline/detail/error_response.ipp>
 #include <tollgate/pipeline/detail/stages.ipp>
+#include <tollgate/pipeline/detail/write_rejection.ipp>
 #include <tollgate/pipeline/health.ipp>
 #include <tollgate/pipeline/metrics.ipp>
 #include <tollgate/pipeline/route_table.ipp>

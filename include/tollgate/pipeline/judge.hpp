@@ -3,11 +3,12 @@
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/detail/cors.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/pipeline/call.hpp>
+#include <tollgate/pipeline/detail/api_definition.hpp>
 #include <tollgate/pipeline/detail/authenticate.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
+#include <tollgate/pipeline/detail/write_rejection.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 
 #include <optional>
@@ -26,14 +27,11 @@ namespace tollgate::inline v0::pipeline {
 /// returns `needs_worker` again. Only the endpoint, the last one, may wait for several.
 template <class Users, class Store, class Policies>
 struct judge {
-    const api_settings& settings;
+    const api_definition& api;
     Users& users;
     Store& store;
     Policies& policies;
-    const route_table& routes;
     const api_context& context;  ///< what endpoints are called with
-    std::string_view root;       ///< the path of the API's base URL
-    std::string_view docs_url;
 
     /// Judges one request until its response is complete or it must wait. Throws what policies and endpoints throw, and
     /// std::bad_alloc; call `respond_error` then. The server itself refuses malformed HTTP.
@@ -45,7 +43,7 @@ struct judge {
         switch (state.next) {
             case stage::head:
                 state.start = start_request(policies, state.now);
-                state.client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
+                state.client = http::client_address(request, api.settings.trusted_proxies, api.settings.client_named_by);
                 // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
                 // comes after the rate limit.
                 state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);
@@ -75,27 +73,27 @@ struct judge {
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
                 if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
                 if (state.route->result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto rejected = check_access(policy(policies.scope_checker), routes[state.route->route].access, state))
+                if (const auto rejected = check_access(policy(policies.scope_checker), api.routes[state.route->route].access, state))
                     return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
                 if (const auto rejected =
-                        check_body(request, routes[state.route->route].reads_body, routes[state.route->route].body_bytes_max))
+                        check_body(request, api.routes[state.route->route].reads_body, api.routes[state.route->route].body_bytes_max))
                     return reject(*rejected, request, response, state);
                 if (request.body_state == http::body_state::pending) {
                     state.next = stage::body;
-                    state.body_bytes_max = routes[state.route->route].body_bytes_max;
+                    state.body_bytes_max = api.routes[state.route->route].body_bytes_max;
                     return http::handle_step::needs_body;
                 }
                 [[fallthrough]];
             case stage::endpoint: break;
         }
-        return respond_endpoint(request, response, state, thread_for(routes[state.route->route].work));
+        return respond_endpoint(request, response, state, thread_for(api.routes[state.route->route].work));
     }
 
     /// The response after an exception. Never waits.
     void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
-        write_failure(failure, request, response, state);
+        report_and_write(failure, request, response, state);
         if (!state.limit) {
             state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(quotas(), state), state.now);
         }
@@ -109,7 +107,7 @@ private:
         return http::handle_step::needs_worker;
     }
 
-    [[nodiscard]] default_quotas quotas() const noexcept { return {settings.anonymous_quota, settings.user_quota}; }
+    [[nodiscard]] default_quotas quotas() const noexcept { return {api.settings.anonymous_quota, api.settings.user_quota}; }
 
     static constexpr bool limit_needs_route = request_limiter<policy_type<decltype(Policies::limiter)>>;
 
@@ -118,7 +116,7 @@ private:
         auto& limiter = policy(policies.limiter);
         if constexpr (limit_needs_route) {
             if (state.route_path == nullptr)
-                state.route_rejection = find_route(policy(policies.router), routes, settings.services, root, request, state);
+                state.route_rejection = find_route(policy(policies.router), api.routes, api.settings.services, api.root, request, state);
             return count_in_windows(limiter, quotas(), pattern_of(state), request, thread, state);
         } else {
             return count_request(limiter, quotas(), thread, state);
@@ -127,13 +125,13 @@ private:
 
     [[nodiscard]] std::optional<rejection> route_of(const http::request& request, judgement& state) const {
         if constexpr (limit_needs_route) return state.route_rejection;
-        else return find_route(policy(policies.router), routes, settings.services, root, request, state);
+        else return find_route(policy(policies.router), api.routes, api.settings.services, api.root, request, state);
     }
 
     /// Empty if the path has no route.
     [[nodiscard]] std::string_view pattern_of(const judgement& state) const noexcept {
         const bool has_route = state.route_path != nullptr && state.route->result != route_match::kind::unknown_path;
-        return has_route ? routes[state.route->route].path : std::string_view{};
+        return has_route ? api.routes[state.route->route].path : std::string_view{};
     }
 
     [[nodiscard]] observed_request observed(const http::request& request, const judgement& state) const noexcept {
@@ -143,49 +141,28 @@ private:
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
         const auto observation = observed(request, state);
         add_rate_limit_fields(response, *state.limit, observation.id());
-        http::add_cors_fields(settings.cors_origins, request, response);
+        http::add_cors_fields(api.settings.cors_origins, request, response);
         if (state.is_preflight) allow_own_fields(response, policies.authenticators);
         observation.report_end(policies, response, caller_of(state));
         return http::handle_step::done;
     }
 
     /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    void write_failure(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
-        const auto status = to_status(failure.kind);
-        if (to_number(status) >= 500) observed(request, state).report(policies, failure);
-        response.clear();
-        add_required_fields(status, failure.retry_at, response, state);
-        write_error(response, status, failure.message, docs_url, to_topic(status));
-    }
-
-    /// Adds the fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
-    void add_required_fields(http::status status, instant retry_at, http::response& response, const judgement& state) const {
-        switch (status) {
-            case http::status::unauthorized: add_challenges(response, policies.authenticators, state.auth.state); break;
-            case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
-            default: http::add_retry_after(response, status);
-        }
+    void report_and_write(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
+        if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
+        const auto challenges = challenges_of(policies.authenticators);
+        write_failure(response, failure, state, {challenges, api.routes, api.docs_url});
     }
 
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
-        write_failure(failure, request, response, state);
+        report_and_write(failure, request, response, state);
         return finish(request, response, state);
     }
 
     http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
                              const judgement& state) const {
-        add_required_fields(rejection.status, state.limit->resets_at, response, state);
-        switch (rejection.status) {
-            case http::status::forbidden:
-                if (state.user_agent_accepted)  // so the scopes do not suffice
-                    add_insufficient_scope(response, policies.authenticators,
-                                           required_scope(routes[state.route->route].access, state.route_service));
-                break;
-            case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
-            case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
-            default: break;
-        }
-        write_error(response, rejection.status, rejection.message, docs_url, rejection.documentation);
+        const auto challenges = challenges_of(policies.authenticators);
+        write_rejection(response, rejection, request, state, {challenges, api.routes, api.docs_url});
         return finish(request, response, state);
     }
 
@@ -198,7 +175,7 @@ private:
     /// Calls the endpoint, on a worker if it has to wait.
     http::handle_step respond_endpoint(const http::request& request, http::response& response, judgement& state,
                                        http::thread_kind thread) const {
-        const route& found = routes[state.route->route];
+        const route& found = api.routes[state.route->route];
         const bool may_block = http::handler_blocks<Users>() || (http::handler_blocks<Store>() && found.work != http::work_kind::users);
         relocate_captures(request, state);
         api_call call{context, request, response, caller_of(state), state.client, state.now};

@@ -238,35 +238,20 @@ template <user_directory Users>
     return true;
 }
 
-template <class Authenticator>
-[[nodiscard]] bool is_bearer(const Authenticator& authenticator) noexcept {
-    return ascii_iequals(authenticator.scheme, "Bearer");
-}
+/// What `WWW-Authenticate` says of one authenticator.
+struct challenge {
+    std::string_view text;
+    bool is_bearer;  ///< so it has error codes (RFC 6750 section 3)
+};
 
-inline void add_challenge(http::response& response, std::string_view challenge, std::string_view parameters) {
-    const std::string text = std::string{challenge}.append(parameters);
-    if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
-}
-
-/// `WWW-Authenticate` of a 401: one line per scheme. Only credentials that were sent and are invalid have an error code
-/// (RFC 6750 section 3.1).
-template <class Authenticators>
-void add_challenges(http::response& response, const Authenticators& authenticators, auth_state state) {
-    const auto add_one = [&](const auto& authenticator) {
-        const bool has_error = state == auth_state::bad_credentials && is_bearer(authenticator);
-        add_challenge(response, authenticator.challenge, has_error ? ", error=\"invalid_token\"" : "");
+/// Those of all authenticators, in their order.
+template <class... Authenticators>
+[[nodiscard]] std::array<challenge, sizeof...(Authenticators)> challenges_of(const std::tuple<Authenticators...>& authenticators) noexcept {
+    const auto of_one = [](const auto& authenticator) -> challenge {
+        return {authenticator.challenge, ascii_iequals(authenticator.scheme, "Bearer")};
     };
-    std::apply([&](const auto&... each) { (add_one(policy(each)), ...); }, authenticators);
-}
-
-/// `WWW-Authenticate` of a 403 for an insufficient scope (RFC 6750 section 3.1); none without such an authenticator.
-template <class Authenticators>
-void add_insufficient_scope(http::response& response, const Authenticators& authenticators, std::string_view scope) {
-    const auto add_one = [&](const auto& authenticator) {
-        if (!is_bearer(authenticator)) return;
-        add_challenge(response, authenticator.challenge, std::string{", error=\"insufficient_scope\", scope=\""}.append(scope) + '"');
-    };
-    std::apply([&](const auto&... each) { (add_one(policy(each)), ...); }, authenticators);
+    return std::apply([&](const auto&... each) { return std::array<challenge, sizeof...(Authenticators)>{of_one(policy(each))...}; },
+                      authenticators);
 }
 
 }  // namespace tollgate::pipeline

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/http/response.hpp>
+#include <tollgate/pipeline/detail/authenticate.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/pipeline/detail/stages.hpp>
+#include <tollgate/pipeline/route_table.hpp>
+
+#include <span>
+#include <string_view>
+
+/// The responses to requests that the judgement does not accept, without the fields that every response has.
+namespace tollgate::inline v0::pipeline {
+
+/// What such a response takes from its API.
+struct rejecting_api {
+    std::span<const challenge> challenges;
+    const route_table& routes;
+    std::string_view docs_url;
+};
+
+/// The response to a request that a stage rejects.
+TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
+                                   const judgement& state, const rejecting_api& api);
+
+/// The response after an error of an endpoint, a store or the directory, instead of what has been written so far: its message.
+TOLLGATE_DECL void write_failure(http::response& response, const error& failure, const judgement& state, const rejecting_api& api);
+
+}  // namespace tollgate::pipeline
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/pipeline/detail/write_rejection.ipp>
+#endif
