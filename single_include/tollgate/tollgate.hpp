@@ -4602,7 +4602,8 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // if it is disabled.
     { s.resend_given_up(account, hook, since, rows_max, now) } -> std::same_as<result<std::size_t>>;
     // Whether the account has such a hook. It is neither disabled nor failing any more; its held deliveries are due now,
-    // and their retry plan starts over.
+    // and their retry plan starts over. error_kind::unavailable if there are so many that it takes too long: the hook stays
+    // disabled, and another call continues.
     { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;
     // Removes deliveries that have been delivered, given up or held since before then, at most `rows_max`, with their
     // attempts, events without deliveries, and remains of deleted hooks; returns how many deliveries were removed.
@@ -37645,8 +37646,8 @@ struct sqlite_settings {
     /// Connections that read at the same time; one more writes. A read takes microseconds, so more than the number of
     /// cores gain nothing.
     std::size_t readers_max = 8;
-    /// How long each transaction of a verb waits, for a connection and for other processes that write, before the verb fails
-    /// (unavailable). Most verbs have one; `append_event` and sweeps read first, and `enable_hook` has one for each 1,000 deliveries.
+    /// How long a verb waits in all, for a connection and for other processes that write, before it fails (unavailable).
+    /// `enable_hook`, which makes 1,000 deliveries due at a time, also works no longer than this; another call goes on from there.
     milliseconds busy_wait_max{2000};
     /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
     /// kB, allocated on first use.
@@ -38271,36 +38272,35 @@ public:
                                                                           std::span<const sqlite::statement_text> steps,
                                                                           const sqlite_database_settings& settings = {});
 
+    /// How long a call waits; by default for `busy_wait_max`. Calls with the same deadline wait that long in all.
+    using deadline = std::optional<std::chrono::steady_clock::time_point>;
+    /// `busy_wait_max` from now, or `wait_max` if that is less.
+    [[nodiscard]] TOLLGATE_DECL deadline deadline_from_now(milliseconds wait_max = (milliseconds::max)()) const noexcept;
+
     /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Never throws: an
     /// exception from `body` becomes an error (unavailable).
     template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> read(Body&& body) noexcept {
-        return lend(&sqlite_database::reader, body);
+    std::invoke_result_t<Body&, sqlite::database&> read(Body&& body, deadline end = {}) noexcept {
+        return lend(&sqlite_database::reader, end, body);
     }
 
     /// The same with the connection that writes. Each statement is a transaction of its own.
     template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> write(Body&& body) noexcept {
-        return lend(&sqlite_database::writer, body);
+    std::invoke_result_t<Body&, sqlite::database&> write(Body&& body, deadline end = {}) noexcept {
+        return lend(&sqlite_database::writer, end, body);
     }
 
     /// The same in one transaction, which is committed when `body` returns a value, and rolled back when it returns an
     /// error or throws.
     template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> transact(Body&& body) noexcept {
-        return lend(&sqlite_database::writer, [&](sqlite::database& on) { return in_transaction(on, body); });
-    }
-
-    /// The same for optional writes of a request: waits 50 ms at most, which is enough to follow a few commits.
-    template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> transact_soon(Body&& body) noexcept {
-        return lend(&sqlite_database::writer_soon, [&](sqlite::database& on) { return in_transaction(on, body); });
+    std::invoke_result_t<Body&, sqlite::database&> transact(Body&& body, deadline end = {}) noexcept {
+        return lend(&sqlite_database::writer, end, [&](sqlite::database& on) { return in_transaction(on, body); });
     }
 
     /// A connection until the end of the scope. Error (unavailable) if none became free in time.
-    [[nodiscard]] TOLLGATE_DECL result<lease> reader();
+    [[nodiscard]] TOLLGATE_DECL result<lease> reader(deadline end = {});
     /// The only connection that writes: others wait until the end of the scope.
-    [[nodiscard]] TOLLGATE_DECL result<lease> writer();
+    [[nodiscard]] TOLLGATE_DECL result<lease> writer(deadline end = {});
 
     /// Tells whether anything was committed, by any process, for a `sqlite_row_cache`. Its address is stable when the
     /// database moves.
@@ -38312,13 +38312,13 @@ public:
 private:
     struct state;
     explicit sqlite_database(std::unique_ptr<state> initial) noexcept;
-    TOLLGATE_DECL result<lease> writer_soon();
 
     /// Calls `body` with the connection that `take` returns.
     template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> lend(result<lease> (sqlite_database::*take)(), Body&& body) noexcept {
+    std::invoke_result_t<Body&, sqlite::database&> lend(result<lease> (sqlite_database::*take)(deadline), deadline end,
+                                                        Body&& body) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = (this->*take)();
+            auto on = (this->*take)(end);
             if (!on) return std::move(on).error();
             return body(**on);
         });
@@ -38386,15 +38386,18 @@ struct sqlite_store::impl {
         return database.write([&](sqlite::database& on) { return on.run_counted(text, values...); });
     }
 
-    /// Executes `sweep` in a transaction if the query `exists` returns true: often there is nothing to remove, and then other writers
-    /// are not delayed.
-    template <class Sweep, class... Values>
-    result<std::size_t> sweep_if(sql::statement_text exists, Sweep&& sweep, const Values&... values) noexcept {
-        auto any = read_one([](bool exist) { return exist; }, exists, values...);
+    /// Executes `change` in a transaction if the query `exists` returns true, else returns 0: often there is nothing to do, and then
+    /// other writers are not delayed.
+    template <class Change, class... Values>
+    result<std::size_t> change_if(sql::statement_text exists, Change&& change, const Values&... values) noexcept {
+        const auto end = database.deadline_from_now();
+        auto any = database.read([&](sqlite::database& on) { return sql::read_value<bool>(on.prepare(exists, values...)); }, end);
         if (!any) return std::move(any).error();
         if (!any->value_or(false)) return std::size_t{0};
-        return database.transact(sweep);
+        return database.transact(change, end);
     }
+    /// For optional writes of a request: enough to wait for a few commits.
+    [[nodiscard]] sqlite_database::deadline use_deadline() const noexcept { return database.deadline_from_now(milliseconds{50}); }
 
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
@@ -38483,7 +38486,7 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token
 }
 
 TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return impl_->database.transact_soon([&](sqlite::database& on) -> result<void> {
+    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
         if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
             !done)
             return done;
@@ -38491,7 +38494,7 @@ TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& t
             "UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
             "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
             now, token);
-    });
+    }, impl_->use_deadline());
 }
 
 }  // namespace tollgate
@@ -38869,64 +38872,71 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
 
 namespace sqlite::detail {
 
-/// Makes `changed_rows_max` held deliveries of a disabled hook due, those after `last`, which becomes the last of them. False, without a
-/// change, if there are fewer, or if another call has enabled the hook. Deliveries that still wait count as held: not all may be yet.
-inline result<bool> release_held(database& on, hook_id of, std::optional<delivery_id>& last, instant now) {
-    const auto held = sql::read_all(
-        on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 "
-                   "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND disabled_at IS NOT NULL) "
-                   "AND id > coalesce(?2, 0) AND (state = 'held' OR due_at IS NOT NULL) ORDER BY id LIMIT ?3",
-                   of, last, changed_rows_max),
-        [](delivery_id id) { return id; });
-    if (!held) return held.error();
-    if (held->size() < changed_rows_max) return false;
-    if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?1, ended_at = NULL, lease_open = 0, "
-                           "attempts_made = 0, resend_asked = 0 WHERE hook = ?2 AND id BETWEEN ?3 AND ?4 "
-                           "AND (state = 'held' OR due_at IS NOT NULL)",
-                           now, of, held->front(), held->back());
-        !done)
-        return std::move(done).error();
-    // If the process dies before the hook is enabled, `lease` holds them again.
-    if (auto done = queue_no_later_than(on, of, now + std::chrono::minutes{1}); !done) return std::move(done).error();
-    last = held->back();
-    return true;
-}
+/// Enables a hook in steps, one transaction each, so that others can write between them. Until the last one the hook is disabled, and
+/// nothing is sent.
+class hook_enabling {
+public:
+    hook_enabling(const account_ref& account, hook_id hook, instant now) : account_{account}, hook_{hook}, now_{now} {}
+
+    /// What `enable_hook` returns; empty if there is more to do.
+    result<std::optional<bool>> step(database& on) {
+        const auto is_disabled = is_hook_disabled(on, account_, hook_);
+        if (!is_disabled) return is_disabled.error();
+        if (!*is_disabled) return std::optional{false};
+        if (**is_disabled) {
+            const auto may_be_more = release_held(on);
+            if (!may_be_more) return may_be_more.error();
+            // If the last step never comes, `lease` holds them again.
+            const instant ready_at = *may_be_more ? now_ + std::chrono::minutes{1} : now_;
+            if (auto done = queue_no_later_than(on, hook_, ready_at); !done) return std::move(done).error();
+            if (*may_be_more) return std::optional<bool>{};
+        }
+        if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL WHERE id = ?",
+                               hook_);
+            !done)
+            return std::move(done).error();
+        return std::optional{true};
+    }
+
+private:
+    /// Makes `changed_rows_max` deliveries due. False if there are no more. Those that wait count as held, because not all may be yet,
+    /// and so do those whose lease has ended; but what an earlier step or call has made due needs no change.
+    result<bool> release_held(database& on) {
+        const auto released = sql::read_all(
+            on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, ended_at = NULL, "
+                       "lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
+                       "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 AND id > ?3 "
+                       "AND (state = 'held' OR leased_until <= ?2 OR due_at > ?2 OR (due_at IS NOT NULL AND attempts_made > 0)) "
+                       "ORDER BY id LIMIT ?4) RETURNING id",
+                       hook_, now_, last_released_, changed_rows_max),
+            [](sql::row_number id) { return id; });
+        if (!released) return released.error();
+        const bool started_at_first = last_released_ == 0;
+        const bool is_full = released->size() == changed_rows_max;
+        // Before the last step, all are looked at again: `lease` may have held some meanwhile.
+        last_released_ = is_full ? *std::max_element(released->begin(), released->end()) : 0;
+        return is_full || !started_at_first;
+    }
+
+    const account_ref& account_;
+    hook_id hook_;
+    instant now_;
+    sql::row_number last_released_ = 0;
+};
 
 }  // namespace sqlite::detail
 
 TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    auto is_disabled = impl_->database.read([&](sqlite::database& on) { return sqlite::is_hook_disabled(on, account, id); });
-    if (!is_disabled) return std::move(is_disabled).error();
-    // In several transactions, so that others can write between them. Until the last one, the hook is disabled and nothing is sent.
-    std::optional<delivery_id> last;
-    for (bool any_more = is_disabled->value_or(false); any_more;) {
-        auto released =
-            impl_->database.transact([&](sqlite::database& on) { return sqlite::detail::release_held(on, id, last, now); });
-        if (!released) return std::move(released).error();
-        any_more = *released;
+    const auto end = impl_->database.deadline_from_now();
+    sqlite::detail::hook_enabling enabling{account, id, now};
+    for (;;) {
+        const auto enabled = impl_->database.transact([&](sqlite::database& on) { return enabling.step(on); }, end);
+        if (!enabled) return enabled.error();
+        if (*enabled) return **enabled;
+        // A later call goes on from here.
+        if (std::chrono::steady_clock::now() >= *end)
+            return unavailable("SQLite: the webhook has so many deliveries that it could not be enabled yet");
     }
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        const auto was_disabled = sqlite::is_hook_disabled(on, account, id);
-        if (!was_disabled) return was_disabled.error();
-        if (!*was_disabled) return false;
-        if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
-                               "WHERE id = ?",
-                               id);
-            !done)
-            return std::move(done).error();
-        if (**was_disabled) {
-            // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
-            if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
-                                   "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
-                                   "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2 "
-                                   "OR (due_at IS NOT NULL AND id > coalesce(?3, 0)))",
-                                   id, now, last);
-                !done)
-                return std::move(done).error();
-            if (auto done = sqlite::queue_no_later_than(on, id, now); !done) return std::move(done).error();
-        }
-        return true;
-    });
 }
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
@@ -38938,7 +38948,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_b
         if (!ended) return ended;
         return *of_deleted + *ended;
     };
-    return impl_->sweep_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
+    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
                            "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
                            sweep, ended_before);
 }
@@ -39197,7 +39207,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
         }
         return swept;
     };
-    return impl_->sweep_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
                            "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
                            "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
                            "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
@@ -39521,14 +39531,10 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
                                                               instant now) noexcept {
     // Without the write lock first: most events have no hooks.
-    auto any = impl_->read_one([](bool exist) { return exist; },
-                               "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-                               "AND disabled_at IS NULL)",
-                               reported.account.service, reported.account.account, reported.name);
-    if (!any) return std::move(any).error();
-    if (!any->value_or(false)) return std::size_t{0};
-    return impl_->database.transact(
-        [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); });
+    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                            "AND disabled_at IS NULL)",
+                            [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
+                            reported.account.service, reported.account.account, reported.name);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
@@ -39682,10 +39688,10 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noex
 
 TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now,
                                                                    std::string_view from) noexcept {
-    return impl_->database.transact_soon([&](sqlite::database& on) {
+    return impl_->database.transact([&](sqlite::database& on) {
         return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ?, last_used_from = ? WHERE username = ?", now,
                       from, username);
-    });
+    }, impl_->use_deadline());
 }
 
 }  // namespace tollgate
@@ -39753,7 +39759,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
             return std::move(done).error();
         return too_old + static_cast<std::size_t>(on.changes());
     };
-    return impl_->sweep_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
+    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
                            "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
                            sweep, created_before, seen_before);
 }
@@ -40621,9 +40627,10 @@ struct sqlite_database::state {
         };
     }
 
-    result<lease> take(connections& from, milliseconds wait_max) {
-        using steady = std::chrono::steady_clock;
-        const auto end = steady::now() + wait_max;
+    result<lease> take(connections& from, std::chrono::steady_clock::time_point end) {
+        const auto time_left = [end] {
+            return (std::max)(std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now()), milliseconds{0});
+        };
         // Checked for each write, because writes are acknowledged, and before a connection is opened, which could create another file.
         const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
         changes.set_trusted(is_in_place);
@@ -40631,10 +40638,10 @@ struct sqlite_database::state {
             return unavailable(
                 "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart: " +
                 file.path());
-        auto taken = from.take(wait_max);
+        auto taken = from.take(time_left());
         if (!taken) return taken;
         // What is left of the time is for the lock of the file.
-        (*taken)->set_busy_wait_max((std::max)(std::chrono::duration_cast<milliseconds>(end - steady::now()), milliseconds{0}));
+        (*taken)->set_busy_wait_max(time_left());
         return taken;
     }
 
@@ -40663,7 +40670,7 @@ TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& p
 
 TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
                                                      std::span<const sqlite::statement_text> steps, milliseconds wait_max) {
-    auto on = state_->take(state_->writers, wait_max);
+    auto on = state_->take(state_->writers, std::chrono::steady_clock::now() + wait_max);
     if (!on) return std::move(on).error();
     return sqlite::migrate(**on, component, steps);
 }
@@ -40674,16 +40681,16 @@ TOLLGATE_DECL result<schema_status> sqlite_database::check_schema(const std::str
     return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, component, steps);
 }
 
-TOLLGATE_DECL auto sqlite_database::reader() -> result<lease> {
-    return state_->take(state_->readers, state_->settings.busy_wait_max);
+TOLLGATE_DECL auto sqlite_database::deadline_from_now(milliseconds wait_max) const noexcept -> deadline {
+    return std::chrono::steady_clock::now() + (std::min)(wait_max, state_->settings.busy_wait_max);
 }
 
-TOLLGATE_DECL auto sqlite_database::writer() -> result<lease> {
-    return state_->take(state_->writers, state_->settings.busy_wait_max);
+TOLLGATE_DECL auto sqlite_database::reader(deadline end) -> result<lease> {
+    return state_->take(state_->readers, end ? *end : *deadline_from_now());
 }
 
-TOLLGATE_DECL auto sqlite_database::writer_soon() -> result<lease> {
-    return state_->take(state_->writers, (std::min)(milliseconds{50}, state_->settings.busy_wait_max));
+TOLLGATE_DECL auto sqlite_database::writer(deadline end) -> result<lease> {
+    return state_->take(state_->writers, end ? *end : *deadline_from_now());
 }
 
 TOLLGATE_DECL backend_statistics sqlite_database::statistics() const noexcept {

@@ -79,7 +79,8 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // if it is disabled.
     { s.resend_given_up(account, hook, since, rows_max, now) } -> std::same_as<result<std::size_t>>;
     // Whether the account has such a hook. It is neither disabled nor failing any more; its held deliveries are due now,
-    // and their retry plan starts over.
+    // and their retry plan starts over. error_kind::unavailable if there are so many that it takes too long: the hook stays
+    // disabled, and another call continues.
     { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;
     // Removes deliveries that have been delivered, given up or held since before then, at most `rows_max`, with their
     // attempts, events without deliveries, and remains of deleted hooks; returns how many deliveries were removed.

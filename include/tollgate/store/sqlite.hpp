@@ -28,8 +28,8 @@ struct sqlite_settings {
     /// Connections that read at the same time; one more writes. A read takes microseconds, so more than the number of
     /// cores gain nothing.
     std::size_t readers_max = 8;
-    /// How long each transaction of a verb waits, for a connection and for other processes that write, before the verb fails
-    /// (unavailable). Most verbs have one; `append_event` and sweeps read first, and `enable_hook` has one for each 1,000 deliveries.
+    /// How long a verb waits in all, for a connection and for other processes that write, before it fails (unavailable).
+    /// `enable_hook`, which makes 1,000 deliveries due at a time, also works no longer than this; another call goes on from there.
     milliseconds busy_wait_max{2000};
     /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
     /// kB, allocated on first use.

@@ -11,8 +11,10 @@
 #include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/detail/sqlite/own_transaction.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,36 +79,35 @@ public:
                                                                           std::span<const sqlite::statement_text> steps,
                                                                           const sqlite_database_settings& settings = {});
 
+    /// How long a call waits; by default for `busy_wait_max`. Calls with the same deadline wait that long in all.
+    using deadline = std::optional<std::chrono::steady_clock::time_point>;
+    /// `busy_wait_max` from now, or `wait_max` if that is less.
+    [[nodiscard]] TOLLGATE_DECL deadline deadline_from_now(milliseconds wait_max = (milliseconds::max)()) const noexcept;
+
     /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Never throws: an
     /// exception from `body` becomes an error (unavailable).
     template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> read(Body&& body) noexcept {
-        return lend(&sqlite_database::reader, body);
+    std::invoke_result_t<Body&, sqlite::database&> read(Body&& body, deadline end = {}) noexcept {
+        return lend(&sqlite_database::reader, end, body);
     }
 
     /// The same with the connection that writes. Each statement is a transaction of its own.
     template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> write(Body&& body) noexcept {
-        return lend(&sqlite_database::writer, body);
+    std::invoke_result_t<Body&, sqlite::database&> write(Body&& body, deadline end = {}) noexcept {
+        return lend(&sqlite_database::writer, end, body);
     }
 
     /// The same in one transaction, which is committed when `body` returns a value, and rolled back when it returns an
     /// error or throws.
     template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> transact(Body&& body) noexcept {
-        return lend(&sqlite_database::writer, [&](sqlite::database& on) { return in_transaction(on, body); });
-    }
-
-    /// The same for optional writes of a request: waits 50 ms at most, which is enough to follow a few commits.
-    template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> transact_soon(Body&& body) noexcept {
-        return lend(&sqlite_database::writer_soon, [&](sqlite::database& on) { return in_transaction(on, body); });
+    std::invoke_result_t<Body&, sqlite::database&> transact(Body&& body, deadline end = {}) noexcept {
+        return lend(&sqlite_database::writer, end, [&](sqlite::database& on) { return in_transaction(on, body); });
     }
 
     /// A connection until the end of the scope. Error (unavailable) if none became free in time.
-    [[nodiscard]] TOLLGATE_DECL result<lease> reader();
+    [[nodiscard]] TOLLGATE_DECL result<lease> reader(deadline end = {});
     /// The only connection that writes: others wait until the end of the scope.
-    [[nodiscard]] TOLLGATE_DECL result<lease> writer();
+    [[nodiscard]] TOLLGATE_DECL result<lease> writer(deadline end = {});
 
     /// Tells whether anything was committed, by any process, for a `sqlite_row_cache`. Its address is stable when the
     /// database moves.
@@ -118,13 +119,13 @@ public:
 private:
     struct state;
     explicit sqlite_database(std::unique_ptr<state> initial) noexcept;
-    TOLLGATE_DECL result<lease> writer_soon();
 
     /// Calls `body` with the connection that `take` returns.
     template <class Body>
-    std::invoke_result_t<Body&, sqlite::database&> lend(result<lease> (sqlite_database::*take)(), Body&& body) noexcept {
+    std::invoke_result_t<Body&, sqlite::database&> lend(result<lease> (sqlite_database::*take)(deadline), deadline end,
+                                                        Body&& body) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Body&, sqlite::database&> {
-            auto on = (this->*take)();
+            auto on = (this->*take)(end);
             if (!on) return std::move(on).error();
             return body(**on);
         });

@@ -108,9 +108,10 @@ struct sqlite_database::state {
         };
     }
 
-    result<lease> take(connections& from, milliseconds wait_max) {
-        using steady = std::chrono::steady_clock;
-        const auto end = steady::now() + wait_max;
+    result<lease> take(connections& from, std::chrono::steady_clock::time_point end) {
+        const auto time_left = [end] {
+            return (std::max)(std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now()), milliseconds{0});
+        };
         // Checked for each write, because writes are acknowledged, and before a connection is opened, which could create another file.
         const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
         changes.set_trusted(is_in_place);
@@ -118,10 +119,10 @@ struct sqlite_database::state {
             return unavailable(
                 "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart: " +
                 file.path());
-        auto taken = from.take(wait_max);
+        auto taken = from.take(time_left());
         if (!taken) return taken;
         // What is left of the time is for the lock of the file.
-        (*taken)->set_busy_wait_max((std::max)(std::chrono::duration_cast<milliseconds>(end - steady::now()), milliseconds{0}));
+        (*taken)->set_busy_wait_max(time_left());
         return taken;
     }
 
@@ -150,7 +151,7 @@ TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& p
 
 TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
                                                      std::span<const sqlite::statement_text> steps, milliseconds wait_max) {
-    auto on = state_->take(state_->writers, wait_max);
+    auto on = state_->take(state_->writers, std::chrono::steady_clock::now() + wait_max);
     if (!on) return std::move(on).error();
     return sqlite::migrate(**on, component, steps);
 }
@@ -161,16 +162,16 @@ TOLLGATE_DECL result<schema_status> sqlite_database::check_schema(const std::str
     return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, component, steps);
 }
 
-TOLLGATE_DECL auto sqlite_database::reader() -> result<lease> {
-    return state_->take(state_->readers, state_->settings.busy_wait_max);
+TOLLGATE_DECL auto sqlite_database::deadline_from_now(milliseconds wait_max) const noexcept -> deadline {
+    return std::chrono::steady_clock::now() + (std::min)(wait_max, state_->settings.busy_wait_max);
 }
 
-TOLLGATE_DECL auto sqlite_database::writer() -> result<lease> {
-    return state_->take(state_->writers, state_->settings.busy_wait_max);
+TOLLGATE_DECL auto sqlite_database::reader(deadline end) -> result<lease> {
+    return state_->take(state_->readers, end ? *end : *deadline_from_now());
 }
 
-TOLLGATE_DECL auto sqlite_database::writer_soon() -> result<lease> {
-    return state_->take(state_->writers, (std::min)(milliseconds{50}, state_->settings.busy_wait_max));
+TOLLGATE_DECL auto sqlite_database::writer(deadline end) -> result<lease> {
+    return state_->take(state_->writers, end ? *end : *deadline_from_now());
 }
 
 TOLLGATE_DECL backend_statistics sqlite_database::statistics() const noexcept {

@@ -499,7 +499,7 @@ TEST_CASE_METHOD(store_with_backlog, "a backlog on disk is held and released in 
     CHECK_FALSE(value_of(store.enable_hook(sample_account("sitesmaker", 43), hook, noon)));
     CHECK(count() == 2499);
     CHECK(value_of(store.enable_hook(account, hook, noon)));
-    CHECK(count_in(file, "SELECT count(*) FROM released WHERE while_disabled") == 2000);
+    CHECK(count_in(file, "SELECT count(*) FROM released WHERE while_disabled") == 2499);
     CHECK(count_in(file, "SELECT count(*) FROM released") == 2499);
     CHECK(count() == 0);
     CHECK(all_are(delivery_state::waiting));
@@ -516,10 +516,10 @@ TEST_CASE_METHOD(store_with_backlog, "deliveries of a disabled hook that were no
     };
     CHECK(fresh() == 0);
 
-    // If it is not enabled after the first steps, what they have released is held again.
+    // If it is not enabled in the last step, what the others have released is held again.
     REQUIRE(file.run("CREATE TRIGGER stops BEFORE UPDATE OF disabled_at ON tollgate_hooks BEGIN SELECT RAISE (ABORT, 'stopped'); END"));
     CHECK_FALSE(store.enable_hook(account, hook, noon));
-    CHECK(fresh() == 2000);
+    CHECK(fresh() == 2499);
     CHECK(due_hook_ids(store, noon + seconds{59}).empty());
     auto later = sample_terms(noon + seconds{60});
     for (int i = 0; i < 3; ++i) CHECK(lease_due(store, later).empty());
@@ -530,6 +530,26 @@ TEST_CASE_METHOD(store_with_backlog, "deliveries of a disabled hook that were no
     CHECK(value_of(store.enable_hook(account, hook, later.now)));
     CHECK(fresh() == 2499);
     CHECK_FALSE(lease_due(store, later).empty());
+}
+
+TEST_CASE_METHOD(store_with_backlog, "a call without enough time to enable a hook leaves the rest to later calls") {
+    sqlite_settings settings;
+    settings.busy_wait_max = milliseconds{0};
+    sqlite_store hurried{directory.file("tollgate.db"), settings};
+    expect_completed(store, completed(lease_one(), delivery_outcome::gone), completion::hook_disabled);
+    while (count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") < 2499) CHECK(lease_due(store, one).empty());
+
+    const auto now = noon + seconds{5};
+    for (const std::int64_t released : {1000, 2000}) {
+        expect_error(hurried.enable_hook(account, hook, now), error_kind::unavailable);
+        CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL") == released);
+        CHECK(listed_hook(store, account, hook).disabled);
+        CHECK(due_hook_ids(store, now).empty());
+    }
+    CHECK(value_of(hurried.enable_hook(account, hook, now + seconds{1})));
+    CHECK_FALSE(listed_hook(store, account, hook).disabled);
+    CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL AND attempts_made = 0") == 2499);
+    CHECK(due_hook_ids(store, now + seconds{1}) == std::vector{hook});
 }
 
 TEST_CASE("the newest of a hook's ended deliveries are retained, up to the bound") {

@@ -64,7 +64,7 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token
 }
 
 TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return impl_->database.transact_soon([&](sqlite::database& on) -> result<void> {
+    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
         if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
             !done)
             return done;
@@ -72,7 +72,7 @@ TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& t
             "UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
             "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
             now, token);
-    });
+    }, impl_->use_deadline());
 }
 
 }  // namespace tollgate

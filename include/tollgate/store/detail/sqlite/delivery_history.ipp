@@ -6,6 +6,7 @@
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -108,64 +109,71 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
 
 namespace sqlite::detail {
 
-/// Makes `changed_rows_max` held deliveries of a disabled hook due, those after `last`, which becomes the last of them. False, without a
-/// change, if there are fewer, or if another call has enabled the hook. Deliveries that still wait count as held: not all may be yet.
-inline result<bool> release_held(database& on, hook_id of, std::optional<delivery_id>& last, instant now) {
-    const auto held = sql::read_all(
-        on.prepare("SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 "
-                   "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND disabled_at IS NOT NULL) "
-                   "AND id > coalesce(?2, 0) AND (state = 'held' OR due_at IS NOT NULL) ORDER BY id LIMIT ?3",
-                   of, last, changed_rows_max),
-        [](delivery_id id) { return id; });
-    if (!held) return held.error();
-    if (held->size() < changed_rows_max) return false;
-    if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?1, ended_at = NULL, lease_open = 0, "
-                           "attempts_made = 0, resend_asked = 0 WHERE hook = ?2 AND id BETWEEN ?3 AND ?4 "
-                           "AND (state = 'held' OR due_at IS NOT NULL)",
-                           now, of, held->front(), held->back());
-        !done)
-        return std::move(done).error();
-    // If the process dies before the hook is enabled, `lease` holds them again.
-    if (auto done = queue_no_later_than(on, of, now + std::chrono::minutes{1}); !done) return std::move(done).error();
-    last = held->back();
-    return true;
-}
+/// Enables a hook in steps, one transaction each, so that others can write between them. Until the last one the hook is disabled, and
+/// nothing is sent.
+class hook_enabling {
+public:
+    hook_enabling(const account_ref& account, hook_id hook, instant now) : account_{account}, hook_{hook}, now_{now} {}
+
+    /// What `enable_hook` returns; empty if there is more to do.
+    result<std::optional<bool>> step(database& on) {
+        const auto is_disabled = is_hook_disabled(on, account_, hook_);
+        if (!is_disabled) return is_disabled.error();
+        if (!*is_disabled) return std::optional{false};
+        if (**is_disabled) {
+            const auto may_be_more = release_held(on);
+            if (!may_be_more) return may_be_more.error();
+            // If the last step never comes, `lease` holds them again.
+            const instant ready_at = *may_be_more ? now_ + std::chrono::minutes{1} : now_;
+            if (auto done = queue_no_later_than(on, hook_, ready_at); !done) return std::move(done).error();
+            if (*may_be_more) return std::optional<bool>{};
+        }
+        if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL WHERE id = ?",
+                               hook_);
+            !done)
+            return std::move(done).error();
+        return std::optional{true};
+    }
+
+private:
+    /// Makes `changed_rows_max` deliveries due. False if there are no more. Those that wait count as held, because not all may be yet,
+    /// and so do those whose lease has ended; but what an earlier step or call has made due needs no change.
+    result<bool> release_held(database& on) {
+        const auto released = sql::read_all(
+            on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, ended_at = NULL, "
+                       "lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
+                       "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 AND id > ?3 "
+                       "AND (state = 'held' OR leased_until <= ?2 OR due_at > ?2 OR (due_at IS NOT NULL AND attempts_made > 0)) "
+                       "ORDER BY id LIMIT ?4) RETURNING id",
+                       hook_, now_, last_released_, changed_rows_max),
+            [](sql::row_number id) { return id; });
+        if (!released) return released.error();
+        const bool started_at_first = last_released_ == 0;
+        const bool is_full = released->size() == changed_rows_max;
+        // Before the last step, all are looked at again: `lease` may have held some meanwhile.
+        last_released_ = is_full ? *std::max_element(released->begin(), released->end()) : 0;
+        return is_full || !started_at_first;
+    }
+
+    const account_ref& account_;
+    hook_id hook_;
+    instant now_;
+    sql::row_number last_released_ = 0;
+};
 
 }  // namespace sqlite::detail
 
 TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    auto is_disabled = impl_->database.read([&](sqlite::database& on) { return sqlite::is_hook_disabled(on, account, id); });
-    if (!is_disabled) return std::move(is_disabled).error();
-    // In several transactions, so that others can write between them. Until the last one, the hook is disabled and nothing is sent.
-    std::optional<delivery_id> last;
-    for (bool any_more = is_disabled->value_or(false); any_more;) {
-        auto released =
-            impl_->database.transact([&](sqlite::database& on) { return sqlite::detail::release_held(on, id, last, now); });
-        if (!released) return std::move(released).error();
-        any_more = *released;
+    const auto end = impl_->database.deadline_from_now();
+    sqlite::detail::hook_enabling enabling{account, id, now};
+    for (;;) {
+        const auto enabled = impl_->database.transact([&](sqlite::database& on) { return enabling.step(on); }, end);
+        if (!enabled) return enabled.error();
+        if (*enabled) return **enabled;
+        // A later call goes on from here.
+        if (std::chrono::steady_clock::now() >= *end)
+            return unavailable("SQLite: the webhook has so many deliveries that it could not be enabled yet");
     }
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        const auto was_disabled = sqlite::is_hook_disabled(on, account, id);
-        if (!was_disabled) return was_disabled.error();
-        if (!*was_disabled) return false;
-        if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL "
-                               "WHERE id = ?",
-                               id);
-            !done)
-            return std::move(done).error();
-        if (**was_disabled) {
-            // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
-            if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, "
-                                   "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 "
-                                   "WHERE hook = ?1 AND (state = 'held' OR leased_until <= ?2 "
-                                   "OR (due_at IS NOT NULL AND id > coalesce(?3, 0)))",
-                                   id, now, last);
-                !done)
-                return std::move(done).error();
-            if (auto done = sqlite::queue_no_later_than(on, id, now); !done) return std::move(done).error();
-        }
-        return true;
-    });
 }
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
@@ -177,7 +185,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_b
         if (!ended) return ended;
         return *of_deleted + *ended;
     };
-    return impl_->sweep_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
+    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
                            "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
                            sweep, ended_before);
 }

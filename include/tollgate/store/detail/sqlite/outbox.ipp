@@ -15,14 +15,10 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
                                                               instant now) noexcept {
     // Without the write lock first: most events have no hooks.
-    auto any = impl_->read_one([](bool exist) { return exist; },
-                               "SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-                               "AND disabled_at IS NULL)",
-                               reported.account.service, reported.account.account, reported.name);
-    if (!any) return std::move(any).error();
-    if (!any->value_or(false)) return std::size_t{0};
-    return impl_->database.transact(
-        [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); });
+    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                            "AND disabled_at IS NULL)",
+                            [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
+                            reported.account.service, reported.account.account, reported.name);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,

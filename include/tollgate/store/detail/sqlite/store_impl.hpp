@@ -43,15 +43,18 @@ struct sqlite_store::impl {
         return database.write([&](sqlite::database& on) { return on.run_counted(text, values...); });
     }
 
-    /// Executes `sweep` in a transaction if the query `exists` returns true: often there is nothing to remove, and then other writers
-    /// are not delayed.
-    template <class Sweep, class... Values>
-    result<std::size_t> sweep_if(sql::statement_text exists, Sweep&& sweep, const Values&... values) noexcept {
-        auto any = read_one([](bool exist) { return exist; }, exists, values...);
+    /// Executes `change` in a transaction if the query `exists` returns true, else returns 0: often there is nothing to do, and then
+    /// other writers are not delayed.
+    template <class Change, class... Values>
+    result<std::size_t> change_if(sql::statement_text exists, Change&& change, const Values&... values) noexcept {
+        const auto end = database.deadline_from_now();
+        auto any = database.read([&](sqlite::database& on) { return sql::read_value<bool>(on.prepare(exists, values...)); }, end);
         if (!any) return std::move(any).error();
         if (!any->value_or(false)) return std::size_t{0};
-        return database.transact(sweep);
+        return database.transact(change, end);
     }
+    /// For optional writes of a request: enough to wait for a few commits.
+    [[nodiscard]] sqlite_database::deadline use_deadline() const noexcept { return database.deadline_from_now(milliseconds{50}); }
 
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
