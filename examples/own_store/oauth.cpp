@@ -186,7 +186,7 @@ result<redeemed_code> table_store::redeem_code(const code_redemption& redemption
     const auto refresh_digest = tokens.refresh_digest.bytes(), access_digest = tokens.access_digest.bytes();
     if (refresh_tokens_.contains(refresh_digest) || access_tokens_.contains(access_digest))
         return error{error_kind::conflict, "The token exists.", {}};
-    const auto expires_at = std::min(tokens.refresh_expires_at, tokens.refresh_ends_at);
+    const auto expires_at = tokens.refresh_token_end();
     const auto id = ++last_refresh_token_;
     refresh_tokens_.emplace(refresh_digest, refresh_row{id, code.user, code.application, code.scopes, expires_at,
                                                         tokens.refresh_ends_at});
@@ -221,7 +221,7 @@ result<refreshed_token> table_store::refresh_access_token(const token_refresh& r
                                                                token.id})
             .second;
     if (!is_new) return error{error_kind::conflict, "The token exists.", {}};
-    token.expires_at = std::min<instant>(refresh.now + refresh.refresh_lifetime, token.ends_at);
+    token.expires_at = refresh.refresh_token_end(token.ends_at);
     if (!rotation) return refreshed_token{refresh_result::refreshed, scopes, {}};
     if (is_current) {
         token.family = rotation->family_digest;

@@ -3778,6 +3778,9 @@ struct issued_tokens {
     digest refresh_digest;
     instant refresh_expires_at;  ///< moves with each use ...
     instant refresh_ends_at;  ///< ... up to this
+
+    /// When the refresh token expires if it is never used.
+    [[nodiscard]] constexpr instant refresh_token_end() const noexcept { return (std::min)(refresh_expires_at, refresh_ends_at); }
 };
 
 /// A request to redeem a code (RFC 6749 section 4.1.3).
@@ -3846,6 +3849,15 @@ struct token_refresh {
     instant access_expires_at;
     seconds refresh_lifetime;  ///< from `now`, at most until the token's absolute end
     std::optional<token_rotation> rotation{};  ///< empty: the refresh token stays valid
+
+    /// When the refresh token expires if it is not used again; `absolute_end` is the `refresh_ends_at` of its first one.
+    [[nodiscard]] constexpr instant refresh_token_end(instant absolute_end) const noexcept {
+        return (std::min)(instant{now + refresh_lifetime}, absolute_end);
+    }
+    /// By which a replaced token is found; empty without rotation.
+    [[nodiscard]] constexpr std::optional<digest> family_digest() const noexcept {
+        return rotation ? std::optional{rotation->family_digest} : std::nullopt;
+    }
 };
 
 /// The result of a refresh.
@@ -20980,9 +20992,6 @@ struct found_refresh_token {
     [[nodiscard]] new_access_token access_token(const token_refresh& shown) const {
         return {user, shown.application, shown.access_digest, shown.narrowed.value_or(scopes), shown.now, shown.access_expires_at};
     }
-    [[nodiscard]] instant expires_at(const token_refresh& shown) const noexcept {
-        return (std::min)(instant{shown.now + shown.refresh_lifetime}, ends_at);
-    }
     [[nodiscard]] refreshed_token refreshed(const token_refresh& shown) const {
         const auto seed = is_shown_by(shown) && shown.rotation ? std::optional{shown.rotation->successor_seed} : successor_seed;
         return {refresh_result::refreshed, shown.narrowed.value_or(scopes), shown.rotation ? seed : std::nullopt};
@@ -30346,7 +30355,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
     detail::reserve_one_more(grant.refresh_tokens);
     refresh_token_shares_.add(parties.user);
     undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
-    const instant expires_at = (std::min)(issued.refresh_expires_at, issued.refresh_ends_at);
+    const instant expires_at = issued.refresh_token_end();
     const dated_digest end{expires_at, issued.refresh_digest};
     refresh_tokens_by_end_.insert(end);
     undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
@@ -30395,8 +30404,7 @@ TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const t
 
 TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown) {
     const auto& rotation = shown.rotation;
-    const auto found =
-        find_refresh_token(shown.refresh_digest, rotation ? std::optional{rotation->family_digest} : std::nullopt);
+    const auto found = find_refresh_token(shown.refresh_digest, shown.family_digest());
     if (found == refresh_tokens_.end() || found->second.parties.application != shown.application ||
         found->second.expires_at <= shown.now)
         return refreshed_token{};
@@ -30413,7 +30421,7 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
         !done)
         return std::move(done).error();
     undo_unless_kept access_made{[&]() noexcept { access_.revoke(shown.access_digest); }};
-    const instant expires_at = (std::min)(shown.now + shown.refresh_lifetime, token.ends_at);
+    const instant expires_at = shown.refresh_token_end(token.ends_at);
     if (rotation && is_current)
         if (auto done = replace(found, *rotation, shown.now); !done) return std::move(done).error();
     access_made.keep();
@@ -39032,8 +39040,7 @@ inline result<sql::row_number> insert_refresh_token(database& on, const issued_t
     auto done = on.run(
         "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
         "VALUES (?, ?, ?, ?, ?)",
-        issued.refresh_digest, access_grant, scopes, (std::min)(issued.refresh_expires_at, issued.refresh_ends_at),
-        issued.refresh_ends_at);
+        issued.refresh_digest, access_grant, scopes, issued.refresh_token_end(), issued.refresh_ends_at);
     if (!done) return token_exists(std::move(done).error());
     const sql::row_number id = on.last_insert_id();
     // The token that expires last was used last.
@@ -39118,12 +39125,11 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
 
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
-        const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
         const auto found = sql::read_one(
             on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ?",
-                       shown.refresh_digest, family, shown.application, shown.now),
+                       shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
             sql::to_found_refresh_token);
         if (!found) return found.error();
         if (!*found) return refreshed_token{};
@@ -39134,7 +39140,9 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
         if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", token.expires_at(shown), token.id); !done)
+        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", shown.refresh_token_end(token.ends_at),
+                               token.id);
+            !done)
             return std::move(done).error();
         if (shown.rotation && token.is_shown_by(shown)) {
             const auto& rotation = *shown.rotation;
@@ -43313,7 +43321,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             postgres::batch writing{reading.shift()};
             writing.add(
                 "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) VALUES ($1, $2, $3, $4, $5)",
-                tokens.refresh_digest, code.access_grant, code.scopes, (std::min)(tokens.refresh_expires_at, tokens.refresh_ends_at),
+                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(),
                 tokens.refresh_ends_at);
             // The token that expires last was used last.
             writing.add(
@@ -43339,7 +43347,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
 TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
     return detail::without_exceptions([&]() -> result<refreshed_token> {
         auto done = impl_->database.transact([&](postgres::transaction& on) -> result<refreshed_token> {
-            const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
+            const auto family = shown.family_digest();
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
             postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
@@ -43365,7 +43373,8 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
 
             postgres::batch writing{reading.shift()};
             const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
-            writing.add("UPDATE tollgate_refresh_tokens SET expires_at = $2 WHERE id = $1", token.id, token.expires_at(shown));
+            writing.add("UPDATE tollgate_refresh_tokens SET expires_at = $2 WHERE id = $1", token.id,
+                        shown.refresh_token_end(token.ends_at));
             if (shown.rotation && token.is_shown_by(shown)) {
                 const auto& rotation = *shown.rotation;
                 writing.add(

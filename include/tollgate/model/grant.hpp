@@ -6,6 +6,7 @@
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/scope.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,6 +55,9 @@ struct issued_tokens {
     digest refresh_digest;
     instant refresh_expires_at;  ///< moves with each use ...
     instant refresh_ends_at;  ///< ... up to this
+
+    /// When the refresh token expires if it is never used.
+    [[nodiscard]] constexpr instant refresh_token_end() const noexcept { return (std::min)(refresh_expires_at, refresh_ends_at); }
 };
 
 /// A request to redeem a code (RFC 6749 section 4.1.3).
@@ -122,6 +126,15 @@ struct token_refresh {
     instant access_expires_at;
     seconds refresh_lifetime;  ///< from `now`, at most until the token's absolute end
     std::optional<token_rotation> rotation{};  ///< empty: the refresh token stays valid
+
+    /// When the refresh token expires if it is not used again; `absolute_end` is the `refresh_ends_at` of its first one.
+    [[nodiscard]] constexpr instant refresh_token_end(instant absolute_end) const noexcept {
+        return (std::min)(instant{now + refresh_lifetime}, absolute_end);
+    }
+    /// By which a replaced token is found; empty without rotation.
+    [[nodiscard]] constexpr std::optional<digest> family_digest() const noexcept {
+        return rotation ? std::optional{rotation->family_digest} : std::nullopt;
+    }
 };
 
 /// The result of a refresh.

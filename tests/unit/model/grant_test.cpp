@@ -75,4 +75,16 @@ TEST_CASE("a refresh token is used while it is current, and its predecessor for 
         narrowed.narrowed = *scope_set::parse(text);
         CHECK(judge_refresh({.scopes = scopes}, narrowed) == expected);
     }
+    CHECK(refresh(current, rotation).family_digest() == rotation.family_digest);
+    CHECK_FALSE(refresh(current, {}).family_digest());
+}
+
+TEST_CASE("a refresh token expires after its lifetime, and at its absolute end at the latest") {
+    const token_refresh refresh{.refresh_digest = numbered(1), .application = application_id{1}, .now = noon, .access_digest = numbered(2),
+                                .access_expires_at = noon, .refresh_lifetime = seconds{60}};
+    for (const auto& [end, expected] : {std::pair{59, 59}, std::pair{60, 60}, std::pair{61, 60}}) {
+        const instant absolute_end = noon + seconds{end};
+        CHECK(refresh.refresh_token_end(absolute_end) == noon + seconds{expected});
+        CHECK(issued_tokens{numbered(2), noon, numbered(3), noon + seconds{60}, absolute_end}.refresh_token_end() == noon + seconds{expected});
+    }
 }

@@ -113,7 +113,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
     detail::reserve_one_more(grant.refresh_tokens);
     refresh_token_shares_.add(parties.user);
     undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
-    const instant expires_at = (std::min)(issued.refresh_expires_at, issued.refresh_ends_at);
+    const instant expires_at = issued.refresh_token_end();
     const dated_digest end{expires_at, issued.refresh_digest};
     refresh_tokens_by_end_.insert(end);
     undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
@@ -162,8 +162,7 @@ TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const t
 
 TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown) {
     const auto& rotation = shown.rotation;
-    const auto found =
-        find_refresh_token(shown.refresh_digest, rotation ? std::optional{rotation->family_digest} : std::nullopt);
+    const auto found = find_refresh_token(shown.refresh_digest, shown.family_digest());
     if (found == refresh_tokens_.end() || found->second.parties.application != shown.application ||
         found->second.expires_at <= shown.now)
         return refreshed_token{};
@@ -180,7 +179,7 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
         !done)
         return std::move(done).error();
     undo_unless_kept access_made{[&]() noexcept { access_.revoke(shown.access_digest); }};
-    const instant expires_at = (std::min)(shown.now + shown.refresh_lifetime, token.ends_at);
+    const instant expires_at = shown.refresh_token_end(token.ends_at);
     if (rotation && is_current)
         if (auto done = replace(found, *rotation, shown.now); !done) return std::move(done).error();
     access_made.keep();

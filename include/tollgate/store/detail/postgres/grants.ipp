@@ -6,7 +6,6 @@
 #include <tollgate/store/detail/sql/grants.hpp>
 #include <tollgate/store/detail/widen_scopes.hpp>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -139,7 +138,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             postgres::batch writing{reading.shift()};
             writing.add(
                 "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) VALUES ($1, $2, $3, $4, $5)",
-                tokens.refresh_digest, code.access_grant, code.scopes, (std::min)(tokens.refresh_expires_at, tokens.refresh_ends_at),
+                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(),
                 tokens.refresh_ends_at);
             // The token that expires last was used last.
             writing.add(
@@ -165,7 +164,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
 TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
     return detail::without_exceptions([&]() -> result<refreshed_token> {
         auto done = impl_->database.transact([&](postgres::transaction& on) -> result<refreshed_token> {
-            const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
+            const auto family = shown.family_digest();
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
             postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
@@ -191,7 +190,8 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
 
             postgres::batch writing{reading.shift()};
             const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
-            writing.add("UPDATE tollgate_refresh_tokens SET expires_at = $2 WHERE id = $1", token.id, token.expires_at(shown));
+            writing.add("UPDATE tollgate_refresh_tokens SET expires_at = $2 WHERE id = $1", token.id,
+                        shown.refresh_token_end(token.ends_at));
             if (shown.rotation && token.is_shown_by(shown)) {
                 const auto& rotation = *shown.rotation;
                 writing.add(

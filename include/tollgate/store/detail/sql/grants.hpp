@@ -6,7 +6,6 @@
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/sql/rows.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -63,9 +62,6 @@ struct found_refresh_token {
     }
     [[nodiscard]] new_access_token access_token(const token_refresh& shown) const {
         return {user, shown.application, shown.access_digest, shown.narrowed.value_or(scopes), shown.now, shown.access_expires_at};
-    }
-    [[nodiscard]] instant expires_at(const token_refresh& shown) const noexcept {
-        return (std::min)(instant{shown.now + shown.refresh_lifetime}, ends_at);
     }
     [[nodiscard]] refreshed_token refreshed(const token_refresh& shown) const {
         const auto seed = is_shown_by(shown) && shown.rotation ? std::optional{shown.rotation->successor_seed} : successor_seed;

@@ -5,8 +5,6 @@
 #include <tollgate/store/detail/sqlite/store_impl.hpp>
 #include <tollgate/store/detail/widen_scopes.hpp>
 
-#include <algorithm>
-
 namespace tollgate::inline v0 {
 
 namespace sqlite::detail {
@@ -48,8 +46,7 @@ inline result<sql::row_number> insert_refresh_token(database& on, const issued_t
     auto done = on.run(
         "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
         "VALUES (?, ?, ?, ?, ?)",
-        issued.refresh_digest, access_grant, scopes, (std::min)(issued.refresh_expires_at, issued.refresh_ends_at),
-        issued.refresh_ends_at);
+        issued.refresh_digest, access_grant, scopes, issued.refresh_token_end(), issued.refresh_ends_at);
     if (!done) return token_exists(std::move(done).error());
     const sql::row_number id = on.last_insert_id();
     // The token that expires last was used last.
@@ -134,12 +131,11 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
 
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
-        const auto family = shown.rotation ? std::optional{shown.rotation->family_digest} : std::nullopt;
         const auto found = sql::read_one(
             on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ?",
-                       shown.refresh_digest, family, shown.application, shown.now),
+                       shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
             sql::to_found_refresh_token);
         if (!found) return found.error();
         if (!*found) return refreshed_token{};
@@ -150,7 +146,9 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
         if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", token.expires_at(shown), token.id); !done)
+        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", shown.refresh_token_end(token.ends_at),
+                               token.id);
+            !done)
             return std::move(done).error();
         if (shown.rotation && token.is_shown_by(shown)) {
             const auto& rotation = *shown.rotation;
