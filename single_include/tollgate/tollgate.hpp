@@ -41696,7 +41696,7 @@ struct connection_settings {
     /// Time limit for the results of one batch. The server cancels a statement after three quarters of it
     /// (statement_timeout), so that it reports the timeout itself; a connection without any response is closed. Together
     /// with the 2 s that a request may wait for a worker, it is the 5 s that most clients wait. The few verbs of two round trips may
-    /// take longer, if the server hangs between these.
+    /// take 3 s longer, if the server hangs between these.
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout). Transactions take milliseconds, so a lock that is held for
     /// longer belongs to an operator who alters or locks a table.
