@@ -933,7 +933,7 @@ enum class error_kind {
     invalid,       ///< valid syntax, but an unacceptable value: 422
     conflict,      ///< contradicts stored data: 409
     too_many_requests,  ///< beyond a limit of the endpoint; the client may retry at `error::retry_at`: 429
-    unavailable,   ///< a dependency is down or too slow; the client may retry: 503
+    unavailable,   ///< a dependency is down, too slow or refuses access; the client may retry: 503
     internal,      ///< a defect of the server: 500
 };
 
@@ -953,7 +953,7 @@ struct error {
 
 // Not inlined: errors are rare, and many functions return several.
 
-/// A dependency is down or too slow: 503. `cause` is for the operator; the client gets a general message.
+/// A dependency is down, too slow or refuses access: 503. `cause` is for the operator; the client gets a general message.
 [[nodiscard, gnu::noinline]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
@@ -40167,7 +40167,7 @@ TOLLGATE_DECL backend_statistics sqlite_store::statistics() const noexcept {
 
 namespace tollgate::inline v0::sqlite {
 
-/// Converts SQLite's result `code` to an error: unavailable for conditions that may pass or that an operator can fix
+/// Converts SQLite's result `code` to an error: unavailable for conditions that may pass or that an operator can correct
 /// (busy, full disk, no permission), conflict for a violated constraint, internal for the rest. `doing` is added to the
 /// cause: a statement or a file name, never a value. `connection` may be null.
 [[nodiscard]] inline error failure(sqlite3* connection, int code, std::string_view doing) {
@@ -41642,10 +41642,10 @@ struct run_failure {
     stale_statements stale = stale_statements::none;
 };
 
-/// Converts an error result: unavailable for conditions that may pass (timeout, shutdown, full disk), not_found for a
-/// reference to a missing row, conflict for another violated constraint, invalid for text that PostgreSQL rejects,
-/// internal for the rest. `doing` is the statement. The cause contains the server's message without its detail, which
-/// may contain values.
+/// Converts an error result: unavailable for conditions that may pass or that an operator can correct (timeout, shutdown,
+/// full disk, missing privilege), not_found for a reference to a missing row, conflict for another violated constraint,
+/// invalid for text that PostgreSQL rejects, internal for the rest. `doing` is the statement. The cause contains the
+/// server's message without its detail, which may contain values.
 [[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
 
 /// A connection that broke or was never opened: unavailable.
@@ -44778,7 +44778,8 @@ inline error problem_of(std::string_view state, std::string cause) {
     // Connection, resources, operator intervention (timeout, shutdown), system error; transaction rollback.
     for (const std::string_view passing : {"08", "53", "57", "58", "40"})
         if (of_class == passing) return unavailable(std::move(cause));
-    for (const std::string_view passing : {"55P03", "25P03", "55006", read_only})
+    // Also a missing privilege, which an operator grants.
+    for (const std::string_view passing : {"55P03", "25P03", "55006", "42501", read_only})
         if (state == passing) return unavailable(std::move(cause));
     // the referenced row is missing
     if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};

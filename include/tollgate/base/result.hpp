@@ -24,7 +24,7 @@ enum class error_kind {
     invalid,       ///< valid syntax, but an unacceptable value: 422
     conflict,      ///< contradicts stored data: 409
     too_many_requests,  ///< beyond a limit of the endpoint; the client may retry at `error::retry_at`: 429
-    unavailable,   ///< a dependency is down or too slow; the client may retry: 503
+    unavailable,   ///< a dependency is down, too slow or refuses access; the client may retry: 503
     internal,      ///< a defect of the server: 500
 };
 
@@ -44,7 +44,7 @@ struct error {
 
 // Not inlined: errors are rare, and many functions return several.
 
-/// A dependency is down or too slow: 503. `cause` is for the operator; the client gets a general message.
+/// A dependency is down, too slow or refuses access: 503. `cause` is for the operator; the client gets a general message.
 [[nodiscard, gnu::noinline]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }

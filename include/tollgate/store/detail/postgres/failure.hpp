@@ -29,10 +29,10 @@ struct run_failure {
     stale_statements stale = stale_statements::none;
 };
 
-/// Converts an error result: unavailable for conditions that may pass (timeout, shutdown, full disk), not_found for a
-/// reference to a missing row, conflict for another violated constraint, invalid for text that PostgreSQL rejects,
-/// internal for the rest. `doing` is the statement. The cause contains the server's message without its detail, which
-/// may contain values.
+/// Converts an error result: unavailable for conditions that may pass or that an operator can correct (timeout, shutdown,
+/// full disk, missing privilege), not_found for a reference to a missing row, conflict for another violated constraint,
+/// invalid for text that PostgreSQL rejects, internal for the rest. `doing` is the statement. The cause contains the
+/// server's message without its detail, which may contain values.
 [[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
 
 /// A connection that broke or was never opened: unavailable.

@@ -20,7 +20,8 @@ inline error problem_of(std::string_view state, std::string cause) {
     // Connection, resources, operator intervention (timeout, shutdown), system error; transaction rollback.
     for (const std::string_view passing : {"08", "53", "57", "58", "40"})
         if (of_class == passing) return unavailable(std::move(cause));
-    for (const std::string_view passing : {"55P03", "25P03", "55006", read_only})
+    // Also a missing privilege, which an operator grants.
+    for (const std::string_view passing : {"55P03", "25P03", "55006", "42501", read_only})
         if (state == passing) return unavailable(std::move(cause));
     // the referenced row is missing
     if (state == "23503") return {error_kind::not_found, not_found().message, std::move(cause)};

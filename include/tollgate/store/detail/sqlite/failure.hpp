@@ -12,7 +12,7 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// Converts SQLite's result `code` to an error: unavailable for conditions that may pass or that an operator can fix
+/// Converts SQLite's result `code` to an error: unavailable for conditions that may pass or that an operator can correct
 /// (busy, full disk, no permission), conflict for a violated constraint, internal for the rest. `doing` is added to the
 /// cause: a statement or a file name, never a value. `connection` may be null.
 [[nodiscard]] inline error failure(sqlite3* connection, int code, std::string_view doing) {
