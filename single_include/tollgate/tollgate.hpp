@@ -41099,7 +41099,8 @@ struct postgres_settings {
     /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for a response. The server cancels a statement after three quarters of it (statement_timeout); a
-    /// connection without any response is closed, and with it all that have been waiting for more than 100 ms.
+    /// connection without any response is closed, and with it all that have been waiting for more than 100 ms. After this time,
+    /// `enable_hook` stops making deliveries due; another call continues.
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
@@ -42313,6 +42314,7 @@ struct postgres_store::impl {
     impl(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_query},
           database{std::move(opened)},
+          response_wait_max{settings.response_wait_max},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
           changes{std::make_shared<cache_invalidation_feed>(
               cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
@@ -42369,6 +42371,7 @@ struct postgres_store::impl {
 
     postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
     postgres_database database;
+    milliseconds response_wait_max;
     secret_keys keys;
     postgres_lookup<token_username, token_credential> personal_lookups;
     postgres_lookup<digest, token_credential> access_lookups;
@@ -43079,8 +43082,8 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
     return detail::without_exceptions([&]() -> result<bool> {
         // Holds first what has not been held since the hook was disabled, so that all of its deliveries are released in the same
         // way. It is enabled when there is no more of that.
-        constexpr int passes_max = 50;
-        for (int passes = 0; passes < passes_max; ++passes) {
+        const auto end = tollgate::detail::boot_now() + impl_->response_wait_max;
+        do {
             auto request = impl_->database.make_batch();
             request.add(
                 "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
@@ -43120,7 +43123,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
             if (!response) return std::move(response).error();
             if ((*response)[enabling].count() > 0) return true;
             if (response->back().affected() == 0) return false;
-        }
+        } while (tollgate::detail::boot_now() < end);
         return unavailable("PostgreSQL: the webhook has so many deliveries that it could not be enabled yet");
     });
 }

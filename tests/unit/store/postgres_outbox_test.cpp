@@ -595,6 +595,27 @@ TEST_CASE("deliveries that were not held yet are due when their hook is enabled"
     CHECK(count_of(schema, "hooks WHERE has_backlog") == "0");
 }
 
+TEST_CASE("a call without enough time to enable a hook in PostgreSQL leaves the rest to a later one") {
+    auto& server = postgres_server::shared();
+    const auto schema = server.new_schema();
+    postgres_settings settings;
+    settings.response_wait_max = seconds{2};
+    postgres_store store{schema, settings};
+    const auto account = sample_account();
+    const auto hook = listen(store, account);
+    insert_deliveries(schema, 4500, noon);
+    server.run(schema, "UPDATE tollgate_hooks SET disabled_at = 0, disable_reason = 'gone', has_backlog = true");
+    // Each pass changes deliveries in two statements.
+    server.run(schema, "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.6); RETURN NULL; END'; "
+                       "CREATE TRIGGER slow AFTER UPDATE ON tollgate_deliveries EXECUTE FUNCTION slow()");
+    expect_error(store.enable_hook(account, hook, noon), error_kind::unavailable);
+    CHECK(listed_hook(store, account, hook).disabled);
+    CHECK(count_of(schema, "deliveries WHERE state = 3") != "0");
+    server.run(schema, "DROP TRIGGER slow ON tollgate_deliveries");
+    CHECK(value_of(store.enable_hook(account, hook, noon)));
+    CHECK_FALSE(listed_hook(store, account, hook).disabled);
+}
+
 TEST_CASE("unread notices of a deleted hook hide no other hook") {
     auto& server = postgres_server::shared();
     const auto schema = server.new_schema();

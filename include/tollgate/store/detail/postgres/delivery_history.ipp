@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
@@ -121,8 +122,8 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
     return detail::without_exceptions([&]() -> result<bool> {
         // Holds first what has not been held since the hook was disabled, so that all of its deliveries are released in the same
         // way. It is enabled when there is no more of that.
-        constexpr int passes_max = 50;
-        for (int passes = 0; passes < passes_max; ++passes) {
+        const auto end = tollgate::detail::boot_now() + impl_->response_wait_max;
+        do {
             auto request = impl_->database.make_batch();
             request.add(
                 "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
@@ -162,7 +163,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
             if (!response) return std::move(response).error();
             if ((*response)[enabling].count() > 0) return true;
             if (response->back().affected() == 0) return false;
-        }
+        } while (tollgate::detail::boot_now() < end);
         return unavailable("PostgreSQL: the webhook has so many deliveries that it could not be enabled yet");
     });
 }

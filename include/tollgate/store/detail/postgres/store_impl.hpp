@@ -24,6 +24,7 @@ struct postgres_store::impl {
     impl(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_query},
           database{std::move(opened)},
+          response_wait_max{settings.response_wait_max},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
           changes{std::make_shared<cache_invalidation_feed>(
               cache_invalidation_feed_settings{.row_lifetime = settings.cached_for})},
@@ -80,6 +81,7 @@ struct postgres_store::impl {
 
     postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
     postgres_database database;
+    milliseconds response_wait_max;
     secret_keys keys;
     postgres_lookup<token_username, token_credential> personal_lookups;
     postgres_lookup<digest, token_credential> access_lookups;
