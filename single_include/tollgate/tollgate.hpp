@@ -41098,9 +41098,9 @@ struct postgres_settings {
     // The time limits below are above zero and at most an hour.
     /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
-    /// Time limit for a response. The server cancels a statement after three quarters of it (statement_timeout); a
-    /// connection without any response is closed, and with it all that have been waiting for more than 100 ms. After this time,
-    /// `enable_hook` stops making deliveries due; another call continues.
+    /// Time limit for a response; `delete_application` has 60 s. The server cancels a statement after three quarters of it
+    /// (statement_timeout); a connection without any response is closed, and with it all that have been waiting for more than
+    /// 100 ms. After this time, `enable_hook` stops making deliveries due; another call continues.
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
@@ -41481,7 +41481,7 @@ public:
         begin(text, 0);
     }
 
-    /// For a batch that may take longer than others. Must be called first.
+    /// For a batch that may take longer than others, except for locks. Must be called first.
     TOLLGATE_DECL void set_response_wait_max(milliseconds response_wait_max);
     [[nodiscard]] std::optional<milliseconds> response_wait_max() const noexcept { return response_wait_max_; }
 
@@ -42587,7 +42587,8 @@ TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, ap
 TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
-        batch.set_response_wait_max(seconds{60});  // hundreds of thousands of users may have authorized it
+        // One transaction, so that no part of it remains, and hundreds of thousands of users may have authorized it.
+        batch.set_response_wait_max(seconds{60});
         // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.
         batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
         batch.add(
@@ -44736,8 +44737,7 @@ TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
 TOLLGATE_DECL void batch::set_response_wait_max(milliseconds response_wait_max) {
     response_wait_max_ = response_wait_max;
     // The server's timeout is shorter, so that it reports the timeout while the client still waits.
-    add("SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $1, true)",
-        std::to_string(response_wait_max.count() * 3 / 4));
+    add("SELECT set_config('statement_timeout', $1, true)", std::to_string(response_wait_max.count() * 3 / 4));
 }
 
 TOLLGATE_DECL void batch::keep(wire_type type, std::size_t begun_at, bool is_null) {
@@ -45138,8 +45138,7 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
         if (unsent < 0) return lose(into, waited::failed);
         while (PQisBusy(handle_.get()) == 0)
             if (take_result(into)) return std::move(into.result);
-        const auto ended = request.response_wait_max() ? wait(unsent == 1, end)
-                                                   : wait_for_response(unsent == 1, began_at, end, timeouts_before);
+        const auto ended = wait_for_response(unsent == 1, began_at, end, timeouts_before);
         if (ended != waited::ready) return lose(into, ended);
         if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
     }

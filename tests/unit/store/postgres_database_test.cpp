@@ -27,6 +27,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -254,16 +255,13 @@ TEST_CASE("waiting for a lock is bounded by the time of a request") {
     CHECK(refused.error().kind == error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::Contains("lock timeout"));
     CHECK(pool.query("SELECT id FROM others"));
-    // A batch with a longer time limit also waits longer for locks.
+    // A batch with a longer time limit does not wait longer for locks.
     auto long_batch = pool.make_batch();
     long_batch.set_response_wait_max(seconds{20});
-    long_batch.add("SELECT id FROM things");
-    std::thread release{[&] {
-        std::this_thread::sleep_for(milliseconds{200});
-        held.reset();
-    }};
-    CHECK(pool.run(long_batch));
-    release.join();
+    long_batch.add("SELECT current_setting('lock_timeout'), current_setting('statement_timeout')");
+    auto limits = pool.run(long_batch);
+    REQUIRE(limits);
+    CHECK(limits->back().only<std::string, std::string>() == std::tuple{"50ms", "15s"});
 }
 
 TEST_CASE("calls that wait for one connection fail together with another connection that hangs") {
@@ -384,12 +382,15 @@ TEST_CASE("a connection that is given up because another one hangs does not coun
         REQUIRE(opened);
         return *std::move(opened);
     };
-    auto hanging = open(milliseconds{2000}), beside = open(std::chrono::minutes{1});
+    const bool is_batch_long = GENERATE(false, true);
+    auto hanging = open(milliseconds{2000}), beside = open(is_batch_long ? seconds{2} : seconds{60});
     proxy.set_mode(tcp_proxy::mode::hang);
-    postgres::batch request{milliseconds{0}};
+    postgres::batch request{milliseconds{0}}, request_beside{milliseconds{0}};
     request.add("SELECT 1");
+    if (is_batch_long) request_beside.set_response_wait_max(seconds{60});
+    request_beside.add("SELECT 1");
     postgres::run_result given_up;
-    std::thread other{[&] { given_up = beside.run(request); }};
+    std::thread other{[&] { given_up = beside.run(request_beside); }};
     const auto timed_out = hanging.run(request);
     other.join();
     REQUIRE(timed_out.failed);

@@ -83,7 +83,8 @@ TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, ap
 TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto batch = impl_->database.make_batch();
-        batch.set_response_wait_max(seconds{60});  // hundreds of thousands of users may have authorized it
+        // One transaction, so that no part of it remains, and hundreds of thousands of users may have authorized it.
+        batch.set_response_wait_max(seconds{60});
         // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.
         batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
         batch.add(

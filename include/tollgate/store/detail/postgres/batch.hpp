@@ -41,7 +41,7 @@ public:
         begin(text, 0);
     }
 
-    /// For a batch that may take longer than others. Must be called first.
+    /// For a batch that may take longer than others, except for locks. Must be called first.
     TOLLGATE_DECL void set_response_wait_max(milliseconds response_wait_max);
     [[nodiscard]] std::optional<milliseconds> response_wait_max() const noexcept { return response_wait_max_; }
 

@@ -190,8 +190,7 @@ TOLLGATE_DECL run_result connection::exchange(const batch& request) {
         if (unsent < 0) return lose(into, waited::failed);
         while (PQisBusy(handle_.get()) == 0)
             if (take_result(into)) return std::move(into.result);
-        const auto ended = request.response_wait_max() ? wait(unsent == 1, end)
-                                                   : wait_for_response(unsent == 1, began_at, end, timeouts_before);
+        const auto ended = wait_for_response(unsent == 1, began_at, end, timeouts_before);
         if (ended != waited::ready) return lose(into, ended);
         if (PQconsumeInput(handle_.get()) != 1) return lose(into, waited::failed);
     }
