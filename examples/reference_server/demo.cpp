@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <exception>
 
 namespace reference {
 
@@ -29,13 +30,14 @@ std::string random_characters() {
 /// The file has the demo as the ready line shows it, for people to read; those of other stores are below this name.
 constexpr const char* elsewhere = "elsewhere";
 
-/// Throws `json::exception` where a member is missing or has another type.
-std::optional<demo> to_demo(const ordered_json& written) {
-    const auto site = tollgate::account_id::from(written.at("sitesmaker_account").get<std::int64_t>());
-    const auto shop = tollgate::account_id::from(written.at("itemplatform_account").get<std::int64_t>());
-    if (!site || !shop) return std::nullopt;
-    return demo{written.at("login"),        written.at("password"), written.at("token_username"),
-                written.at("token_secret"), *site,                  *shop};
+/// Throws if a member is missing or has another type, or an id is not positive.
+demo to_demo(const ordered_json& written) {
+    return {written.at("login"),
+            written.at("password"),
+            written.at("token_username"),
+            written.at("token_secret"),
+            tollgate::account_id::from(written.at("sitesmaker_account").get<std::int64_t>()).value(),
+            tollgate::account_id::from(written.at("itemplatform_account").get<std::int64_t>()).value()};
 }
 
 std::filesystem::path file_in(const std::filesystem::path& data) { return data / "demo.json"; }
@@ -54,20 +56,17 @@ ordered_json to_json(const demo& shown) {
 std::vector<demo> read_demos(const std::filesystem::path& data) {
     const auto text = read_small_file(file_in(data));
     if (!text) return {};
-    std::vector<demo> demos;
     try {
         const auto file = ordered_json::parse(*text);
-        const auto take = [&demos](const ordered_json& written) {
-            if (demos.size() == kept_demos_max) return;
-            if (auto read = to_demo(written)) demos.push_back(*std::move(read));
-        };
-        take(file);
+        std::vector<demo> demos{to_demo(file)};
         if (const auto others = file.find(elsewhere); others != file.end())
-            for (const auto& each : *others) take(each);
-    } catch (const nlohmann::json::exception&) {
-        // A file in another form counts as missing.
+            for (const auto& each : *others)
+                if (demos.size() < kept_demos_max) demos.push_back(to_demo(each));
+        return demos;
+    } catch (const std::exception&) {
+        // The parser's own message could quote a secret of the file.
+        throw run_error{"'" + file_in(data).string() + "' is damaged. Repair it, or delete it to get a new demo user."};
     }
-    return demos;
 }
 
 void write_demos(const std::filesystem::path& data, const std::vector<demo>& demos) {

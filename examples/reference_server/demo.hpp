@@ -37,7 +37,7 @@ inline constexpr std::size_t kept_demos_max = 16;
 
 /// The demos that earlier starts recorded, one for each store that was used with this data directory, the most recent one
 /// first. Their secrets are in a separate file in `data`, readable by the owner only, because a database has only their
-/// hashes and every start prints the same secrets. None if there is no such file.
+/// hashes and every start prints the same secrets. None if there is no such file. Throws `run_error` if it is damaged.
 [[nodiscard]] std::vector<demo> read_demos(const std::filesystem::path& data);
 /// Keeps the first `kept_demos_max`. Precondition: there is one.
 void write_demos(const std::filesystem::path& data, const std::vector<demo>& demos);

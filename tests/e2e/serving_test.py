@@ -334,17 +334,30 @@ class Demo(Case):
                 second = server.demo
                 self.assertEqual((first["login"], first["sitesmaker_account"]),
                                  (second["login"], second["sitesmaker_account"]), "the user and its accounts are the same")
-            logins = {second["login"]}
-            for damage in (lambda file: file.unlink(), lambda file: file.write_text("{"),
-                           lambda file: file.write_text("[]")):
-                damage(data / "demo.json")
-                with Server("--demo", data=data) as server:
-                    self.assert_works(server)
-                    self.assertRegex(server.demo["login"], r"\Ademo-[a-z2-9]{5}\Z", "without demo.json the user `demo` may be anybody's")
-                    self.assertNotIn(server.demo["login"], logins)
-                    logins.add(server.demo["login"])
-                    pair = basic(second["token_username"], second["token_secret"])
-                    self.assert_json(server.balance(pair))
+            (data / "demo.json").unlink()
+            with Server("--demo", data=data) as server:
+                self.assert_works(server)
+                self.assertRegex(server.demo["login"], r"\Ademo-[a-z2-9]{5}\Z", "without demo.json the user `demo` may be anybody's")
+                pair = basic(second["token_username"], second["token_secret"])
+                self.assert_json(server.balance(pair))
+
+    def test_a_damaged_file_is_reported_and_kept(self):
+        with temporary_directory() as data:
+            with Server("--demo", data=data) as server:
+                first = server.demo
+            file = data / "demo.json"
+            whole = file.read_text()
+            for damaged in ("", "{", "[]", "{}", whole[:-10], whole + "x", json.dumps({**first, "password": 1}),
+                            json.dumps({**first, "sitesmaker_account": 0}), json.dumps({**first, "elsewhere": [{}]})):
+                file.write_text(damaged)
+                result = run_command("serve", "--plain", "--demo", *server.store_flags, "--listen", "127.0.0.1:0")
+                self.assertEqual((1, ""), (result.returncode, result.stdout), (damaged, result))
+                self.assertRegex(result.stderr, rf"\A[^\n]*'{re.escape(str(file))}' is damaged[^\n]*\n\Z")
+                self.assertNotIn(first["password"], result.stderr)
+                self.assertEqual(damaged, file.read_text())
+            file.write_text(whole)
+            with Server("--demo", data=data) as server:
+                self.assertEqual(first, server.demo)
 
     def test_an_existing_user_of_that_name_is_not_changed(self):
         for login in ("demo", "DEMO"):
