@@ -174,6 +174,21 @@ class Users(Operator):
         self.assertGreater(again := self.server.add_user("ann"), user, "an id is never reused")
         self.assertGreater(self.server.add_account(again, "sitesmaker"), account, "an account's neither")
 
+    def test_the_accounts_of_a_user_are_bounded(self):
+        user = self.server.add_user("ann")
+        add = "account", "add", "--user", user, "--name", "One more", "--service"
+        # 998 of the 1000 accounts at one service, and ids that no command assigned.
+        ids = ("", "") if on_postgres else (", id", ", number + 1000")
+        execute(self.server.store_flags, "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers "
+                                         f"WHERE number < 998) INSERT INTO directory_accounts (service, user_id, name, admin{ids[0]}) "
+                                         f"SELECT 'sitesmaker', {user}, 'One of many', false{ids[1]} FROM numbers")
+        for _ in range(2):
+            self.run_ok(*add, "sitesmaker")
+        self.assert_fails(*add, "sitesmaker", mentions=f"--user: user {user} already has 1000 accounts at sitesmaker")
+        self.run_ok(*add, "itemplatform")
+        token, _ = self.server.add_token(user)
+        self.assertEqual(1000, len(self.server.request("GET", "/v1/sitesmaker/accounts", token=token).json()))
+
     def test_users_that_do_not_exist(self):
         for words in (("disable",), ("enable",), ("delete",), ("sign-out",), ("password", "--password-stdin")):
             self.assert_fails("user", words[0], "--id", 77, *words[1:], mentions="no user 77", stdin="a password\n")
