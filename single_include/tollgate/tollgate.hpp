@@ -13733,7 +13733,7 @@ struct application_form {
     std::string website = {};
     std::string description = {};
     std::string redirect_urls = {};  ///< one a line
-    std::string type = {};           ///< as `to_text(client_type)`; anything but public is confidential
+    std::string type = {};           ///< as `to_text(client_type)`; empty: confidential
     bool acts_for_owner = false;
 
     [[nodiscard]] static TOLLGATE_DECL application_form of(const application& stored);
@@ -14594,10 +14594,9 @@ template <class Call>
     return list;
 }
 
-/// Adds the hooks of the account in the query, or of as many accounts as fit.
+/// Adds the hooks of the chosen account, or of as many accounts as fit.
 template <class Call>
 [[nodiscard]] result<void> add_hooks(Call& call, hook_list& list) {
-    list.chosen = list.named(call.query().value_of(account_name));
     std::size_t shown = 0;
     for (account_hooks& each : list.accounts) {
         if (list.chosen && each.account != *list.chosen) continue;
@@ -14650,6 +14649,10 @@ template <class Call>
     }
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
+    if (const auto account = call.query().value_of(account_name); !account.empty()) {
+        list->chosen = list->named(account);
+        if (!list->chosen) return not_found();
+    }
     return show_hooks(call, std::move(*list));
 }
 
@@ -27997,6 +28000,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
                                                         const page_texts& texts) const {
     web::form_faults found;
     const application_texts& own = texts.applications;
+    if (!type.empty() && type != to_text(request.type)) found.add("type", texts.forms.unknown_choice, own.type);
     const auto check_url = [&](const field_fault& fault, const typed_line& typed, std::string_view malformed) {
         if (typed.text.empty() || typed.text.size() > typed.bytes_max) return check_line(found, typed, texts.forms);
         const bool is_one_of_several = fault.field == "redirect_url" && request.redirect_urls.size() > 1;

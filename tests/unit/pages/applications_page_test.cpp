@@ -133,9 +133,21 @@ TEST_CASE("a public client has no secret to show or to renew") {
     CHECK(has(list, "Public client"));
     CHECK_FALSE(has(list, "new_secret"));
     CHECK(to_number(shop.post(path, "action=new_secret&application=" + std::to_string(application.id.value())).status()) == 404);
+}
 
-    CHECK(to_number(shop.post(path, good + "&type=resource_server").status()) == 200);  // for the operator alone
-    CHECK(applications_of(shop, ann).back().type == client_type::confidential);
+TEST_CASE("a type that the form does not offer is refused") {
+    page_shop shop;
+    for (const auto* type : {"zzz", "Public", "public ", "resource_server"}) {  // the last one is for the operator alone
+        CAPTURE(type);
+        const auto page = shop.post(path, good + "&type=" + type);
+        CHECK(to_number(page.status()) == 422);
+        CHECK(has(page, "Choose one of the listed options."));
+        CHECK(has(page, "value=\"Statistics\""));
+    }
+    CHECK(applications_of(shop, ann).empty());
+    for (const auto* type : {"", "&type=", "&type=confidential"}) static_cast<void>(shop.post(path, good + type));
+    for (const auto& each : applications_of(shop, ann)) CHECK(each.type == client_type::confidential);
+    CHECK(applications_of(shop, ann).size() == 3);
 }
 
 TEST_CASE("a form that is submitted again registers no second application, whatever its type") {

@@ -59,8 +59,16 @@ TEST_CASE("the form offers the user's accounts and their events") {
     const auto bobs = shop.get(path, "bob");
     CHECK(has(bobs, "name=\"account\" value=\"sitesmaker/3\""));
     CHECK((has(bobs, "<option value=\"site.created\">") && !has(bobs, "item.created")));
-    for (const auto* account : {"sitesmaker%2F3", "nothing%2F1", "99", "%00"})
-        CHECK(has(shop.get(path + "?account=" + account), "#new"));
+    CHECK(has(shop.get(path + "?account="), "<form action=\"/en/user/settings/webhooks/#new\">"));
+}
+
+TEST_CASE("an account that is not the user's is not found") {
+    page_shop shop;
+    CHECK(to_number(shop.get(path + "?account=sitesmaker%2F3", "bob").status()) == 200);
+    for (const auto* account : {"sitesmaker%2F3", "sitesmaker%2F99", "nothing%2F1", "99", "zzz", "%00"}) {
+        CAPTURE(account);
+        CHECK(to_number(shop.get(path + "?account=" + account).status()) == 404);
+    }
 }
 
 TEST_CASE("without accounts the page says that there are none") {

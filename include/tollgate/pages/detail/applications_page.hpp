@@ -22,7 +22,7 @@ struct application_form {
     std::string website = {};
     std::string description = {};
     std::string redirect_urls = {};  ///< one a line
-    std::string type = {};           ///< as `to_text(client_type)`; anything but public is confidential
+    std::string type = {};           ///< as `to_text(client_type)`; empty: confidential
     bool acts_for_owner = false;
 
     [[nodiscard]] static TOLLGATE_DECL application_form of(const application& stored);

@@ -39,6 +39,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
                                                         const page_texts& texts) const {
     web::form_faults found;
     const application_texts& own = texts.applications;
+    if (!type.empty() && type != to_text(request.type)) found.add("type", texts.forms.unknown_choice, own.type);
     const auto check_url = [&](const field_fault& fault, const typed_line& typed, std::string_view malformed) {
         if (typed.text.empty() || typed.text.size() > typed.bytes_max) return check_line(found, typed, texts.forms);
         const bool is_one_of_several = fault.field == "redirect_url" && request.redirect_urls.size() > 1;

@@ -76,10 +76,9 @@ template <class Call>
     return list;
 }
 
-/// Adds the hooks of the account in the query, or of as many accounts as fit.
+/// Adds the hooks of the chosen account, or of as many accounts as fit.
 template <class Call>
 [[nodiscard]] result<void> add_hooks(Call& call, hook_list& list) {
-    list.chosen = list.named(call.query().value_of(account_name));
     std::size_t shown = 0;
     for (account_hooks& each : list.accounts) {
         if (list.chosen && each.account != *list.chosen) continue;
@@ -132,6 +131,10 @@ template <class Call>
     }
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
+    if (const auto account = call.query().value_of(account_name); !account.empty()) {
+        list->chosen = list->named(account);
+        if (!list->chosen) return not_found();
+    }
     return show_hooks(call, std::move(*list));
 }
 
