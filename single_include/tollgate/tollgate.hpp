@@ -10909,7 +10909,7 @@ struct page_site {
     /// `icon`: an SVG document. Throws std::invalid_argument for an `auth_url` that `http::url::root` refuses.
     [[nodiscard]] static TOLLGATE_DECL page_site make(std::string_view auth_url, std::string style_sheet, std::string icon = {});
 
-    /// Answers a request for an asset; false for any other path.
+    /// Answers a request for an asset; false for any other path. The caller writes the body of a refusal.
     [[nodiscard]] TOLLGATE_DECL bool answer_asset(const http::request& request, http::response& response) const;
 };
 
@@ -11167,6 +11167,13 @@ public:
     /// The same with the texts of this status.
     void answer_status(http::response& response, http::status status, const page_frame& frame = {}) const {
         answer_message(response, status, message_for(status, texts().errors), frame);
+    }
+
+    /// Answers a request for an asset, a method that is refused with an error page; false for any other path.
+    [[nodiscard]] bool answer_asset(const http::request& request, http::response& response) const {
+        if (!site().answer_asset(request, response)) return false;
+        if (http::to_number(response.status()) >= 400) answer_status(response, response.status());
+        return true;
     }
 
 private:
@@ -13134,9 +13141,9 @@ const web::page_language& authorization_server<Store, Sessions, Policies, Theme>
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::answer_not_found(const http::request& request,
                                                                               http::response& response) const {
-    if (pages_.site().answer_asset(request, response)) return;
-    if (paths_.is_page_path(request.target.path))
-        return pages_.in(pages_.language_of(request)).answer_status(response, http::status::not_found);
+    const auto pages = pages_.in(pages_.language_of(request));
+    if (pages.answer_asset(request, response)) return;
+    if (paths_.is_page_path(request.target.path)) return pages.answer_status(response, http::status::not_found);
     pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
 }
 
@@ -15122,7 +15129,7 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer
                                                                                  http::response& response,
                                                                                  pages::request_state& state) {
     constexpr auto done = http::handle_step::done;
-    if (renderer_.site().answer_asset(request, response)) return done;
+    if (pages_for(state).answer_asset(request, response)) return done;
     const auto found = find(request);
     if (!is_served(found.page)) {
         pages_for(state).answer_status(response, http::status::not_found);

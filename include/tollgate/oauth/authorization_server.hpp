@@ -340,9 +340,9 @@ const web::page_language& authorization_server<Store, Sessions, Policies, Theme>
 template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::answer_not_found(const http::request& request,
                                                                               http::response& response) const {
-    if (pages_.site().answer_asset(request, response)) return;
-    if (paths_.is_page_path(request.target.path))
-        return pages_.in(pages_.language_of(request)).answer_status(response, http::status::not_found);
+    const auto pages = pages_.in(pages_.language_of(request));
+    if (pages.answer_asset(request, response)) return;
+    if (paths_.is_page_path(request.target.path)) return pages.answer_status(response, http::status::not_found);
     pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
 }
 

@@ -315,7 +315,7 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer
                                                                                  http::response& response,
                                                                                  pages::request_state& state) {
     constexpr auto done = http::handle_step::done;
-    if (renderer_.site().answer_asset(request, response)) return done;
+    if (pages_for(state).answer_asset(request, response)) return done;
     const auto found = find(request);
     if (!is_served(found.page)) {
         pages_for(state).answer_status(response, http::status::not_found);

@@ -221,6 +221,9 @@ TEST_CASE("it provides its mounts for a site", "[oauth]") {
                                      {"/en/style-", "text/css; charset=utf-8"}, {"/en/copy-", "text/javascript; charset=utf-8"}}) {
         CHECK(mounts.back().starts_with(path));
         CHECK(shop.handle(test_request{method::get, mounts.back()}).find("Content-Type") == type);
+        const auto refused = shop.handle(test_request{method::post, mounts.back()});
+        CHECK(refused.status() == status::method_not_allowed);
+        CHECK(refused.find("Content-Type") == "text/html; charset=utf-8");
         mounts.pop_back();
     }
     std::sort(mounts.begin(), mounts.end());

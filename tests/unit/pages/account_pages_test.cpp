@@ -141,6 +141,14 @@ TEST_CASE("methods other than GET, HEAD and POST are refused") {
     const auto start = shop.handle(post);
     CHECK(to_number(start.status()) == 405);
     CHECK(start.find("Allow") == "GET, HEAD, OPTIONS");
+    for (const auto& path : {shop.pages.renderer().site().style_url, std::string{"/favicon.ico"}}) {
+        test_request to_asset{http::method::post, path};
+        const auto refused = shop.handle(to_asset);
+        CHECK(to_number(refused.status()) == 405);
+        CHECK(refused.find("Allow") == "GET, HEAD, OPTIONS");
+        CHECK(refused.find("Content-Type") == "text/html; charset=utf-8");
+        CHECK(has(refused, "<h1>"));
+    }
 
     // The server omits the body.
     test_request head{http::method::head, page_paths[0]};

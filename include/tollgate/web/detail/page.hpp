@@ -49,7 +49,7 @@ struct page_site {
     /// `icon`: an SVG document. Throws std::invalid_argument for an `auth_url` that `http::url::root` refuses.
     [[nodiscard]] static TOLLGATE_DECL page_site make(std::string_view auth_url, std::string style_sheet, std::string icon = {});
 
-    /// Answers a request for an asset; false for any other path.
+    /// Answers a request for an asset; false for any other path. The caller writes the body of a refusal.
     [[nodiscard]] TOLLGATE_DECL bool answer_asset(const http::request& request, http::response& response) const;
 };
 
@@ -307,6 +307,13 @@ public:
     /// The same with the texts of this status.
     void answer_status(http::response& response, http::status status, const page_frame& frame = {}) const {
         answer_message(response, status, message_for(status, texts().errors), frame);
+    }
+
+    /// Answers a request for an asset, a method that is refused with an error page; false for any other path.
+    [[nodiscard]] bool answer_asset(const http::request& request, http::response& response) const {
+        if (!site().answer_asset(request, response)) return false;
+        if (http::to_number(response.status()) >= 400) answer_status(response, response.status());
+        return true;
     }
 
 private:
