@@ -117,8 +117,8 @@ class Usage(Case):
             refused("user", "add", "--password-stdin", mentions="--login")
             refused("user", "add", "--login", "--password-stdin", mentions="--login")
             refused("user", "add", "--login", "", "--password-stdin", mentions="--login")
-            refused("user", "add", "--login", "a b", "--password-stdin", mentions="--login")
-            refused("user", "add", "--login", "x" * 300, "--password-stdin", mentions="--login")
+            for login in ("a b", "a\x01b", "a\nb", "\x1b[2J", "a\x7f", "\u00e4", "x" * 255):
+                refused("user", "add", "--login", login, "--password-stdin", mentions="--login")
             refused(*add, mentions="--password-stdin", stdin="")
             refused(*add, mentions="--password-stdin", stdin="\n")
             for short in ("7 bytes", "\u00fc" * 7):
