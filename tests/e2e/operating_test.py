@@ -5,6 +5,8 @@ import base64
 import contextlib
 import datetime
 import json
+import re
+import signal
 import sqlite3
 import subprocess
 
@@ -296,6 +298,28 @@ class Check(Case):
             self.assertIn("store: ", self.check(data / "d", code=1))
             self.assertEqual([], list(data.iterdir()))
 
+    def test_files_that_cannot_be_accessed_are_not_missing(self):
+        """Root may read all files, so a link that leads to itself stands for missing permissions."""
+        for file, flag in (("self-signed.crt", "--data"), ("tollgate.db", "--store"), ("keys", "--secret-key-file")):
+            if on_postgres and flag == "--store":
+                continue
+            with self.subTest(file), temporary_directory() as data:
+                run_command("migrate", *flags_for(data))
+                (data / file).unlink(missing_ok=True)
+                (data / file).symlink_to(file)
+                error = self.check(data, *(["--secret-key-file", data / file] if file == "keys" else []), code=1)
+                self.assertRegex(error, rf"{flag}: cannot (access|read) '{re.escape(str(data / file))}': \w+")
+
+    def test_a_data_directory_that_others_can_access_gets_a_warning(self):
+        with temporary_directory() as data:
+            run_command("migrate", *flags_for(data))
+            for mode, count in ((0o700, 0), (0o750, 1), (0o701, 1)):
+                data.chmod(mode)
+                result = run_command("check", *flags_for(data))
+                self.assertEqual(0, result.returncode, result)
+                if not on_postgres:  # which keeps nothing in it
+                    self.assertEqual(count, result.stderr.count("warning: --data: other users can access"), result)
+
     def test_configuration(self):
         with temporary_directory() as data:
             self.assertIn("--threads", self.check(data / "d", "--threads", "0", code=2))
@@ -325,6 +349,20 @@ class Check(Case):
                     error = self.check(data / "d", "--tls-cert", pair[0], "--tls-key", pair[1], code=1)
                     self.assertIn("certificate: ", error)
                     self.assertIn(mentions, error)
+
+    def test_a_server_reports_that_its_certificate_expired(self):
+        with temporary_directory() as data:
+            make_certificate(data, "a.example")
+            certificate, key = data / "a.example.crt", data / "a.example.key"
+            old = make_old_certificate(data, key)
+            with Server("--tls-cert", certificate, "--tls-key", key, store="memory:", tls=True, trusted=False) as server:
+                self.assertNotIn("refuse", server.errors.decode())
+                certificate.write_text(old.read_text())
+                server.signal(signal.SIGHUP)
+                notice = f"--tls-cert: clients will refuse the certificate: '{certificate}' expired at 2020-02-01T00:00:00Z."
+                self.assertIn(notice, server.log_after("will refuse"))
+            with Server("--tls-cert", certificate, "--tls-key", key, store="memory:", tls=True, trusted=False) as server:
+                self.assertIn(notice, server.log_after("will refuse"))
 
     def test_secret_keys(self):
         with temporary_directory() as data:
