@@ -408,12 +408,47 @@ export class AllPages {
         check('code' in (await this.decide('Authorize Monthly reports')), 'a code')
     }
 
+    /// A device that starts a request. The user types its code, or opens the link that has it.
+    async device() {
+        const client = { client_id: this.client.id, client_secret: this.client.secret }
+        const start = () => this.post('/user/oauth_device/', { ...client, scope: 'user:balance,sitesmaker:read' })
+        const poll = (codes) => this.post('/user/oauth_token/', {
+            ...client, grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: codes.device_code,
+        })
+        const allowed = await start()
+        const denied = await start()
+        await this.go(new URL(allowed.verification_uri).pathname)
+        await this.inspector.inspect('device')
+        await this.input.fill(this.field('user_code'), 'nonsense')
+        await this.press(this.button('Continue'), 422)
+        await this.check_invalid('user_code')
+        await this.inspector.inspect('device_wrong')
+        await this.input.fill(this.field('user_code'), allowed.user_code)
+        await this.navigate(() => this.input.submit(this.field('user_code')))
+        await this.check_text('Monthly reports', 'View your balance', 'sitesmaker:read', allowed.user_code, '127.0.0.1', this.config.login)
+        await this.inspector.inspect('device_request')
+        await this.press(this.button('Authorize Monthly reports'))
+        await this.check_text('Device authorized')
+        await this.inspector.inspect('device_allowed')
+        const tokens = await poll(allowed)
+        check(tokens.status === 200 && (await this.status_of(`Bearer ${tokens.access_token}`)) === 200, JSON.stringify(tokens))
+
+        await this.go(denied.verification_uri_complete)
+        check((await this.field('user_code').inputValue()) === denied.user_code, 'the code of the link')
+        await this.press(this.button('Continue'))
+        await this.press(this.button('Cancel'))
+        await this.check_text('Access denied')
+        await this.inspector.inspect('device_denied')
+        check((await poll(denied)).error === 'access_denied', 'the device is told')
+    }
+
     async run() {
         await this.signing_in()
         await this.skip_link()
         await this.tokens()
         await this.applications()
         await this.consent()
+        await this.device()
         await this.authorizations()
         await this.webhooks()
         await this.security()
