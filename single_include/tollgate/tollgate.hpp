@@ -38968,8 +38968,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_b
         return *of_deleted + *ended;
     };
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
-                           sweep, ended_before);
+                            "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
+                            sweep, ended_before);
 }
 
 }  // namespace tollgate
@@ -39227,10 +39227,10 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
         return swept;
     };
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
-                           sweep, now);
+                            "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                            "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                            "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
+                            sweep, now);
 }
 
 }  // namespace tollgate
@@ -39779,8 +39779,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
         return too_old + static_cast<std::size_t>(on.changes());
     };
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
-                           sweep, created_before, seen_before);
+                            "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
+                            sweep, created_before, seen_before);
 }
 
 }  // namespace tollgate

@@ -186,8 +186,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_b
         return *of_deleted + *ended;
     };
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
-                           sweep, ended_before);
+                            "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
+                            sweep, ended_before);
 }
 
 }  // namespace tollgate

@@ -222,10 +222,10 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
         return swept;
     };
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
-                           sweep, now);
+                            "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                            "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                            "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
+                            sweep, now);
 }
 
 }  // namespace tollgate

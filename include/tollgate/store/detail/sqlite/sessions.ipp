@@ -65,8 +65,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
         return too_old + static_cast<std::size_t>(on.changes());
     };
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
-                           "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
-                           sweep, created_before, seen_before);
+                            "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
+                            sweep, created_before, seen_before);
 }
 
 }  // namespace tollgate
