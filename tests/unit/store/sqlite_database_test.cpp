@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -134,6 +135,28 @@ TEST_CASE("threads share a pool: all get a connection, and no write is lost") {
     CHECK(failures == 0);
     auto reader = pool.reader();
     CHECK(std::get<0>(**(*reader)->prepare("SELECT count(*) FROM t").next<std::int64_t>()) == threads * rounds);
+}
+
+TEST_CASE("calls with the same deadline wait that long in all") {
+    temporary_directory directory;
+    auto pool = open_pool(directory, 1, std::chrono::hours{1});
+    REQUIRE((*pool.writer())->run("CREATE TABLE t (a INTEGER) STRICT"));
+    const auto insert = [](sqlite::database& on) { return on.run("INSERT INTO t VALUES (1)"); };
+    const auto over = pool.deadline_from_now(milliseconds{0});
+    {
+        auto other = *sqlite::database::open(directory.file("test.db"));
+        auto change = sqlite::transaction::begin(other);
+        REQUIRE(change);
+        const auto refused = pool.transact(insert, over);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().kind == error_kind::unavailable);
+        CHECK_FALSE(pool.write(insert, over));
+        const auto lent = pool.reader();
+        CHECK_FALSE(pool.reader(over));
+    }
+    CHECK(pool.transact(insert, over));  // there is nothing to wait for
+    const auto bounded = pool.deadline_from_now(std::chrono::hours{2});
+    CHECK(*bounded <= std::chrono::steady_clock::now() + std::chrono::hours{1});  // its busy_wait_max
 }
 
 TEST_CASE("when its file or log was deleted or replaced, a database accepts no writes and returns nothing from the cache") {
