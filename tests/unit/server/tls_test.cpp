@@ -18,7 +18,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -91,8 +90,9 @@ TEST_CASE("over TLS, bytes arrive one by one or in bulk and are sent in bulk", "
     const std::string body(64 * 1024, 'b');
     for (int i = 0; i < 4; ++i) client.write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n" + body);
     for (int i = 0; i < 4; ++i) CHECK(client.read_response().body == "POST /b " + body);
+    const int before = handler.requests;
     for (int i = 0; i < 4; ++i) client.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
-    std::this_thread::sleep_for(20ms);
+    REQUIRE(tollgate_test::eventually([&] { return handler.requests > before; }));
     for (int i = 0; i < 4; ++i) CHECK(client.read_response().body == std::string(1 << 20, 'x'));
     std::string many;
     for (int i = 0; i < 1500; ++i) many += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";

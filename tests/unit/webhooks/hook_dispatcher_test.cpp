@@ -680,13 +680,17 @@ namespace {
 struct telling_store : failing_store {
     std::atomic<std::uint64_t> changes = 1;
     std::atomic<int> listings = 0;
+    mutable std::atomic<int> polls = 0;
 
     explicit telling_store(memory_store& setup) : failing_store{setup} {}
     result<due_hook_page> due_hooks(instant now, std::size_t most) {
         ++listings;
         return failing_store::due_hooks(now, most);
     }
-    [[nodiscard]] std::optional<std::uint64_t> changes_seen() const noexcept { return changes.load(); }
+    [[nodiscard]] std::optional<std::uint64_t> changes_seen() const noexcept {
+        ++polls;
+        return changes.load();
+    }
 };
 static_assert(shared_outbox<telling_store>);
 
@@ -702,7 +706,7 @@ TEST_CASE("a store that reports changes is queried only after a change") {
     settings.claim_interval = hours{1};
     hook_dispatcher dispatcher{store, settings, setup.policies()};
     REQUIRE(dispatcher.start());
-    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    REQUIRE(tollgate_test::eventually([&] { return store.polls >= 20; }));
     CHECK(store.listings <= 2);
     setup.publish(store);
     ++store.changes;
