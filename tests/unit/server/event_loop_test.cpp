@@ -6,6 +6,8 @@
 #include <support/echo_handler.hpp>
 #include <support/eventually.hpp>
 #include <support/gate.hpp>
+#include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -41,9 +43,11 @@ public:
         }
     }
 
+    bool is_ticking = false;
+
 private:
     bool wake() noexcept override { return true; }
-    [[nodiscard]] bool start_ticking() noexcept override { return true; }
+    [[nodiscard]] bool start_ticking() noexcept override { return is_ticking = true; }
     void stop_ticking() noexcept override {}
     [[nodiscard]] connection* make_connection(socket_handle, const tollgate::ip_address&, admission) noexcept override { return nullptr; }
     void close_listeners() noexcept override {}
@@ -103,6 +107,18 @@ struct large_handler {
     void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept {
         response.set_status(refused.status);
     }
+};
+
+/// A listener on a socket of its own. The test says when a connection has arrived.
+class scripted_listener final : public listener {
+public:
+    using listener::listener;
+    using listener::accept_all;
+    int waits = 0, pauses = 0;
+
+private:
+    [[nodiscard]] bool wait_readable() noexcept override { return ++waits != 0; }
+    void pause() noexcept override { ++pauses; }
 };
 
 struct counting_entry final : deadline_wheel::entry {
@@ -213,4 +229,39 @@ TEST_CASE("a client has the whole write timeout for each batch of responses", "[
         CHECK(context->counters.connections == 0);
         ::close(client);
     }
+}
+
+TEST_CASE("a listener without a descriptor waits again after a pause, even if its loop has no connection", "[event_loop]") {
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0), client = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t bytes = sizeof address;
+    REQUIRE(::bind(socket, reinterpret_cast<sockaddr*>(&address), bytes) == 0);
+    REQUIRE(::listen(socket, 1) == 0);
+    REQUIRE(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &bytes) == 0);
+    REQUIRE(::connect(client, reinterpret_cast<const sockaddr*>(&address), bytes) == 0);
+
+    tollgate_test::echo_handler handler;
+    const auto context = std::make_shared<server_context>(handler, server_settings{});
+    idle_loop loop{context};
+    scripted_listener listener{loop, socket};
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    rlimit none = before;
+    none.rlim_cur = 1;  // descriptor 0 is in use
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    const auto paused_at = event_loop::clock::now();
+    listener.accept_all();
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK(listener.pauses == 1);
+    CHECK(listener.waits == 0);
+    REQUIRE(loop.is_ticking);
+    (void)loop.tick(paused_at + 99ms);
+    CHECK(listener.waits == 0);
+    (void)loop.tick(event_loop::clock::now() + 100ms + 2 * loop.tick_length());
+    CHECK(listener.waits == 1);
+    CHECK(listener.pauses == 1);
+    ::close(client);
+    ::close(socket);
 }

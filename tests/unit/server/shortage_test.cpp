@@ -28,6 +28,7 @@
 #include <iterator>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -100,11 +101,13 @@ private:
 /// Keeps this process from opening more descriptors.
 class no_descriptor_left {
 public:
-    no_descriptor_left() {
+    enum class spare { usable, unusable };
+    /// `unusable`: nor can a descriptor that is closed be replaced by another one.
+    explicit no_descriptor_left(spare last = spare::usable) {
         REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
         for (int i = 0; i < 64; ++i) fill_.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // no unused descriptor is left below these
         rlimit now = before_;
-        now.rlim_cur = static_cast<rlim_t>(*std::max_element(fill_.begin(), fill_.end())) + 1;
+        now.rlim_cur = last == spare::unusable ? 1 : static_cast<rlim_t>(*std::max_element(fill_.begin(), fill_.end())) + 1;
         REQUIRE(::setrlimit(RLIMIT_NOFILE, &now) == 0);
     }
     no_descriptor_left(const no_descriptor_left&) = delete;
@@ -218,6 +221,25 @@ TEST_CASE("when no descriptor is left, a client gets 503, and a warning is repor
     socket_client client{running.port()};
     CHECK(status_of(client) == 200);
     CHECK(warnings == 1);
+}
+
+TEST_CASE("a client that cannot even be refused is accepted after the shortage", "[server]") {
+    tollgate_test::echo_handler handler;
+    server_settings settings = one_thread();
+    std::atomic<int> warnings = 0;
+    settings.on_warning = [&](std::string_view) { ++warnings; };
+    server running{handler, settings};
+    REQUIRE(running.start());
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    std::optional<socket_client> client;
+    {
+        const no_descriptor_left limited{no_descriptor_left::spare::unusable};
+        client.emplace(socket, running.port());
+        REQUIRE(eventually([&] { return warnings == 1; }));
+    }
+    CHECK(status_of(*client) == 200);
+    CHECK(running.statistics().connections_accepted == 1);
+    CHECK(running.statistics().connections_refused == 0);
 }
 
 TEST_CASE("the bounds on connections leave descriptors for other purposes and other clients", "[server]") {
