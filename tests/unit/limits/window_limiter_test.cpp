@@ -213,6 +213,7 @@ TEST_CASE("a full set evicts the key with the fewest requests") {
     (void)limiter.take(user(102), ten, later);
     CHECK(limiter.peek(user(2), {1000, hours{24}}, later).remaining == 997);
     (void)limiter.take(user(103), ten, later);
+    CHECK(limiter.peek(user(102), ten, later).remaining == 9);
     CHECK(limiter.peek(user(2), {1000, hours{24}}, later).remaining == 997);
     CHECK(limiter.peek(user(7), {1000, hours{24}}, later).remaining == 992);
 }

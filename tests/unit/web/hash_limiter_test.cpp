@@ -6,7 +6,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace tollgate;
@@ -15,7 +18,6 @@ using reference::hash_limiter;
 namespace {
 
 const hash_limiter::client attacker{ip_address::v4(198, 51, 100, 1), false};
-const hash_limiter::client neighbour{ip_address::v4(198, 51, 100, 250), false};
 const hash_limiter::client user{ip_address::v4(192, 0, 2, 1), false};
 const hash_limiter::client known{ip_address::v4(198, 51, 100, 1), true};
 
@@ -55,21 +57,47 @@ TEST_CASE("a hash limiter admits as many as there are slots, and refuses those t
 }
 
 TEST_CASE("when the queue is full, a waiting entry of the largest range is evicted", "[hash_limiter][threads]") {
-    hash_limiter limiter{{.running_max = 1, .waiting_max = 3, .known_waiting_max = 1, .queue_wait_max = seconds{600}}};
-    auto running = std::make_unique<hash_limiter::permit>(limiter, attacker);
-    waiting_clients all{limiter};
-    for (int i = 0; i < 3; ++i) all.add(i == 1 ? neighbour : attacker);
-    CHECK(limiter.waiting() == 3);
-    CHECK_FALSE(hash_limiter::permit{limiter, neighbour}.admitted());  // of the same range: refused itself
-    std::atomic<bool> user_admitted = false;
-    std::thread signing_in{[&] { user_admitted = hash_limiter::permit{limiter, user}.admitted(); }};
-    while (all.refused == 0) std::this_thread::yield();
-    running.reset();
-    signing_in.join();
-    all.join();
-    CHECK(user_admitted);
-    CHECK(all.refused == 1);
-    CHECK(all.admitted == 2);
+    const auto at = [](std::string_view text) { return hash_limiter::client{*ip_address::parse(text), false}; };
+    struct row {
+        hash_limiter::client attacker, neighbour, user;
+    };
+    for (const row& each : {row{at("198.51.100.1"), at("198.51.100.250"), at("198.51.101.1")},
+                            row{at("2001:db8:1::1"), at("2001:db8:1:ffff::1"), at("2001:db8:2::1")}}) {
+        hash_limiter limiter{{.running_max = 1, .waiting_max = 3, .known_waiting_max = 1, .queue_wait_max = seconds{600}}};
+        auto running = std::make_unique<hash_limiter::permit>(limiter, each.attacker);
+        waiting_clients all{limiter};
+        for (int i = 0; i < 3; ++i) all.add(each.attacker);
+        CHECK_FALSE(hash_limiter::permit{limiter, each.neighbour}.admitted());  // of the same range: refused itself
+        std::atomic<bool> user_admitted = false;
+        std::thread signing_in{[&] { user_admitted = hash_limiter::permit{limiter, each.user}.admitted(); }};
+        while (all.refused == 0) std::this_thread::yield();
+        CHECK_FALSE(hash_limiter::permit{limiter, each.user}.admitted());  // with it, both ranges would have two
+        running.reset();
+        signing_in.join();
+        all.join();
+        CHECK(user_admitted);
+        CHECK(all.refused == 1);
+        CHECK(all.admitted == 2);
+    }
+}
+
+TEST_CASE("the range with the fewest running hashes is next", "[hash_limiter][threads]") {
+    hash_limiter limiter{{.running_max = 2, .waiting_max = 2, .known_waiting_max = 0, .queue_wait_max = seconds{600}}};
+    const hash_limiter::permit busy{limiter, attacker};
+    auto other = std::make_unique<hash_limiter::permit>(limiter, hash_limiter::client{ip_address::v4(203, 0, 113, 1), false});
+    std::vector<std::string> order;
+    std::vector<std::thread> threads;
+    for (const auto& [client, name] : {std::pair{attacker, "attacker"}, {user, "user"}}) {
+        const auto before = limiter.waiting();
+        threads.emplace_back([&, client = client, name = name] {
+            const hash_limiter::permit permit{limiter, client};
+            order.push_back(name);  // one at a time: the other slot is busy
+        });
+        while (limiter.waiting() == before) std::this_thread::yield();
+    }
+    other.reset();
+    for (auto& each : threads) each.join();
+    CHECK(order == std::vector<std::string>{"user", "attacker"});
 }
 
 TEST_CASE("known browsers do not use every slot", "[hash_limiter][threads]") {
@@ -108,6 +136,7 @@ TEST_CASE("known browsers have their own slots", "[hash_limiter][threads]") {
     waiting_clients known_clients{limiter};
     known_clients.add(known);
     CHECK(limiter.waiting() == 3);
+    CHECK_FALSE(hash_limiter::permit{limiter, known}.admitted());
     running.reset();
     known_clients.join();
     unknown_clients.join();
