@@ -8685,6 +8685,7 @@ namespace tollgate::inline v0 {
 struct backend_statistics {
     std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
     std::uint64_t errors = 0;            ///< no connection was available, or one was lost
+    std::uint64_t fallbacks = 0;         ///< requests that a limiter decided without its server
     std::chrono::nanoseconds busy{};     ///< duration of all calls
     std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
     std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
@@ -8693,8 +8694,8 @@ struct backend_statistics {
 
     /// Of two parts of one backend.
     [[nodiscard]] friend backend_statistics operator+(const backend_statistics& a, const backend_statistics& b) noexcept {
-        return {a.calls + b.calls, a.errors + b.errors, a.busy + b.busy, a.waited + b.waited, a.cache_hits + b.cache_hits,
-                a.cache_misses + b.cache_misses, a.is_up && b.is_up};
+        return {a.calls + b.calls, a.errors + b.errors, a.fallbacks + b.fallbacks, a.busy + b.busy, a.waited + b.waited,
+                a.cache_hits + b.cache_hits, a.cache_misses + b.cache_misses, a.is_up && b.is_up};
     }
 };
 
@@ -24193,6 +24194,8 @@ inline void metrics::impl::write_backends(metrics_writer& to) const {
     family([](const backend_statistics& statistics) { return statistics.calls; });
     to.counter("tollgate_backend_errors_total", "Calls that got no connection or lost it.");
     family([](const backend_statistics& statistics) { return statistics.errors; });
+    to.counter("tollgate_backend_fallbacks_total", "Requests that the limiter decided without its server.");
+    family([](const backend_statistics& statistics) { return statistics.fallbacks; });
     to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
     family([&](const backend_statistics& statistics) { return in_seconds(statistics.busy); });
     to.counter("tollgate_backend_wait_seconds_total", "Time waited for a connection.");
@@ -46228,7 +46231,7 @@ public:
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
-    /// What its connections were used for.
+    /// What its connections were used for, and how many calls of `take` were decided by `when_down`.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
@@ -46599,6 +46602,7 @@ struct redis_limiter::state {
     window_limiter here;
     redis::client client;
     std::optional<redis::leases> leased;
+    std::atomic<std::uint64_t> fallbacks = 0;
 };
 
 inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
@@ -46636,6 +46640,7 @@ inline limit_decision redis_limiter::state::peek(const limit_key& key, const quo
 
 inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
                                                  bool counts) noexcept {
+    if (counts) fallbacks.fetch_add(1, std::memory_order_relaxed);
     switch (when_down) {
         case without_redis::count_here: break;
         // A quota of zero requests admits none.
@@ -46707,7 +46712,11 @@ TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     return state_->client.send(nullptr, one).outcome != redis::outcome::unavailable;
 }
 
-TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->client.statistics(); }
+TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept {
+    auto all = state_->client.statistics();
+    all.fallbacks = state_->fallbacks.load(std::memory_order_relaxed);
+    return all;
+}
 
 TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->client.is_up(); }
 

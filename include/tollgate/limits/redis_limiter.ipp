@@ -13,6 +13,7 @@
 #include <tollgate/limits/redis_limiter.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -57,6 +58,7 @@ struct redis_limiter::state {
     window_limiter here;
     redis::client client;
     std::optional<redis::leases> leased;
+    std::atomic<std::uint64_t> fallbacks = 0;
 };
 
 inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
@@ -94,6 +96,7 @@ inline limit_decision redis_limiter::state::peek(const limit_key& key, const quo
 
 inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
                                                  bool counts) noexcept {
+    if (counts) fallbacks.fetch_add(1, std::memory_order_relaxed);
     switch (when_down) {
         case without_redis::count_here: break;
         // A quota of zero requests admits none.
@@ -165,7 +168,11 @@ TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     return state_->client.send(nullptr, one).outcome != redis::outcome::unavailable;
 }
 
-TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept { return state_->client.statistics(); }
+TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept {
+    auto all = state_->client.statistics();
+    all.fallbacks = state_->fallbacks.load(std::memory_order_relaxed);
+    return all;
+}
 
 TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->client.is_up(); }
 

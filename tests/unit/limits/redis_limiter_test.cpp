@@ -487,6 +487,7 @@ TEST_CASE("without Redis each node decides by when_down and reports it once") {
     settings.when_down = when_down;
     auto limiter = open(server.url(), settings);
     CHECK(limiter.take(user(1), {3, hours{1}}, some_time).remaining == 2);
+    CHECK(limiter.statistics().fallbacks == 0);
     server.stop();
     const auto first = limiter.take(user(1), {3, hours{1}}, some_time);
     for (int i = 0; i < 1000; ++i) (void)limiter.take(user(2), {3, hours{1}}, some_time);
@@ -495,6 +496,8 @@ TEST_CASE("without Redis each node decides by when_down and reports it once") {
     CHECK_FALSE(state_changes.at(0).first);
     CHECK(state_changes.at(0).second.find("Redis at 127.0.0.1:") == 0);
     CHECK_FALSE(limiter.is_up());
+    (void)limiter.peek(user(1), {3, hours{1}}, some_time);
+    CHECK(limiter.statistics().fallbacks == 1002);
     if (when_down == without_redis::count_here) {
         CHECK(first.remaining == 2);  // counted in Redis, not on this node
         CHECK(first.resets_at == some_time + hours{1});

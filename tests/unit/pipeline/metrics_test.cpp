@@ -195,7 +195,8 @@ TEST_CASE("servers, backends, the process and the integrator's own families are 
     };
     struct some_store {
         [[nodiscard]] backend_statistics statistics() const {
-            return {.calls = 9, .errors = 2, .busy = 250ms, .waited = 125ms, .cache_hits = 70, .cache_misses = 5, .is_up = false};
+            return {.calls = 9, .errors = 2, .fallbacks = 6, .busy = 250ms, .waited = 125ms, .cache_hits = 70, .cache_misses = 5,
+                    .is_up = false};
         }
     };
     const some_server server;
@@ -214,7 +215,7 @@ TEST_CASE("servers, backends, the process and the integrator's own families are 
           "tollgate_worker_queue_length 2", "tollgate_worker_requests_total 15", "tollgate_worker_wait_seconds_total 1.5",
           "tollgate_worker_dropped_total 4", R"(tollgate_backend_up{backend="store"} 0)",
           R"(tollgate_backend_calls_total{backend="store"} 9)", R"(tollgate_backend_errors_total{backend="store"} 2)",
-          R"(tollgate_backend_call_seconds_total{backend="store"} 0.25)",
+          R"(tollgate_backend_fallbacks_total{backend="store"} 6)", R"(tollgate_backend_call_seconds_total{backend="store"} 0.25)",
           R"(tollgate_backend_wait_seconds_total{backend="store"} 0.125)", R"(tollgate_cache_hits_total{backend="store"} 70)",
           R"(tollgate_cache_misses_total{backend="store"} 5)", "shop_orders_open 7"})
         CHECK(holds(report, line));

@@ -9,6 +9,7 @@ namespace tollgate::inline v0 {
 struct backend_statistics {
     std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
     std::uint64_t errors = 0;            ///< no connection was available, or one was lost
+    std::uint64_t fallbacks = 0;         ///< requests that a limiter decided without its server
     std::chrono::nanoseconds busy{};     ///< duration of all calls
     std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
     std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
@@ -17,8 +18,8 @@ struct backend_statistics {
 
     /// Of two parts of one backend.
     [[nodiscard]] friend backend_statistics operator+(const backend_statistics& a, const backend_statistics& b) noexcept {
-        return {a.calls + b.calls, a.errors + b.errors, a.busy + b.busy, a.waited + b.waited, a.cache_hits + b.cache_hits,
-                a.cache_misses + b.cache_misses, a.is_up && b.is_up};
+        return {a.calls + b.calls, a.errors + b.errors, a.fallbacks + b.fallbacks, a.busy + b.busy, a.waited + b.waited,
+                a.cache_hits + b.cache_hits, a.cache_misses + b.cache_misses, a.is_up && b.is_up};
     }
 };
 
