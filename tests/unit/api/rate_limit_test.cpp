@@ -211,6 +211,30 @@ TEST_CASE("refusals of the server have the Error object and the address's window
     }
 }
 
+TEST_CASE("pages of allowed origins can read a refusal of a request whose head has arrived", "[api][refusal]") {
+    struct row {
+        std::vector<std::string> cors_origins;
+        bool has_head;
+        const char *allowed, *vary;
+    };
+    for (const auto& [cors_origins, has_head, allowed, vary] :
+         {row{{"*"}, true, "*", ""}, row{{"https://a.example"}, true, "https://a.example", "Origin"},
+          row{{"https://b.example"}, true, "", "Origin"}, row{{}, true, "", ""}, row{{"*"}, false, "", ""}}) {
+        auto settings = shop_settings();
+        settings.cors_origins = cors_origins;
+        auto shop = make_shop(settings);
+        test_request sent{method::get, balance_target()};
+        sent.field("Origin", "https://a.example");
+        const auto& request = sent.view();
+        http::response response;
+        shop.api.handle(http::refusal{http::status::service_unavailable, "A sentence.", request.peer, true, has_head ? &request : nullptr},
+                        response);
+        CHECK(response.find("Access-Control-Allow-Origin") == allowed);
+        CHECK(response.find("Access-Control-Expose-Headers").empty() == (*allowed == '\0'));
+        CHECK(response.find("Vary") == vary);
+    }
+}
+
 TEST_CASE("refusals and exceptions never wait for a limiter", "[api][limit][refusal]") {
     int calls = 0;
     basic_shop shop{[&](auto all) {

@@ -308,6 +308,11 @@ TEST_CASE("refusals have the format of other errors and are not counted", "[oaut
         CHECK(out.find("Retry-After") == (each == status::service_unavailable ? "2" : ""));
     }
     CHECK(shop.observer.refusals == 4);
+    http::request sent;
+    sent.fields.add("Origin", "https://a.example");
+    http::response out;
+    shop.oauth.handle(http::refusal{status::service_unavailable, "A rule was broken.", sent.peer, true, &sent}, out);
+    CHECK(out.find("Access-Control-Allow-Origin") == "*");
 }
 
 TEST_CASE("the observer sees every response", "[oauth]") {

@@ -9,6 +9,7 @@
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/contract/router.hpp>
 #include <tollgate/contract/scope_checker.hpp>
+#include <tollgate/http/detail/cors.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/model/detail/caller.hpp>
@@ -122,6 +123,7 @@ void respond_refusal(Policies& policies, const Settings& settings, std::string_v
     http::add_retry_after(response, refusal.status);
     write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
     add_rate_limit_fields(response, limit);
+    if (refusal.request != nullptr) http::add_cors_fields(settings.cors_origins, *refusal.request, response);
     finish_refusal(policies, refusal, client, response);
 }
 
