@@ -7356,7 +7356,7 @@ struct route {
 
     /// Calls the endpoint; may block.
     function run = nullptr;
-    /// Calls the endpoint if it can answer without blocking. Never null.
+    /// Calls the endpoint if it can respond without blocking. Never null.
     function_without_waiting run_without_waiting = nullptr;
     std::shared_ptr<const void> endpoint;      ///< null for one without state
     /// Who may call the route.
@@ -8068,18 +8068,18 @@ void write_or_status(http::response& response, http::status status, Write write)
     }
 }
 
-/// Calls `answer`. If it throws, calls `answer_error` with the internal error that names the exception.
-template <class Answer, class AnswerError>
-void answer_or_error(http::response& response, Answer answer, AnswerError answer_error) noexcept {
-    const auto answer_thrown = [&](std::string_view what) noexcept {
-        write_or_status(response, http::status::internal_server_error, [&] { answer_error(exception_error("thrown", what)); });
+/// Calls `respond`. If it throws, calls `respond_error` with the internal error that names the exception.
+template <class Respond, class RespondError>
+void respond_or_error(http::response& response, Respond respond, RespondError respond_error) noexcept {
+    const auto respond_thrown = [&](std::string_view what) noexcept {
+        write_or_status(response, http::status::internal_server_error, [&] { respond_error(exception_error("thrown", what)); });
     };
     try {
-        answer();
+        respond();
     } catch (const std::exception& thrown) {
-        answer_thrown(thrown.what());
+        respond_thrown(thrown.what());
     } catch (...) {
-        answer_thrown("an exception that is not a std::exception");
+        respond_thrown("an exception that is not a std::exception");
     }
 }
 
@@ -10912,7 +10912,7 @@ struct page_site {
     [[nodiscard]] static TOLLGATE_DECL page_site make(std::string_view auth_url, std::string style_sheet, std::string icon = {});
 
     /// Answers a request for an asset; false for any other path. The caller writes the body of a refusal.
-    [[nodiscard]] TOLLGATE_DECL bool answer_asset(const http::request& request, http::response& response) const;
+    [[nodiscard]] TOLLGATE_DECL bool respond_asset(const http::request& request, http::response& response) const;
 };
 
 /// Whether a browser sent this on behalf of another site: by `Sec-Fetch-Site` (Fetch Metadata), or, if that is missing,
@@ -10939,8 +10939,8 @@ TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& si
 
 /// 303 to a path of this site or a URL of another one. An internal error, and no response, if the URL cannot be in a
 /// header field.
-[[nodiscard]] TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page_site& site,
-                                                          std::string_view url);
+[[nodiscard]] TOLLGATE_DECL result<void> respond_see_other(http::response& response, const page_site& site,
+                                                           std::string_view url);
 
 /// Scopes with their descriptions, in the order in which pages list them.
 class scope_text_list {
@@ -11128,11 +11128,11 @@ public:
 
     /// A whole page: `write(html)` writes the content between the parts of the theme.
     template <class Write>
-    void answer(http::response& response, page_frame frame, Write&& write) const {
-        answer(response, frame, std::forward<Write>(write), renderer_->reach());
+    void respond(http::response& response, page_frame frame, Write&& write) const {
+        respond(response, frame, std::forward<Write>(write), renderer_->reach());
     }
     template <class Write>
-    void answer(http::response& response, page_frame frame, Write&& write, page_reach reach) const {
+    void respond(http::response& response, page_frame frame, Write&& write, page_reach reach) const {
         const auto home_url = url("/");
         const auto urls = urls_in_other_languages(frame.path);
         const auto links = links_to(urls);
@@ -11155,26 +11155,26 @@ public:
     }
 
     /// An error page. The frame, except for the title and shape, is the caller's.
-    void answer_message(http::response& response, http::status status, const message_texts& message,
-                        page_frame frame = {}) const {
+    void respond_message(http::response& response, http::status status, const message_texts& message,
+                         page_frame frame = {}) const {
         frame.title = message.heading;
         frame.shape = page_shape::narrow;
         response.set_status(status);
-        answer(response, frame, [&](html_writer& html) {
+        respond(response, frame, [&](html_writer& html) {
             write_message(html, message);
             html.add("<p><a href=\"{}\">{}</a></p>\n", url("/"), texts().errors.home);
         });
     }
 
     /// The same with the texts of this status.
-    void answer_status(http::response& response, http::status status, const page_frame& frame = {}) const {
-        answer_message(response, status, message_for(status, texts().errors), frame);
+    void respond_status(http::response& response, http::status status, const page_frame& frame = {}) const {
+        respond_message(response, status, message_for(status, texts().errors), frame);
     }
 
     /// Answers a request for an asset, a method that is refused with an error page; false for any other path.
-    [[nodiscard]] bool answer_asset(const http::request& request, http::response& response) const {
-        if (!site().answer_asset(request, response)) return false;
-        if (http::to_number(response.status()) >= 400) answer_status(response, response.status());
+    [[nodiscard]] bool respond_asset(const http::request& request, http::response& response) const {
+        if (!site().respond_asset(request, response)) return false;
+        if (http::to_number(response.status()) >= 400) respond_status(response, response.status());
         return true;
     }
 
@@ -11495,12 +11495,12 @@ template <class Pages>
 [[nodiscard]] std::optional<parameters> read_page_or_answer(const http::request& request, const Pages& pages, http::response& response) {
     if (!http::is_read(request.method) && request.method != http::method::post) {
         const auto refused = http::refuse_method(request, response, "GET, HEAD, POST, OPTIONS");
-        if (refused) pages.answer_status(response, *refused);
+        if (refused) pages.respond_status(response, *refused);
         return std::nullopt;
     }
     auto read = read_page_request(request, pages.site());
     if (auto* sent = std::get_if<parameters>(&read)) return std::move(*sent);
-    pages.answer_status(response, std::get<http::status>(read));
+    pages.respond_status(response, std::get<http::status>(read));
     return std::nullopt;
 }
 
@@ -11514,12 +11514,12 @@ template <class Sessions>
 
 /// Responds to an error of the server with a page; the observer gets the error.
 template <class Pages, class Policies>
-void answer_error_page(const error& failed, const Pages& pages, const Policies& policies, const pipeline::observed_request& observed,
-                       http::response& response) {
+void respond_error_page(const error& failed, const Pages& pages, const Policies& policies, const pipeline::observed_request& observed,
+                        http::response& response) {
     observed.report(policies, failed);
     const auto status = status_of_server_error(failed);
     http::add_retry_after(response, status);
-    pages.answer_status(response, status);
+    pages.respond_status(response, status);
 }
 
 /// What the user chose on a consent form; `other_user`: to sign in as somebody else.
@@ -11734,7 +11734,7 @@ template <grant_store Grants, random_source Random>
     return redeem(exchange, context, grants, random);
 }
 
-/// The answer to a device's poll. What the user approved is a code with the digest of the device's.
+/// The response to a device's poll. What the user approved is a code with the digest of the device's.
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> exchange_device_code(const device_exchange& exchange, const exchange_context& context,
                                                            Grants& grants, const Random& random) {
@@ -11901,19 +11901,19 @@ struct authorization_page {
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
-    void answer(const http::request& request, request_state& context, http::response& response) const {
+    void respond(const http::request& request, request_state& context, http::response& response) const {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
         // A form without any token is not from this site.
         if (request.method == http::method::post && !sent.holds(web::form_token_name))
-            return pages.answer_status(response, http::status::forbidden);
+            return pages.respond_status(response, http::status::forbidden);
 
         auto judged = judge_request(sent, store, settings.services);
-        if (!judged) return answer_error_page(judged.error(), response);
+        if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged))
-            return pages.answer_message(response, http::status::bad_request, texts_for(*failure, pages.texts().consent));
-        if (auto* failed = std::get_if<redirect_failure>(&*judged)) return answer_redirect_failure(request, context, response, *failed);
+            return pages.respond_message(response, http::status::bad_request, texts_for(*failure, pages.texts().consent));
+        if (auto* failed = std::get_if<redirect_failure>(&*judged)) return respond_redirect_failure(request, context, response, *failed);
 
         const authorization_call call{request, sent, std::get<authorization_request>(*judged), context, response};
         if (request.method == http::method::post) handle_form(call);
@@ -11923,13 +11923,13 @@ struct authorization_page {
 private:
     /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
     /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
-    void answer_redirect_failure(const http::request& request, request_state& context, http::response& response,
-                                 const redirect_failure& failed) const {
+    void respond_redirect_failure(const http::request& request, request_state& context, http::response& response,
+                                  const redirect_failure& failed) const {
         const auto found = find_session(sessions, request, context);
-        if (!found) return answer_error_page(found.error(), response);
+        if (!found) return respond_error_page(found.error(), response);
         if (*found) return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         // Forms of this site carry valid parameters only.
-        if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
+        if (request.method == http::method::post) return pages.respond_status(response, http::status::forbidden);
         const auto back = std::string{request.target.path}.append("?").append(request.target.query);
         redirect_to_page(sessions.sign_in_url(pages.translate(back)), response);
     }
@@ -11964,13 +11964,13 @@ private:
         const bool secure = pages.site().secure;
         if (secret && http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *secret, .secure = secure}))
             return std::string{std::string_view{*secret}};
-        answer_error_page(random_source_error(), call.response);
+        respond_error_page(random_source_error(), call.response);
         return {};
     }
 
     void handle_get(const authorization_call& call) const {
         const auto found = find_session(sessions, call.request, call.context);
-        if (!found) return answer_error_page(found.error(), call.response);
+        if (!found) return respond_error_page(found.error(), call.response);
         const auto& session = *found;
         if (!session) return request_sign_in(call);
         if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *session);
@@ -12008,13 +12008,13 @@ private:
             if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
         const auto found = find_session(sessions, call.request, call.context);
-        if (!found) return answer_error_page(found.error(), call.response);
+        if (!found) return respond_error_page(found.error(), call.response);
         const auto& session = *found;
         if (!session) return redirect_to_page(sign_in_url(call), call.response);
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
-        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
+        if (!nonce) return pages.respond_status(call.response, http::status::forbidden);
         apply_decision(call, {.key = session->secret, .nonce = *nonce, .user = session->user, .signed_text = signed_text});
     }
 
@@ -12023,7 +12023,7 @@ private:
             case decision::allow: return issue_code(call, derivation);
             case decision::deny: return deny(call);
             case decision::other_user: return sign_out(call);
-            case decision::none: return pages.answer_status(call.response, http::status::bad_request);
+            case decision::none: return pages.respond_status(call.response, http::status::bad_request);
         }
     }
 
@@ -12031,10 +12031,10 @@ private:
     void sign_out(const authorization_call& call) const {
         if constexpr (signs_in) {
             const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
-            if (!ended) return answer_error_page(ended.error(), call.response);
+            if (!ended) return respond_error_page(ended.error(), call.response);
             redirect_to_page(sign_in_url(call), call.response);
         } else {
-            pages.answer_status(call.response, http::status::bad_request);
+            pages.respond_status(call.response, http::status::bad_request);
         }
     }
 
@@ -12054,10 +12054,10 @@ private:
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({secret, sign_in_purpose, signed_text}, form_token);
-        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
+        if (!nonce) return pages.respond_status(call.response, http::status::forbidden);
         const auto decided = read_decision(call.sent);
         if (decided == decision::deny) return deny(call);
-        if (decided != decision::allow) return pages.answer_status(call.response, http::status::bad_request);
+        if (decided != decision::allow) return pages.respond_status(call.response, http::status::bad_request);
 
         const auto login = call.sent.find(web::login_name).value_or("");
         const auto password = call.sent.find(web::password_name).value_or("");
@@ -12066,7 +12066,7 @@ private:
         if (const auto faults = web::faults_of(typed, texts); !faults.empty())
             return show_sign_in(call, login, faults, http::status::unprocessable_content);
         const auto outcome = sessions.sign_in(call.request, typed, call.context.now(), call.response);
-        if (!outcome) return answer_error_page(outcome.error(), call.response);
+        if (!outcome) return respond_error_page(outcome.error(), call.response);
         if (outcome->result == sign_in_result::throttled) {
             http::add_retry_after(call.response, outcome->retry_after);
             return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::too_many_requests);
@@ -12095,7 +12095,7 @@ private:
         if (secret.empty()) return;
         const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policy(policies.random),
                                                call.context.now());
-        if (!token) return answer_error_page(token.error(), call.response);
+        if (!token) return respond_error_page(token.error(), call.response);
         const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
         page_frame frame;
@@ -12120,7 +12120,7 @@ private:
         frame.title = title;
         frame.shape = page_shape::narrow;
         frame.path = path;
-        pages.answer(call.response, frame, [&](html_writer& html) { write_consent(html, view); });
+        pages.respond(call.response, frame, [&](html_writer& html) { write_consent(html, view); });
     }
 
     /// Submitting a form twice gives the same code. Stores forget redeemed codes after some time, so an old form gets a
@@ -12160,19 +12160,19 @@ private:
     }
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
-        if (!stored) return answer_store_failure(call, stored.error());
+        if (!stored) return respond_store_failure(call, stored.error());
         if (*stored == code_result::spent)
-            return pages.answer_message(call.response, http::status::conflict, pages.texts().consent.answered);
+            return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, code),
                     call.response);
         remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
-    void answer_store_failure(const authorization_call& call, const error& error) const {
+    void respond_store_failure(const authorization_call& call, const error& error) const {
         switch (error.kind) {
             case error_kind::not_found:  // deleted in the meantime
-                return pages.answer_message(call.response, http::status::bad_request,
-                                            pages.texts().consent.unknown_client);
+                return pages.respond_message(call.response, http::status::bad_request,
+                                             pages.texts().consent.unknown_client);
             case error_kind::invalid: return send_failure(call, {error_code::invalid_scope, error.message});
             default: return send_error(call, error);
         }
@@ -12189,19 +12189,19 @@ private:
     }
 
     /// A page for server errors that cannot be redirected, or where trying again helps.
-    void answer_error_page(const error& error, http::response& response) const {
-        oauth::answer_error_page(error, pages, policies, observed, response);
+    void respond_error_page(const error& error, http::response& response) const {
+        oauth::respond_error_page(error, pages, policies, observed, response);
     }
 
     /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.
     void redirect_to_page(std::string_view url, http::response& response) const {
-        if (url.size() > limits::target_bytes_max) return pages.answer_status(response, http::status::uri_too_long);
+        if (url.size() > limits::target_bytes_max) return pages.respond_status(response, http::status::uri_too_long);
         redirect_to(url, response);
     }
 
     void redirect_to(std::string_view url, http::response& response) const {
-        if (const auto redirected = web::answer_see_other(response, pages.site(), url); !redirected)
-            answer_error_page(redirected.error(), response);
+        if (const auto redirected = web::respond_see_other(response, pages.site(), url); !redirected)
+            respond_error_page(redirected.error(), response);
     }
 };
 
@@ -12273,8 +12273,8 @@ struct unsupported_method {
     std::string_view docs_url;
 };
 /// The response to an unsupported method: OPTIONS 204, any other 405.
-TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,
-                                             const unsupported_method& endpoint);
+TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response,
+                                              const unsupported_method& endpoint);
 
 /// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
@@ -12347,11 +12347,11 @@ struct refused_request {
 
 /// 401, or 429 if the address has used up its window (RFC 6749 section 5.2). The challenge is sent only to clients that
 /// used the Authorization field.
-TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_state& context,
-                                         http::response& response, std::string_view docs_url);
+TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
+                                          http::response& response, std::string_view docs_url);
 
-TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
-                                   std::string_view description);
+TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
+                                    std::string_view description);
 
 /// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
 TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer);
@@ -12370,20 +12370,20 @@ struct client_endpoints {
 
     /// `is_active(user)`: whether a user may have tokens, `result<bool>`.
     template <class IsActive>
-    void answer_token(const http::request& request, request_state& context, http::response& response,
-                      const IsActive& is_active) const {
+    void respond_token(const http::request& request, request_state& context, http::response& response,
+                       const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
         if (is_refresh(read->sent) && !admit_refresh(*read, context, response, is_active)) return;
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
         auto judged = issue_tokens(read->sent, {read->client, settings, context.now()}, store, policy(policies.random));
-        if (!judged) return answer_error(judged.error(), response);
+        if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
         const auto& issued = std::get<token_response>(*judged);
         if (issued.new_user) {
             const auto revoked = revoke_if_disabled(read->client.id, issued, is_active);
-            if (!revoked) return answer_error(revoked.error(), response);
+            if (!revoked) return respond_error(revoked.error(), response);
             if (*revoked) return fail({error_code::invalid_grant, "The user's account is disabled."}, response);
         }
         write_tokens(response, issued);
@@ -12392,7 +12392,7 @@ struct client_endpoints {
     }
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1).
-    void answer_revocation(const http::request& request, request_state& context, http::response& response) const {
+    void respond_revocation(const http::request& request, request_state& context, http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::revocation);
         if (!read) return;
         const auto token = read->sent.find("token");
@@ -12403,7 +12403,7 @@ struct client_endpoints {
             done = store.revoke_oauth_token(read->client.id, digest_of(*token));
         // Also by a token that was replaced: its response may have been lost.
         if (done && is_refresh_token) done = store.revoke_oauth_token(read->client.id, digest_of(family_of(*token)));
-        if (!done) return answer_error(done.error(), response);
+        if (!done) return respond_error(done.error(), response);
         // The content is ignored (section 2.2), but some clients expect JSON.
         response.add_prepared_lines(pipeline::json_field_lines);
         response.body() = "{}";
@@ -12413,8 +12413,8 @@ struct client_endpoints {
     /// resource server.
     /// `is_active(user)`: whether the tokens of a user count, `result<bool>`.
     template <class IsActive>
-    void answer_introspection(const http::request& request, request_state& context, http::response& response,
-                              const IsActive& is_active) const {
+    void respond_introspection(const http::request& request, request_state& context, http::response& response,
+                               const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::introspection);
         if (!read) return;
         const auto token = read->sent.find("token");
@@ -12422,24 +12422,24 @@ struct client_endpoints {
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
             return write_introspection(response, nullptr, settings.auth_url);
         const auto found = store.find_oauth_token(digest_of(*token));
-        if (!found) return answer_error(found.error(), response);
+        if (!found) return respond_error(found.error(), response);
         const bool may_introspect = *found && context.now() < (*found)->expires_at &&
                                     ((*found)->application == read->client.id ||
                                      (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
         if (!may_introspect) return write_introspection(response, nullptr, settings.auth_url);
         const auto active = is_active((*found)->user);
-        if (!active) return answer_error(active.error(), response);
+        if (!active) return respond_error(active.error(), response);
         write_introspection(response, *active ? &**found : nullptr, settings.auth_url);
     }
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
-    void answer_device_authorization(const http::request& request, request_state& context,
-                                     http::response& response) const {
+    void respond_device_authorization(const http::request& request, request_state& context,
+                                      http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::device_authorization);
         if (!read) return;
         const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
-            return answer_too_many(window, context.now(), response, docs_url, "Too many device codes were requested from this address.");
+            return respond_too_many(window, context.now(), response, docs_url, "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
 
@@ -12448,7 +12448,7 @@ struct client_endpoints {
         for (int draws = 1;; ++draws) {
             const auto device = new_secret(secret_kind::device_code, policy(policies.random));
             const auto user = new_user_code(policy(policies.random));
-            if (!device || !user) return answer_error(random_source_error(), response);
+            if (!device || !user) return respond_error(random_source_error(), response);
             const auto created = store.create_device_code({.device_digest = digest_of(*device),
                                                            .user_digest = digest_of_user_code(*user),
                                                            .application = read->client.id,
@@ -12457,7 +12457,7 @@ struct client_endpoints {
                                                            .created_at = context.now(),
                                                            .expires_at = context.now() + settings.device_code_lifetime});
             if (!created && created.error().kind == error_kind::conflict && draws < draws_max) continue;
-            if (!created) return answer_error(created.error(), response);
+            if (!created) return respond_error(created.error(), response);
             write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
             break;
         }
@@ -12503,7 +12503,7 @@ private:
         // A token that was replaced still gets access tokens during its grace period.
         if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
         if (!token) {
-            answer_error(token.error(), response);
+            respond_error(token.error(), response);
             return false;
         }
         // Another application's attempt, which will fail, is not counted against this grant.
@@ -12512,11 +12512,11 @@ private:
         const auto key = limit_key::of((*token)->user).in("refreshes by application " + std::to_string((*token)->application.value()));
         const auto window = grant_limiter.take(key, settings.refreshes, context.now());
         if (!window.admitted) {
-            answer_too_many(window, context.now(), response, docs_url, "Too many refreshes. Use the access tokens until they expire.");
+            respond_too_many(window, context.now(), response, docs_url, "Too many refreshes. Use the access tokens until they expire.");
             return false;
         }
         const auto active = is_active((*token)->user);
-        if (!active) answer_error(active.error(), response);
+        if (!active) respond_error(active.error(), response);
         else if (!*active) fail(invalid_refresh_token(), response);
         return active && *active;
     }
@@ -12535,7 +12535,7 @@ private:
     [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_state& context,
                                                             http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
-            answer_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
+            respond_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
             return std::nullopt;
         }
         auto read = read_client_request(request);
@@ -12547,7 +12547,7 @@ private:
         auto& [sent, credentials] = std::get<client_request>(read);
         auto client = authenticate_client(credentials, store);
         if (!client) {
-            answer_error(client.error(), response);
+            respond_error(client.error(), response);
             return std::nullopt;
         }
         // A public client is not authenticated, so it gets no information about tokens.
@@ -12557,7 +12557,7 @@ private:
                 policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now());
             if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
                 fail(invalid_refresh_token(), response);
-            else answer_invalid_client(request, context, response, docs_url);
+            else respond_invalid_client(request, context, response, docs_url);
             return std::nullopt;
         }
         return authenticated{std::move(sent), std::move(**client)};
@@ -12574,7 +12574,7 @@ private:
         return found && !*found;
     }
 
-    void answer_error(const error& error, http::response& response) const {
+    void respond_error(const error& error, http::response& response) const {
         observed.report(policies, error);
         write_server_error(response, error, docs_url);
     }
@@ -12633,12 +12633,12 @@ struct device_page {
     window_limiter& limiter;  ///< of wrong codes
     pipeline::observed_request observed;
 
-    void answer(const http::request& request, request_state& context, http::response& response) const {
+    void respond(const http::request& request, request_state& context, http::response& response) const {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
         const auto found = find_session(sessions, request, context);
-        if (!found) return answer_error(found.error(), response);
+        if (!found) return respond_error(found.error(), response);
         const auto url = pages.translate(request.target.path);
         if (!*found) return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), response);
         const device_call call{request, sent, **found, context, response, url};
@@ -12665,8 +12665,8 @@ private:
     }
 
     void redirect_to_sign_in(std::string_view return_to, http::response& response) const {
-        if (const auto redirected = web::answer_see_other(response, pages.site(), sessions.sign_in_url(return_to)); !redirected)
-            answer_error(redirected.error(), response);
+        if (const auto redirected = web::respond_see_other(response, pages.site(), sessions.sign_in_url(return_to)); !redirected)
+            respond_error(redirected.error(), response);
     }
 
     void handle_form(const device_call& call) const {
@@ -12676,7 +12676,7 @@ private:
         const bool decides = code && decided != decision::none;
         const web::form_binding binding = decides ? web::form_binding{call.signed_in, device_decision_purpose, *code}
                                                   : web::form_binding{call.signed_in, device_code_purpose, {}};
-        if (!web::check_form_token(binding, token)) return pages.answer_status(call.response, http::status::forbidden);
+        if (!web::check_form_token(binding, token)) return pages.respond_status(call.response, http::status::forbidden);
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
         if (decided == decision::other_user) return sign_out(call, *code);
 
@@ -12685,14 +12685,14 @@ private:
         const auto window = limiter.peek(key, settings.user_code_attempts, call.context.now());
         if (window.remaining == 0 && !decides) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
-        if (!found) return answer_error(found.error(), call.response);
+        if (!found) return respond_error(found.error(), call.response);
         const bool is_pending = *found && (*found)->state == device_code_state::pending;
         // Answered in another window: the form token says that this user saw the request.
         if (decides && *found && !is_pending) {
             const bool was_denied = (*found)->state == device_code_state::denied && decided == decision::deny;
             const auto& texts = pages.texts().device;
-            return pages.answer_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
-                                        make_frame(call));
+            return pages.respond_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
+                                         make_frame(call));
         }
         if (!is_pending || call.context.now() >= (*found)->expires_at) {
             if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
@@ -12722,7 +12722,7 @@ private:
 
     void show_form(const device_call& call, const web::form_faults& faults) const {
         const auto token = new_form_token(call, device_code_purpose, {});
-        if (!token) return answer_error(token.error(), call.response);
+        if (!token) return respond_error(token.error(), call.response);
         auto typed = call.typed();
         if (typed.size() > user_code_typed_bytes_max) typed.clear();
         const device_form_view view{pages.texts(), call.url, *token, typed, faults};
@@ -12730,15 +12730,15 @@ private:
         auto frame = make_frame(call);
         frame.path = path;
         frame.has_errors = !faults.empty();
-        pages.answer(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
+        pages.respond(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
 
     void show_request(const device_call& call, const std::string& code, const device_code& request) const {
         const auto client = store.find_application(request.client_id.view());
-        if (!client) return answer_error(client.error(), call.response);
+        if (!client) return respond_error(client.error(), call.response);
         if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         const auto token = new_form_token(call, device_decision_purpose, code);
-        if (!token) return answer_error(token.error(), call.response);
+        if (!token) return respond_error(token.error(), call.response);
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), call.url,     *token,
                                        code,          **client,              request,        call.signed_in.login, can_sign_out};
         const auto path = pages.path_of(with_code(call.url, code));
@@ -12746,25 +12746,25 @@ private:
         auto frame = make_frame(call);
         frame.title = title;
         frame.path = path;
-        pages.answer(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
+        pages.respond(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
     }
 
     /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
     void sign_out(const device_call& call, const std::string& code) const {
         if constexpr (can_sign_out) {
             const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
-            if (!ended) return answer_error(ended.error(), call.response);
+            if (!ended) return respond_error(ended.error(), call.response);
             redirect_to_sign_in(with_code(call.url, code), call.response);
         } else {
-            pages.answer_status(call.response, http::status::bad_request);
+            pages.respond_status(call.response, http::status::bad_request);
         }
     }
 
     void deny(const device_call& call, const std::string& code) const {
         const auto denied = store.answer_device_code(digest_of_user_code(code), device_code_state::denied);
-        if (!denied) return answer_error(denied.error(), call.response);
+        if (!denied) return respond_error(denied.error(), call.response);
         const auto& texts = pages.texts().device;
-        pages.answer_message(call.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(call));
+        pages.respond_message(call.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(call));
     }
 
     /// The code is created first: only one user can create it, and after a later failure the user can try again.
@@ -12779,13 +12779,13 @@ private:
                                                 .expires_at = request.expires_at});
         if (!created && created.error().kind == error_kind::not_found)  // deleted in the meantime
             return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
-        if (!created) return answer_error(created.error(), call.response);
+        if (!created) return respond_error(created.error(), call.response);
         if (*created == code_result::created) report_granted(call, request);
         const auto approved = store.answer_device_code(digest_of_user_code(code), device_code_state::approved);
-        if (!approved) return answer_error(approved.error(), call.response);
+        if (!approved) return respond_error(approved.error(), call.response);
         const auto& texts = pages.texts().device;
         const bool is_first = *created == code_result::created && *approved;  // of two answers at once
-        pages.answer_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
+        pages.respond_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
         remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
@@ -12808,8 +12808,8 @@ private:
         return web::new_form_token({call.signed_in, purpose, text}, policy(policies.random), call.context.now());
     }
 
-    void answer_error(const error& error, http::response& response) const {
-        answer_error_page(error, pages, policies, observed, response);
+    void respond_error(const error& error, http::response& response) const {
+        respond_error_page(error, pages, policies, observed, response);
     }
 };
 
@@ -12824,8 +12824,8 @@ namespace tollgate::inline v0::oauth {
                                                       std::span<const std::string_view> languages);
 
 /// GET and HEAD with the metadata, OPTIONS with 204, anything else with 405.
-TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
-                                   http::response& response);
+TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
+                                    http::response& response);
 
 }  // namespace tollgate::oauth
 
@@ -12914,7 +12914,7 @@ public:
         auto step = http::handle_step::done;
         guard(request, response, start, [&](oauth::request_state& context) {
             step = next_step(request, context, state, thread);
-            if (step == http::handle_step::done) answer(request, context, response);
+            if (step == http::handle_step::done) respond(request, context, response);
         });
         return step;
     }
@@ -12961,8 +12961,8 @@ private:
                 context.endpoint = paths_.find(request.target.path);
                 act(context);
             };
-            pipeline::answer_or_error(
-                response, read_and_act, [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
+            pipeline::respond_or_error(
+                response, read_and_act, [&](const error& thrown) { respond_internal_error(thrown, request, context, response); });
         }
     }
     /// What a request needs before its answer, or `done`. Throws `std::bad_alloc`.
@@ -12976,15 +12976,15 @@ private:
         state.set_waits_for(work_of(endpoint, posts));
         return http::handle_step::needs_worker;
     }
-    void answer(const http::request& request, oauth::request_state& context, http::response& response);
+    void respond(const http::request& request, oauth::request_state& context, http::response& response);
     void dispatch(const http::request& request, oauth::request_state& context, http::response& response);
-    void answer_page(const http::request& request, oauth::request_state& context, http::response& response);
+    void respond_page(const http::request& request, oauth::request_state& context, http::response& response);
     void redirect_to_language(const http::request& request,
                               const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const;
     [[nodiscard]] const web::page_language& language_of(const http::request& request) const;
-    void answer_not_found(const http::request& request, http::response& response) const;
-    void answer_internal_error(const error& failure, const http::request& request, oauth::request_state& context,
-                               http::response& response);
+    void respond_not_found(const http::request& request, http::response& response) const;
+    void respond_internal_error(const error& failure, const http::request& request, oauth::request_state& context,
+                                http::response& response);
     void finish(const http::request& request, const oauth::request_state& context, http::response& response);
 
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request,
@@ -13042,9 +13042,9 @@ private:
 };
 
 template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::answer(const http::request& request,
-                                                                    oauth::request_state& context,
-                                                                    http::response& response) {
+void authorization_server<Store, Sessions, Policies, Theme>::respond(const http::request& request,
+                                                                     oauth::request_state& context,
+                                                                     http::response& response) {
     if (has_user_agent(request)) {
         dispatch(request, context, response);
     } else {
@@ -13068,28 +13068,28 @@ void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http
     };
     switch (context.endpoint) {
         case oauth::endpoint::token:
-            return endpoints.answer_token(request, context, response, is_active);
-        case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
-        case oauth::endpoint::introspection: return endpoints.answer_introspection(request, context, response, is_active);
+            return endpoints.respond_token(request, context, response, is_active);
+        case oauth::endpoint::revocation: return endpoints.respond_revocation(request, context, response);
+        case oauth::endpoint::introspection: return endpoints.respond_introspection(request, context, response, is_active);
         case oauth::endpoint::device_authorization:
-            return endpoints.answer_device_authorization(request, context, response);
-        case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);
+            return endpoints.respond_device_authorization(request, context, response);
+        case oauth::endpoint::metadata: return oauth::respond_metadata(request, metadata_, docs_url_, response);
         case oauth::endpoint::authorization:
         case oauth::endpoint::device_page:
-        case oauth::endpoint::one_page: return answer_page(request, context, response);
-        case oauth::endpoint::none: return answer_not_found(request, response);
+        case oauth::endpoint::one_page: return respond_page(request, context, response);
+        case oauth::endpoint::none: return respond_not_found(request, response);
     }
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::answer_page(const http::request& request,
-                                                                         oauth::request_state& context,
-                                                                         http::response& response) {
+void authorization_server<Store, Sessions, Policies, Theme>::respond_page(const http::request& request,
+                                                                          oauth::request_state& context,
+                                                                          http::response& response) {
     const auto pages = pages_.in(language_of(request));
     const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now());
     if (!window.admitted) {
         http::add_retry_after(response, window.resets_at - context.now());
-        return pages.answer_status(response, http::status::too_many_requests);
+        return pages.respond_status(response, http::status::too_many_requests);
     }
     const auto at = pages_.find(request.target.path);
     if (!at || at->language == nullptr) return redirect_to_language(request, pages, response);
@@ -13102,14 +13102,14 @@ void authorization_server<Store, Sessions, Policies, Theme>::answer_page(const h
             .pages = pages,
             .limiter = device_limiter_,
             .observed = observed(request, context)}
-            .answer(request, context, response);
+            .respond(request, context, response);
     oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{.settings = settings_,
                                                                                     .sessions = sessions_,
                                                                                     .store = store_,
                                                                                     .policies = policies_,
                                                                                     .pages = pages,
                                                                                     .observed = observed(request, context)}
-        .answer(request, context, response);
+        .respond(request, context, response);
 }
 
 /// From a path that names no language, or the published one in which there are no texts.
@@ -13118,7 +13118,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::redirect_to_languag
     const http::request& request, const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const {
     if (!http::is_read(request.method)) {
         const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS");
-        if (refused) pages.answer_status(response, *refused);
+        if (refused) pages.respond_status(response, *refused);
         return;
     }
     auto path = request.target.path.substr(pages_.site().root.size());
@@ -13127,7 +13127,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::redirect_to_languag
     if (!url.ends_with('/')) url.push_back('/');
     if (request.target.has_query) url.append("?").append(request.target.query);
     response.add("Vary", "Accept-Language");
-    if (!web::answer_see_other(response, pages_.site(), url)) pages.answer_status(response, http::status::bad_request);
+    if (!web::respond_see_other(response, pages_.site(), url)) pages.respond_status(response, http::status::bad_request);
 }
 
 /// The language that the application requests with `ui_locales`, or else that of the path or the browser.
@@ -13141,11 +13141,11 @@ const web::page_language& authorization_server<Store, Sessions, Policies, Theme>
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::answer_not_found(const http::request& request,
-                                                                              http::response& response) const {
+void authorization_server<Store, Sessions, Policies, Theme>::respond_not_found(const http::request& request,
+                                                                               http::response& response) const {
     const auto pages = pages_.in(pages_.language_of(request));
-    if (pages.answer_asset(request, response)) return;
-    if (paths_.is_page_path(request.target.path)) return pages.answer_status(response, http::status::not_found);
+    if (pages.respond_asset(request, response)) return;
+    if (paths_.is_page_path(request.target.path)) return pages.respond_status(response, http::status::not_found);
     pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
 }
 
@@ -13166,14 +13166,14 @@ void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::answer_internal_error(const error& failure,
-                                                                                   const http::request& request,
-                                                                                   oauth::request_state& context,
-                                                                                   http::response& response) {
+void authorization_server<Store, Sessions, Policies, Theme>::respond_internal_error(const error& failure,
+                                                                                    const http::request& request,
+                                                                                    oauth::request_state& context,
+                                                                                    http::response& response) {
     observed(request, context).report(policies_, failure);
     response.clear();
     if (is_page(request, context))
-        pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
+        pages_.in(pages_.language_of(request)).respond_status(response, http::status::internal_server_error);
     else oauth::write_server_error(response, failure, docs_url_);
     // Without waiting: a step that must not wait may have failed.
     if (!context.window && !is_page(request, context))
@@ -13186,7 +13186,7 @@ template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
     guard(request, response, pipeline::start_request(policies_),
-          [&](oauth::request_state& context) { answer(request, context, response); });
+          [&](oauth::request_state& context) { respond(request, context, response); });
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
@@ -13411,7 +13411,7 @@ struct page_context {
 
 /// Responds with a page of a signed-in user: with navigation and sign-out.
 template <class Pages, class Write>
-void answer_page(const Pages& pages, http::response& response, const page_context& context, page_frame frame, Write&& write) {
+void respond_page(const Pages& pages, http::response& response, const page_context& context, page_frame frame, Write&& write) {
     const auto localized = pages.renderer().in(context.language);
     const page_texts& texts = localized.texts();
     struct entry {
@@ -13445,7 +13445,7 @@ void answer_page(const Pages& pages, http::response& response, const page_contex
     frame.login = context.session.login;
     frame.sign_out_url = sign_out_url;
     frame.form_token = context.form_token;
-    localized.answer(response, frame, std::forward<Write>(write));
+    localized.respond(response, frame, std::forward<Write>(write));
 }
 
 /// A message about the last action.
@@ -13455,10 +13455,10 @@ inline void write_notice(html_writer& html, std::string_view text) {
 
 /// An error page of a signed-in user, with a link back to the page.
 template <class Pages>
-void answer_message(const Pages& pages, http::response& response, const page_context& context, http::status status,
-                    const message_texts& message) {
+void respond_message(const Pages& pages, http::response& response, const page_context& context, http::status status,
+                     const message_texts& message) {
     response.set_status(status);
-    answer_page(pages, response, context, {.title = message.heading, .shape = page_shape::narrow}, [&](html_writer& html) {
+    respond_page(pages, response, context, {.title = message.heading, .shape = page_shape::narrow}, [&](html_writer& html) {
         web::write_message(html, message);
         html.add("<p><a href=\"{}\">{}</a></p>\n", pages.url_of(context.page, context.language), context.language.texts->errors.back);
     });
@@ -13509,14 +13509,14 @@ public:
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
         response_.set_status(status);
-        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok},
-                    std::forward<Write>(write));
+        respond_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok},
+                     std::forward<Write>(write));
     }
 
     /// Responds with an error page that leads back to this page.
     void message(http::status status) const { message(status, web::message_for(status, texts().errors)); }
     void message(http::status status, const message_texts& message) const {
-        pages::answer_message(pages_, response_, context_, status, message);
+        pages::respond_message(pages_, response_, context_, status, message);
     }
 
     /// After an action, so that reloading does not repeat it.
@@ -13525,8 +13525,8 @@ public:
     [[nodiscard]] result<void> redirect_to(std::string_view query, std::string_view done) const {
         auto url = url_ + "?";
         if (!query.empty()) url.append(query).append("&");
-        return web::answer_see_other(response_, pages_.renderer().site(),
-                                     url.append(done_name).append("=").append(done));
+        return web::respond_see_other(response_, pages_.renderer().site(),
+                                      url.append(done_name).append("=").append(done));
     }
 
     /// Counts an action of this user that has a bound of its own. False: too many; answered with a 429.
@@ -13557,8 +13557,8 @@ public:
         const auto sealed = web::seal(session(), text, nonce, now());
         if (!sealed) return internal_error("a new secret could not be sealed");
         keep_claim();
-        return web::answer_see_other(response_, pages_.renderer().site(),
-                                     url_ + "?" + std::string{shown_name} + "=" + *sealed);
+        return web::respond_see_other(response_, pages_.renderer().site(),
+                                      url_ + "?" + std::string{shown_name} + "=" + *sealed);
     }
     /// What the query asks to be shown, the first time; empty otherwise.
     [[nodiscard]] std::optional<std::string> open_secret() {
@@ -13569,7 +13569,7 @@ public:
         return text;
     }
     [[nodiscard]] result<void> redirect_to_page() const {
-        return web::answer_see_other(response_, pages_.renderer().site(), url_);
+        return web::respond_see_other(response_, pages_.renderer().site(), url_);
     }
 
     page_call(const page_call&) = delete;
@@ -14170,27 +14170,27 @@ template <class Pages>
 [[nodiscard]] result<void> redirect_after_sign_in(const Pages& pages, const web::page_language& language,
                                                   const sign_in_form& typed, http::response& response) {
     const auto back = pages.renderer().in(language).translate(typed.return_to);
-    return web::answer_see_other(response, pages.renderer().site(), back.empty() ? pages.url_of(page::overview, language) : back);
+    return web::respond_see_other(response, pages.renderer().site(), back.empty() ? pages.url_of(page::overview, language) : back);
 }
 
 template <class Pages>
-void answer_sign_in(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
-                    const web::form_faults& faults, http::response& response, bool signed_out = false) {
+void respond_sign_in(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
+                     const web::form_faults& faults, http::response& response, bool signed_out = false) {
     const auto localized = pages.renderer().in(language);
     // The page to return to may redirect to an application.
     const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
     const std::string own_path{find_path(page::sign_in).path()};
     const auto url = localized.url(own_path);
     const auto path = typed.return_to.empty() ? own_path : own_path + "?return_to=" + percent_encode(typed.return_to);
-    localized.answer(response,
-                     {.title = localized.texts().sign_in.title,
-                      .has_errors = !faults.empty(),
-                      .shape = page_shape::narrow,
-                      .path = path},
-                     [&](html_writer& html) {
-                         write_sign_in(html, {localized.texts(), url, signed_out}, typed, faults);
-                     },
-                     reach);
+    localized.respond(response,
+                      {.title = localized.texts().sign_in.title,
+                       .has_errors = !faults.empty(),
+                       .shape = page_shape::narrow,
+                       .path = path},
+                      [&](html_writer& html) {
+                          write_sign_in(html, {localized.texts(), url, signed_out}, typed, faults);
+                      },
+                      reach);
 }
 
 /// The form; redirects if there is a session.
@@ -14200,7 +14200,7 @@ template <class Pages>
     if (!signed_in) return signed_in.error();
     const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
     if (*signed_in) return redirect_after_sign_in(pages, context.language, fresh, response);
-    answer_sign_in(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
+    respond_sign_in(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
     return {};
 }
 
@@ -14216,7 +14216,7 @@ template <class Pages>
     };
     if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
         response.set_status(http::status::unprocessable_content);
-        answer_sign_in(pages, context.language, typed, faults, response);
+        respond_sign_in(pages, context.language, typed, faults, response);
         return {};
     }
     const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
@@ -14229,7 +14229,7 @@ template <class Pages>
     const bool throttled = tried->result == sign_in_result::throttled;
     response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
     if (throttled) http::add_retry_after(response, tried->retry_after);
-    answer_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
+    respond_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
 }
 
@@ -14777,23 +14777,23 @@ namespace tollgate::inline v0::pages {
 
 /// Signs out, or shows the form that does.
 template <class Pages>
-[[nodiscard]] result<void> answer_sign_out(Pages& pages, const page_context& context, http::response& response) {
+[[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
     if (context.request.method != http::method::post) {
         const auto localized = pages.renderer().in(context.language);
         const auto path = find_path(page::sign_out).path();
         const auto url = localized.url(path);
         const auto& texts = localized.texts();
-        localized.answer(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
-                         [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
+        localized.respond(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
+                          [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
         return {};
     }
     if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
-    return web::answer_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
+    return web::respond_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }
 
-/// The page's answer to a form whose token was checked, or to another request.
+/// The page's response to a form whose token was checked, or to another request.
 template <class Pages>
-[[nodiscard]] result<void> answer_call(Pages& pages, const page_context& context, page_call<Pages>& call) {
+[[nodiscard]] result<void> respond_call(Pages& pages, const page_context& context, page_call<Pages>& call) {
     const bool posted = context.request.method == http::method::post;
     if (!posted && context.query.find(shown_name) != nullptr) {
         const auto text = call.open_secret();
@@ -14815,7 +14815,7 @@ template <class Pages>
             if constexpr (shows_security<decltype(pages.sessions())>) return posted ? post_to_security(call) : show_security(call);
             break;
         case page::sign_out:
-            if constexpr (Pages::signs_in) return answer_sign_out(pages, context, call.response());
+            if constexpr (Pages::signs_in) return respond_sign_out(pages, context, call.response());
             break;
         case page::sign_in:
         case page::start:
@@ -14831,12 +14831,12 @@ template <class Pages>
     if (!token) return token.error();
     context.form_token = *token;
     page_call<Pages> call{pages, context, response};
-    if (context.request.method != http::method::post) return answer_call(pages, context, call);
+    if (context.request.method != http::method::post) return respond_call(pages, context, call);
     if (!web::check_form_token(form_binding_of(context.session), context.posted_token)) {
         call.message(http::status::forbidden);
         return {};
     }
-    auto answered = answer_call(pages, context, call);
+    auto answered = respond_call(pages, context, call);
     // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
         call.message(http::status::not_found, call.texts().errors.gone);
@@ -14931,7 +14931,7 @@ public:
                                                          : http::work_kind::forms);
             return http::handle_step::needs_worker;
         }
-        return respond(request, response, known);
+        return guard(request, response, known);
     }
 
     /// For tests, and for hosts that do not reuse responses.
@@ -15000,22 +15000,22 @@ private:
                 &renderer_.language_of(request)};
     }
     [[nodiscard]] auto pages_for(const pages::request_state& state) const noexcept { return renderer_.in(*state.language); }
-    [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response,
-                                            pages::request_state& state) noexcept;
-    [[nodiscard]] http::handle_step answer(const http::request& request, http::response& response, pages::request_state& state);
-    [[nodiscard]] result<http::handle_step> answer_page_request(page which, const http::request& request,
-                                                                http::response& response, pages::request_state& state);
-    [[nodiscard]] result<void> answer_form(page which, const http::request& request, http::response& response,
-                                           const pages::request_state& state);
-    void answer_error(const http::request& request, http::response& response, const pages::request_state& state,
-                      const error& failure) const;
+    [[nodiscard]] http::handle_step guard(const http::request& request, http::response& response,
+                                          pages::request_state& state) noexcept;
+    [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response, pages::request_state& state);
+    [[nodiscard]] result<http::handle_step> respond_page_request(page which, const http::request& request,
+                                                                 http::response& response, pages::request_state& state);
+    [[nodiscard]] result<void> respond_form(page which, const http::request& request, http::response& response,
+                                            const pages::request_state& state);
+    void respond_error(const http::request& request, http::response& response, const pages::request_state& state,
+                       const error& failure) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
                                      pages::request_state& state);
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
         return {state.start, request, state.client, state.route};
     }
     [[nodiscard]] result<void> redirect(http::response& response, std::string_view url) const {
-        return web::answer_see_other(response, renderer_.site(), url);
+        return web::respond_see_other(response, renderer_.site(), url);
     }
 
     page_settings settings_;
@@ -15075,24 +15075,24 @@ template <class Users, class Store, class Sessions, class Policies, class Theme>
 void account_pages<Users, Store, Sessions, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
     auto state = start(request);
-    static_cast<void>(respond(request, response, state));
+    static_cast<void>(guard(request, response, state));
 }
 
 template <class Users, class Store, class Sessions, class Policies, class Theme>
-http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::respond(const http::request& request,
-                                                                                  http::response& response,
-                                                                                  pages::request_state& state) noexcept {
+http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::guard(const http::request& request,
+                                                                                http::response& response,
+                                                                                pages::request_state& state) noexcept {
     auto step = http::handle_step::done;
     if constexpr (fits)
-        pipeline::answer_or_error(
+        pipeline::respond_or_error(
             response,
             [&] {
-                step = answer(request, response, state);
+                step = respond(request, response, state);
                 if (step != http::handle_step::needs_body)
                     observed(request, state).finish(policies_, response, state.user ? &*state.user : nullptr);
             },
             [&](const error& thrown) {
-                answer_error(request, response, state, thrown);
+                respond_error(request, response, state, thrown);
                 observed(request, state).finish(policies_, response, nullptr);
             });
     return step;
@@ -15106,35 +15106,35 @@ void account_pages<Users, Store, Sessions, Policies, Theme>::handle(const http::
             http::add_retry_after(response, refused.status);
             // There is usually no request that names a language.
             const auto pages = renderer_.in(renderer_.languages().front());
-            pages.answer_message(response, refused.status,
-                                 {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
+            pages.respond_message(response, refused.status,
+                                  {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
             pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
         });
     }
 }
 
 template <class Users, class Store, class Sessions, class Policies, class Theme>
-void account_pages<Users, Store, Sessions, Policies, Theme>::answer_error(const http::request& request,
-                                                                          http::response& response,
-                                                                          const pages::request_state& state,
-                                                                          const error& failure) const {
+void account_pages<Users, Store, Sessions, Policies, Theme>::respond_error(const http::request& request,
+                                                                           http::response& response,
+                                                                           const pages::request_state& state,
+                                                                           const error& failure) const {
     const auto status = pipeline::to_status(failure.kind);
     if (to_number(status) >= 500) observed(request, state).report(policies_, failure);
     response.clear();
     http::add_retry_after(response, status);
-    pages_for(state).answer_status(response, status);
+    pages_for(state).respond_status(response, status);
 }
 
 /// Everything that does not depend on the session.
 template <class Users, class Store, class Sessions, class Policies, class Theme>
-http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer(const http::request& request,
-                                                                                 http::response& response,
-                                                                                 pages::request_state& state) {
+http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::respond(const http::request& request,
+                                                                                  http::response& response,
+                                                                                  pages::request_state& state) {
     constexpr auto done = http::handle_step::done;
-    if (pages_for(state).answer_asset(request, response)) return done;
+    if (pages_for(state).respond_asset(request, response)) return done;
     const auto found = find(request);
     if (!is_served(found.page)) {
-        pages_for(state).answer_status(response, http::status::not_found);
+        pages_for(state).respond_status(response, http::status::not_found);
         return done;
     }
     state.route = pages::find_path(found.page).pattern;
@@ -15144,7 +15144,7 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer
     if (!http::is_read(request.method) && !(takes_forms && request.method == http::method::post)) {
         const http::field_value allowed = takes_forms ? http::field_value{"GET, HEAD, POST, OPTIONS"} : "GET, HEAD, OPTIONS";
         const auto refused = http::refuse_method(request, response, allowed);
-        if (refused) pages_for(state).answer_status(response, *refused);
+        if (refused) pages_for(state).respond_status(response, *refused);
         return done;
     }
 
@@ -15156,25 +15156,25 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer
         if (request.target.has_query) url.append("?").append(request.target.query);
     }
     if (url.empty()) {
-        const auto answered = answer_page_request(found.page, request, response, state);
+        const auto answered = respond_page_request(found.page, request, response, state);
         if (answered) return *answered;
-        answer_error(request, response, state, answered.error());
+        respond_error(request, response, state, answered.error());
     } else if (const auto led = redirect(response, url); !led) {
-        answer_error(request, response, state, led.error());
+        respond_error(request, response, state, led.error());
     }
     return done;
 }
 
 /// A form is refused by its head, if it can be, before its body is awaited.
 template <class Users, class Store, class Sessions, class Policies, class Theme>
-result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>::answer_page_request(
+result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>::respond_page_request(
     page which, const http::request& request, http::response& response, pages::request_state& state) {
     const bool posted = request.method == http::method::post;
     if (!state.admitted) {
         if (posted) {
             auto refused = web::check_form_head(request);
             if (web::is_cross_site(request, renderer_.site())) refused = http::status::forbidden;
-            if (refused) pages_for(state).answer_status(response, *refused);
+            if (refused) pages_for(state).respond_status(response, *refused);
             if (refused) return http::handle_step::done;
         }
         if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
@@ -15183,7 +15183,7 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     if (posted && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
 
     auto done = [&]() -> result<void> {
-        if (posted) return answer_form(which, request, response, state);
+        if (posted) return respond_form(which, request, response, state);
         const auto query = query_of(request);
         if constexpr (signs_in)
             if (which == page::sign_in)
@@ -15213,7 +15213,7 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
     const auto window = limiter_.take(key, settings_.requests, state.start.at);
     if (!window.admitted) {
         http::add_retry_after(response, window.resets_at - state.start.at);
-        pages_for(state).answer_status(response, http::status::too_many_requests);
+        pages_for(state).respond_status(response, http::status::too_many_requests);
         return {};
     }
     state.admitted = signs_in_here || state.signed_in.has_value();
@@ -15227,12 +15227,12 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
 
 /// A form whose body is complete.
 template <class Users, class Store, class Sessions, class Policies, class Theme>
-result<void> account_pages<Users, Store, Sessions, Policies, Theme>::answer_form(page which, const http::request& request,
-                                                                                 http::response& response,
-                                                                                 const pages::request_state& state) {
+result<void> account_pages<Users, Store, Sessions, Policies, Theme>::respond_form(page which, const http::request& request,
+                                                                                  http::response& response,
+                                                                                  const pages::request_state& state) {
     auto read = web::read_form(request);
     const auto* refused = std::get_if<http::status>(&read);
-    if (refused != nullptr) pages_for(state).answer_status(response, *refused);
+    if (refused != nullptr) pages_for(state).respond_status(response, *refused);
     if (refused != nullptr) return {};
     const auto& form = std::get<http::form_fields>(read);
     if constexpr (signs_in)
@@ -15300,7 +15300,7 @@ private:
         std::string body;
     };
 
-    TOLLGATE_DECL void answer(const http::request& request, http::response& response) const;
+    TOLLGATE_DECL void respond(const http::request& request, http::response& response) const;
 
     std::string root_;
     std::vector<page> pages_;
@@ -15528,7 +15528,7 @@ http::handle_step account_api<Users, Store, Policies>::judge(const http::request
                                                              pipeline::judgement& state, http::thread_kind thread) noexcept {
     auto step = http::handle_step::done;
     if constexpr (fits)
-        pipeline::answer_or_error(
+        pipeline::respond_or_error(
             response, [&] { step = make_judge().advance(request, response, state, thread); },
             [&](const error& thrown) { make_judge().respond_error(thrown, request, response, state); });
     return step;
@@ -26622,7 +26622,7 @@ TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string s
     return site;
 }
 
-TOLLGATE_DECL bool page_site::answer_asset(const http::request& request, http::response& response) const {
+TOLLGATE_DECL bool page_site::respond_asset(const http::request& request, http::response& response) const {
     const auto found =
         std::find_if(assets.begin(), assets.end(), [&](const page_asset& each) { return each.path == request.target.path; });
     if (found == assets.end()) return false;
@@ -26664,7 +26664,7 @@ TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& si
     detail::add_transport_security(response, site);
 }
 
-TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page_site& site, std::string_view url) {
+TOLLGATE_DECL result<void> respond_see_other(http::response& response, const page_site& site, std::string_view url) {
     const auto location = http::field_value::from(url);
     // The URL may contain a code, so the message does not repeat it.
     if (!location || url.empty()) return internal_error("the redirect URL cannot be in a Location header");
@@ -27422,8 +27422,8 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& err
     write_failure(response, {.status = status, .failure = described, .docs_url = docs_url});
 }
 
-TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,
-                                             const unsupported_method& endpoint) {
+TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response,
+                                              const unsupported_method& endpoint) {
     const auto refused = http::refuse_method(request, response, endpoint.allowed);
     if (!refused) return;
     const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
@@ -27528,8 +27528,8 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
            is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
 }
 
-TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_state& context,
-                                         http::response& response, std::string_view docs_url) {
+TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
+                                          http::response& response, std::string_view docs_url) {
     if (!context.window->admitted) {
         http::add_retry_after(response, context.window->resets_at - context.now());
         const failure error{error_code::invalid_client,
@@ -27546,8 +27546,8 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
     write_failure(response, {.status = http::status::unauthorized, .failure = error, .docs_url = docs_url});
 }
 
-TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
-                                   std::string_view description) {
+TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
+                                    std::string_view description) {
     http::add_retry_after(response, window.resets_at - now);
     const failure error{error_code::temporarily_unavailable, std::string{description}};
     write_failure(response, {.status = http::status::too_many_requests, .failure = error, .docs_url = docs_url});
@@ -27660,14 +27660,14 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::spa
     return text;
 }
 
-TOLLGATE_DECL void answer_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
-                                   http::response& response) {
+TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
+                                    http::response& response) {
     if (http::is_read(request.method)) {
         response.add_prepared_lines(pipeline::json_field_lines);
         response.body() = metadata;
         return;
     }
-    answer_unsupported_method(request, response, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
+    respond_unsupported_method(request, response, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
 }
 
 }  // namespace tollgate::oauth
@@ -29686,7 +29686,7 @@ TOLLGATE_DECL void api_documentation::handle(const http::request& request, http:
 TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response,
                                              const http::unique_id& generated) const noexcept {
     pipeline::write_or_status(response, http::status::internal_server_error, [&] {
-        answer(request, response);
+        respond(request, response);
         http::add_request_id(response, http::request_id_of(request, generated));
     });
 }
@@ -29700,7 +29700,7 @@ TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http:
     });
 }
 
-TOLLGATE_DECL void api_documentation::answer(const http::request& request, http::response& response) const {
+TOLLGATE_DECL void api_documentation::respond(const http::request& request, http::response& response) const {
     if (!http::is_read(request.method)) {
         if (!http::refuse_method(request, response, "GET, HEAD, OPTIONS")) return;
         response.add_prepared_lines(manual::page_field_lines);

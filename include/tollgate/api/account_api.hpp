@@ -236,7 +236,7 @@ http::handle_step account_api<Users, Store, Policies>::judge(const http::request
                                                              pipeline::judgement& state, http::thread_kind thread) noexcept {
     auto step = http::handle_step::done;
     if constexpr (fits)
-        pipeline::answer_or_error(
+        pipeline::respond_or_error(
             response, [&] { step = make_judge().advance(request, response, state, thread); },
             [&](const error& thrown) { make_judge().respond_error(thrown, request, response, state); });
     return step;

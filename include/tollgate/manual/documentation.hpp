@@ -51,7 +51,7 @@ private:
         std::string body;
     };
 
-    TOLLGATE_DECL void answer(const http::request& request, http::response& response) const;
+    TOLLGATE_DECL void respond(const http::request& request, http::response& response) const;
 
     std::string root_;
     std::vector<page> pages_;

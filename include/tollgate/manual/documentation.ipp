@@ -56,7 +56,7 @@ TOLLGATE_DECL void api_documentation::handle(const http::request& request, http:
 TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response,
                                              const http::unique_id& generated) const noexcept {
     pipeline::write_or_status(response, http::status::internal_server_error, [&] {
-        answer(request, response);
+        respond(request, response);
         http::add_request_id(response, http::request_id_of(request, generated));
     });
 }
@@ -70,7 +70,7 @@ TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http:
     });
 }
 
-TOLLGATE_DECL void api_documentation::answer(const http::request& request, http::response& response) const {
+TOLLGATE_DECL void api_documentation::respond(const http::request& request, http::response& response) const {
     if (!http::is_read(request.method)) {
         if (!http::refuse_method(request, response, "GET, HEAD, OPTIONS")) return;
         response.add_prepared_lines(manual::page_field_lines);

@@ -111,7 +111,7 @@ public:
         auto step = http::handle_step::done;
         guard(request, response, start, [&](oauth::request_state& context) {
             step = next_step(request, context, state, thread);
-            if (step == http::handle_step::done) answer(request, context, response);
+            if (step == http::handle_step::done) respond(request, context, response);
         });
         return step;
     }
@@ -158,8 +158,8 @@ private:
                 context.endpoint = paths_.find(request.target.path);
                 act(context);
             };
-            pipeline::answer_or_error(
-                response, read_and_act, [&](const error& thrown) { answer_internal_error(thrown, request, context, response); });
+            pipeline::respond_or_error(
+                response, read_and_act, [&](const error& thrown) { respond_internal_error(thrown, request, context, response); });
         }
     }
     /// What a request needs before its answer, or `done`. Throws `std::bad_alloc`.
@@ -173,15 +173,15 @@ private:
         state.set_waits_for(work_of(endpoint, posts));
         return http::handle_step::needs_worker;
     }
-    void answer(const http::request& request, oauth::request_state& context, http::response& response);
+    void respond(const http::request& request, oauth::request_state& context, http::response& response);
     void dispatch(const http::request& request, oauth::request_state& context, http::response& response);
-    void answer_page(const http::request& request, oauth::request_state& context, http::response& response);
+    void respond_page(const http::request& request, oauth::request_state& context, http::response& response);
     void redirect_to_language(const http::request& request,
                               const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const;
     [[nodiscard]] const web::page_language& language_of(const http::request& request) const;
-    void answer_not_found(const http::request& request, http::response& response) const;
-    void answer_internal_error(const error& failure, const http::request& request, oauth::request_state& context,
-                               http::response& response);
+    void respond_not_found(const http::request& request, http::response& response) const;
+    void respond_internal_error(const error& failure, const http::request& request, oauth::request_state& context,
+                                http::response& response);
     void finish(const http::request& request, const oauth::request_state& context, http::response& response);
 
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request,
@@ -239,9 +239,9 @@ private:
 };
 
 template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::answer(const http::request& request,
-                                                                    oauth::request_state& context,
-                                                                    http::response& response) {
+void authorization_server<Store, Sessions, Policies, Theme>::respond(const http::request& request,
+                                                                     oauth::request_state& context,
+                                                                     http::response& response) {
     if (has_user_agent(request)) {
         dispatch(request, context, response);
     } else {
@@ -265,28 +265,28 @@ void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http
     };
     switch (context.endpoint) {
         case oauth::endpoint::token:
-            return endpoints.answer_token(request, context, response, is_active);
-        case oauth::endpoint::revocation: return endpoints.answer_revocation(request, context, response);
-        case oauth::endpoint::introspection: return endpoints.answer_introspection(request, context, response, is_active);
+            return endpoints.respond_token(request, context, response, is_active);
+        case oauth::endpoint::revocation: return endpoints.respond_revocation(request, context, response);
+        case oauth::endpoint::introspection: return endpoints.respond_introspection(request, context, response, is_active);
         case oauth::endpoint::device_authorization:
-            return endpoints.answer_device_authorization(request, context, response);
-        case oauth::endpoint::metadata: return oauth::answer_metadata(request, metadata_, docs_url_, response);
+            return endpoints.respond_device_authorization(request, context, response);
+        case oauth::endpoint::metadata: return oauth::respond_metadata(request, metadata_, docs_url_, response);
         case oauth::endpoint::authorization:
         case oauth::endpoint::device_page:
-        case oauth::endpoint::one_page: return answer_page(request, context, response);
-        case oauth::endpoint::none: return answer_not_found(request, response);
+        case oauth::endpoint::one_page: return respond_page(request, context, response);
+        case oauth::endpoint::none: return respond_not_found(request, response);
     }
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::answer_page(const http::request& request,
-                                                                         oauth::request_state& context,
-                                                                         http::response& response) {
+void authorization_server<Store, Sessions, Policies, Theme>::respond_page(const http::request& request,
+                                                                          oauth::request_state& context,
+                                                                          http::response& response) {
     const auto pages = pages_.in(language_of(request));
     const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now());
     if (!window.admitted) {
         http::add_retry_after(response, window.resets_at - context.now());
-        return pages.answer_status(response, http::status::too_many_requests);
+        return pages.respond_status(response, http::status::too_many_requests);
     }
     const auto at = pages_.find(request.target.path);
     if (!at || at->language == nullptr) return redirect_to_language(request, pages, response);
@@ -299,14 +299,14 @@ void authorization_server<Store, Sessions, Policies, Theme>::answer_page(const h
             .pages = pages,
             .limiter = device_limiter_,
             .observed = observed(request, context)}
-            .answer(request, context, response);
+            .respond(request, context, response);
     oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{.settings = settings_,
                                                                                     .sessions = sessions_,
                                                                                     .store = store_,
                                                                                     .policies = policies_,
                                                                                     .pages = pages,
                                                                                     .observed = observed(request, context)}
-        .answer(request, context, response);
+        .respond(request, context, response);
 }
 
 /// From a path that names no language, or the published one in which there are no texts.
@@ -315,7 +315,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::redirect_to_languag
     const http::request& request, const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const {
     if (!http::is_read(request.method)) {
         const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS");
-        if (refused) pages.answer_status(response, *refused);
+        if (refused) pages.respond_status(response, *refused);
         return;
     }
     auto path = request.target.path.substr(pages_.site().root.size());
@@ -324,7 +324,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::redirect_to_languag
     if (!url.ends_with('/')) url.push_back('/');
     if (request.target.has_query) url.append("?").append(request.target.query);
     response.add("Vary", "Accept-Language");
-    if (!web::answer_see_other(response, pages_.site(), url)) pages.answer_status(response, http::status::bad_request);
+    if (!web::respond_see_other(response, pages_.site(), url)) pages.respond_status(response, http::status::bad_request);
 }
 
 /// The language that the application requests with `ui_locales`, or else that of the path or the browser.
@@ -338,11 +338,11 @@ const web::page_language& authorization_server<Store, Sessions, Policies, Theme>
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::answer_not_found(const http::request& request,
-                                                                              http::response& response) const {
+void authorization_server<Store, Sessions, Policies, Theme>::respond_not_found(const http::request& request,
+                                                                               http::response& response) const {
     const auto pages = pages_.in(pages_.language_of(request));
-    if (pages.answer_asset(request, response)) return;
-    if (paths_.is_page_path(request.target.path)) return pages.answer_status(response, http::status::not_found);
+    if (pages.respond_asset(request, response)) return;
+    if (paths_.is_page_path(request.target.path)) return pages.respond_status(response, http::status::not_found);
     pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
 }
 
@@ -363,14 +363,14 @@ void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::answer_internal_error(const error& failure,
-                                                                                   const http::request& request,
-                                                                                   oauth::request_state& context,
-                                                                                   http::response& response) {
+void authorization_server<Store, Sessions, Policies, Theme>::respond_internal_error(const error& failure,
+                                                                                    const http::request& request,
+                                                                                    oauth::request_state& context,
+                                                                                    http::response& response) {
     observed(request, context).report(policies_, failure);
     response.clear();
     if (is_page(request, context))
-        pages_.in(pages_.language_of(request)).answer_status(response, http::status::internal_server_error);
+        pages_.in(pages_.language_of(request)).respond_status(response, http::status::internal_server_error);
     else oauth::write_server_error(response, failure, docs_url_);
     // Without waiting: a step that must not wait may have failed.
     if (!context.window && !is_page(request, context))
@@ -383,7 +383,7 @@ template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
     guard(request, response, pipeline::start_request(policies_),
-          [&](oauth::request_state& context) { answer(request, context, response); });
+          [&](oauth::request_state& context) { respond(request, context, response); });
 }
 
 template <class Store, class Sessions, class Policies, class Theme>

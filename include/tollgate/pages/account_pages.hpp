@@ -115,7 +115,7 @@ public:
                                                          : http::work_kind::forms);
             return http::handle_step::needs_worker;
         }
-        return respond(request, response, known);
+        return guard(request, response, known);
     }
 
     /// For tests, and for hosts that do not reuse responses.
@@ -184,22 +184,22 @@ private:
                 &renderer_.language_of(request)};
     }
     [[nodiscard]] auto pages_for(const pages::request_state& state) const noexcept { return renderer_.in(*state.language); }
-    [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response,
-                                            pages::request_state& state) noexcept;
-    [[nodiscard]] http::handle_step answer(const http::request& request, http::response& response, pages::request_state& state);
-    [[nodiscard]] result<http::handle_step> answer_page_request(page which, const http::request& request,
-                                                                http::response& response, pages::request_state& state);
-    [[nodiscard]] result<void> answer_form(page which, const http::request& request, http::response& response,
-                                           const pages::request_state& state);
-    void answer_error(const http::request& request, http::response& response, const pages::request_state& state,
-                      const error& failure) const;
+    [[nodiscard]] http::handle_step guard(const http::request& request, http::response& response,
+                                          pages::request_state& state) noexcept;
+    [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response, pages::request_state& state);
+    [[nodiscard]] result<http::handle_step> respond_page_request(page which, const http::request& request,
+                                                                 http::response& response, pages::request_state& state);
+    [[nodiscard]] result<void> respond_form(page which, const http::request& request, http::response& response,
+                                            const pages::request_state& state);
+    void respond_error(const http::request& request, http::response& response, const pages::request_state& state,
+                       const error& failure) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
                                      pages::request_state& state);
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
         return {state.start, request, state.client, state.route};
     }
     [[nodiscard]] result<void> redirect(http::response& response, std::string_view url) const {
-        return web::answer_see_other(response, renderer_.site(), url);
+        return web::respond_see_other(response, renderer_.site(), url);
     }
 
     page_settings settings_;
@@ -259,24 +259,24 @@ template <class Users, class Store, class Sessions, class Policies, class Theme>
 void account_pages<Users, Store, Sessions, Policies, Theme>::handle(const http::request& request,
                                                                     http::response& response) noexcept {
     auto state = start(request);
-    static_cast<void>(respond(request, response, state));
+    static_cast<void>(guard(request, response, state));
 }
 
 template <class Users, class Store, class Sessions, class Policies, class Theme>
-http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::respond(const http::request& request,
-                                                                                  http::response& response,
-                                                                                  pages::request_state& state) noexcept {
+http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::guard(const http::request& request,
+                                                                                http::response& response,
+                                                                                pages::request_state& state) noexcept {
     auto step = http::handle_step::done;
     if constexpr (fits)
-        pipeline::answer_or_error(
+        pipeline::respond_or_error(
             response,
             [&] {
-                step = answer(request, response, state);
+                step = respond(request, response, state);
                 if (step != http::handle_step::needs_body)
                     observed(request, state).finish(policies_, response, state.user ? &*state.user : nullptr);
             },
             [&](const error& thrown) {
-                answer_error(request, response, state, thrown);
+                respond_error(request, response, state, thrown);
                 observed(request, state).finish(policies_, response, nullptr);
             });
     return step;
@@ -290,35 +290,35 @@ void account_pages<Users, Store, Sessions, Policies, Theme>::handle(const http::
             http::add_retry_after(response, refused.status);
             // There is usually no request that names a language.
             const auto pages = renderer_.in(renderer_.languages().front());
-            pages.answer_message(response, refused.status,
-                                 {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
+            pages.respond_message(response, refused.status,
+                                  {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
             pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
         });
     }
 }
 
 template <class Users, class Store, class Sessions, class Policies, class Theme>
-void account_pages<Users, Store, Sessions, Policies, Theme>::answer_error(const http::request& request,
-                                                                          http::response& response,
-                                                                          const pages::request_state& state,
-                                                                          const error& failure) const {
+void account_pages<Users, Store, Sessions, Policies, Theme>::respond_error(const http::request& request,
+                                                                           http::response& response,
+                                                                           const pages::request_state& state,
+                                                                           const error& failure) const {
     const auto status = pipeline::to_status(failure.kind);
     if (to_number(status) >= 500) observed(request, state).report(policies_, failure);
     response.clear();
     http::add_retry_after(response, status);
-    pages_for(state).answer_status(response, status);
+    pages_for(state).respond_status(response, status);
 }
 
 /// Everything that does not depend on the session.
 template <class Users, class Store, class Sessions, class Policies, class Theme>
-http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer(const http::request& request,
-                                                                                 http::response& response,
-                                                                                 pages::request_state& state) {
+http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::respond(const http::request& request,
+                                                                                  http::response& response,
+                                                                                  pages::request_state& state) {
     constexpr auto done = http::handle_step::done;
-    if (pages_for(state).answer_asset(request, response)) return done;
+    if (pages_for(state).respond_asset(request, response)) return done;
     const auto found = find(request);
     if (!is_served(found.page)) {
-        pages_for(state).answer_status(response, http::status::not_found);
+        pages_for(state).respond_status(response, http::status::not_found);
         return done;
     }
     state.route = pages::find_path(found.page).pattern;
@@ -328,7 +328,7 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer
     if (!http::is_read(request.method) && !(takes_forms && request.method == http::method::post)) {
         const http::field_value allowed = takes_forms ? http::field_value{"GET, HEAD, POST, OPTIONS"} : "GET, HEAD, OPTIONS";
         const auto refused = http::refuse_method(request, response, allowed);
-        if (refused) pages_for(state).answer_status(response, *refused);
+        if (refused) pages_for(state).respond_status(response, *refused);
         return done;
     }
 
@@ -340,25 +340,25 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::answer
         if (request.target.has_query) url.append("?").append(request.target.query);
     }
     if (url.empty()) {
-        const auto answered = answer_page_request(found.page, request, response, state);
+        const auto answered = respond_page_request(found.page, request, response, state);
         if (answered) return *answered;
-        answer_error(request, response, state, answered.error());
+        respond_error(request, response, state, answered.error());
     } else if (const auto led = redirect(response, url); !led) {
-        answer_error(request, response, state, led.error());
+        respond_error(request, response, state, led.error());
     }
     return done;
 }
 
 /// A form is refused by its head, if it can be, before its body is awaited.
 template <class Users, class Store, class Sessions, class Policies, class Theme>
-result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>::answer_page_request(
+result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>::respond_page_request(
     page which, const http::request& request, http::response& response, pages::request_state& state) {
     const bool posted = request.method == http::method::post;
     if (!state.admitted) {
         if (posted) {
             auto refused = web::check_form_head(request);
             if (web::is_cross_site(request, renderer_.site())) refused = http::status::forbidden;
-            if (refused) pages_for(state).answer_status(response, *refused);
+            if (refused) pages_for(state).respond_status(response, *refused);
             if (refused) return http::handle_step::done;
         }
         if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
@@ -367,7 +367,7 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     if (posted && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
 
     auto done = [&]() -> result<void> {
-        if (posted) return answer_form(which, request, response, state);
+        if (posted) return respond_form(which, request, response, state);
         const auto query = query_of(request);
         if constexpr (signs_in)
             if (which == page::sign_in)
@@ -397,7 +397,7 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
     const auto window = limiter_.take(key, settings_.requests, state.start.at);
     if (!window.admitted) {
         http::add_retry_after(response, window.resets_at - state.start.at);
-        pages_for(state).answer_status(response, http::status::too_many_requests);
+        pages_for(state).respond_status(response, http::status::too_many_requests);
         return {};
     }
     state.admitted = signs_in_here || state.signed_in.has_value();
@@ -411,12 +411,12 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
 
 /// A form whose body is complete.
 template <class Users, class Store, class Sessions, class Policies, class Theme>
-result<void> account_pages<Users, Store, Sessions, Policies, Theme>::answer_form(page which, const http::request& request,
-                                                                                 http::response& response,
-                                                                                 const pages::request_state& state) {
+result<void> account_pages<Users, Store, Sessions, Policies, Theme>::respond_form(page which, const http::request& request,
+                                                                                  http::response& response,
+                                                                                  const pages::request_state& state) {
     auto read = web::read_form(request);
     const auto* refused = std::get_if<http::status>(&read);
-    if (refused != nullptr) pages_for(state).answer_status(response, *refused);
+    if (refused != nullptr) pages_for(state).respond_status(response, *refused);
     if (refused != nullptr) return {};
     const auto& form = std::get<http::form_fields>(read);
     if constexpr (signs_in)

@@ -161,7 +161,7 @@ struct route {
 
     /// Calls the endpoint; may block.
     function run = nullptr;
-    /// Calls the endpoint if it can answer without blocking. Never null.
+    /// Calls the endpoint if it can respond without blocking. Never null.
     function_without_waiting run_without_waiting = nullptr;
     std::shared_ptr<const void> endpoint;      ///< null for one without state
     /// Who may call the route.

@@ -50,7 +50,7 @@ TEST_CASE("a site's address comes from auth_url") {
 TEST_CASE("a style sheet's path contains its digest, and it is immutable") {
     test_request request{http::method::get, site.style_url};
     http::response out;
-    REQUIRE(site.answer_asset(request.view(), out));
+    REQUIRE(site.respond_asset(request.view(), out));
     CHECK(out.body() == "body {}");
     CHECK(out.find("Content-Type") == "text/css; charset=utf-8");
     CHECK(out.find("Cache-Control") == "public, max-age=31536000, immutable");
@@ -60,7 +60,7 @@ TEST_CASE("a style sheet's path contains its digest, and it is immutable") {
     CHECK(page_site::make("https://shop.example/a", "body {}").style_url == "/a" + site.style_url);
     for (const std::string& other : {site.style_url + "/", std::string{"/en/style-.css"}, "/x" + site.style_url}) {
         test_request other_request{http::method::get, other};
-        CHECK_FALSE(site.answer_asset(other_request.view(), out));
+        CHECK_FALSE(site.respond_asset(other_request.view(), out));
     }
 }
 
@@ -71,20 +71,20 @@ TEST_CASE("an icon is served at a path with its digest, and at /favicon.ico") {
     for (const std::string& path : {one.icon_url, std::string{"/a/favicon.ico"}}) {
         test_request request{http::method::get, path};
         http::response out;
-        REQUIRE(one.answer_asset(request.view(), out));
+        REQUIRE(one.respond_asset(request.view(), out));
         CHECK(out.body() == "<svg/>");
         CHECK((out.find("Cache-Control").find("immutable") != std::string_view::npos) == (path == one.icon_url));
     }
     test_request other_request{http::method::get, "/favicon.ico"};
     http::response out;
-    CHECK_FALSE(one.answer_asset(other_request.view(), out));
+    CHECK_FALSE(one.respond_asset(other_request.view(), out));
 }
 
 TEST_CASE("a style sheet accepts GET only") {
     for (const auto& [method, status] : {std::pair{http::method::post, 405U}, {http::method::options, 204U}}) {
         test_request request{method, site.style_url};
         http::response out;
-        REQUIRE(site.answer_asset(request.view(), out));
+        REQUIRE(site.respond_asset(request.view(), out));
         CHECK(to_number(out.status()) == status);
         CHECK(out.find("Allow") == "GET, HEAD, OPTIONS");
     }
@@ -138,7 +138,7 @@ TEST_CASE("only a page with a script allows scripts, of this site alone") {
           "frame-ancestors 'none'");
     test_request request{http::method::get, site.script_url};
     http::response script;
-    REQUIRE(site.answer_asset(request.view(), script));
+    REQUIRE(site.respond_asset(request.view(), script));
     CHECK(script.find("Content-Type") == "text/javascript; charset=utf-8");
     CHECK(script.find("X-Content-Type-Options") == "nosniff");
 }
@@ -155,13 +155,13 @@ TEST_CASE("a page that redirects to an application allows redirects and the open
 
 TEST_CASE("a redirect has its target, or is refused") {
     http::response out;
-    REQUIRE(answer_see_other(out, site, "/en/?a=b"));
+    REQUIRE(respond_see_other(out, site, "/en/?a=b"));
     CHECK(to_number(out.status()) == 303);
     CHECK(out.find("Location") == "/en/?a=b");
     CHECK(out.find("Cache-Control") == "no-store");
     for (const auto* hostile : {"", "/a\r\nSet-Cookie: x=y", "/\xc3\xa4"}) {
         http::response none;
-        CHECK_FALSE(answer_see_other(none, site, hostile));
+        CHECK_FALSE(respond_see_other(none, site, hostile));
         CHECK(none.field_block().empty());
     }
 }

@@ -42,19 +42,19 @@ struct authorization_page {
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
 
-    void answer(const http::request& request, request_state& context, http::response& response) const {
+    void respond(const http::request& request, request_state& context, http::response& response) const {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
         // A form without any token is not from this site.
         if (request.method == http::method::post && !sent.holds(web::form_token_name))
-            return pages.answer_status(response, http::status::forbidden);
+            return pages.respond_status(response, http::status::forbidden);
 
         auto judged = judge_request(sent, store, settings.services);
-        if (!judged) return answer_error_page(judged.error(), response);
+        if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged))
-            return pages.answer_message(response, http::status::bad_request, texts_for(*failure, pages.texts().consent));
-        if (auto* failed = std::get_if<redirect_failure>(&*judged)) return answer_redirect_failure(request, context, response, *failed);
+            return pages.respond_message(response, http::status::bad_request, texts_for(*failure, pages.texts().consent));
+        if (auto* failed = std::get_if<redirect_failure>(&*judged)) return respond_redirect_failure(request, context, response, *failed);
 
         const authorization_call call{request, sent, std::get<authorization_request>(*judged), context, response};
         if (request.method == http::method::post) handle_form(call);
@@ -64,13 +64,13 @@ struct authorization_page {
 private:
     /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
     /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
-    void answer_redirect_failure(const http::request& request, request_state& context, http::response& response,
-                                 const redirect_failure& failed) const {
+    void respond_redirect_failure(const http::request& request, request_state& context, http::response& response,
+                                  const redirect_failure& failed) const {
         const auto found = find_session(sessions, request, context);
-        if (!found) return answer_error_page(found.error(), response);
+        if (!found) return respond_error_page(found.error(), response);
         if (*found) return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         // Forms of this site carry valid parameters only.
-        if (request.method == http::method::post) return pages.answer_status(response, http::status::forbidden);
+        if (request.method == http::method::post) return pages.respond_status(response, http::status::forbidden);
         const auto back = std::string{request.target.path}.append("?").append(request.target.query);
         redirect_to_page(sessions.sign_in_url(pages.translate(back)), response);
     }
@@ -105,13 +105,13 @@ private:
         const bool secure = pages.site().secure;
         if (secret && http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *secret, .secure = secure}))
             return std::string{std::string_view{*secret}};
-        answer_error_page(random_source_error(), call.response);
+        respond_error_page(random_source_error(), call.response);
         return {};
     }
 
     void handle_get(const authorization_call& call) const {
         const auto found = find_session(sessions, call.request, call.context);
-        if (!found) return answer_error_page(found.error(), call.response);
+        if (!found) return respond_error_page(found.error(), call.response);
         const auto& session = *found;
         if (!session) return request_sign_in(call);
         if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *session);
@@ -149,13 +149,13 @@ private:
             if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
         const auto found = find_session(sessions, call.request, call.context);
-        if (!found) return answer_error_page(found.error(), call.response);
+        if (!found) return respond_error_page(found.error(), call.response);
         const auto& session = *found;
         if (!session) return redirect_to_page(sign_in_url(call), call.response);
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
-        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
+        if (!nonce) return pages.respond_status(call.response, http::status::forbidden);
         apply_decision(call, {.key = session->secret, .nonce = *nonce, .user = session->user, .signed_text = signed_text});
     }
 
@@ -164,7 +164,7 @@ private:
             case decision::allow: return issue_code(call, derivation);
             case decision::deny: return deny(call);
             case decision::other_user: return sign_out(call);
-            case decision::none: return pages.answer_status(call.response, http::status::bad_request);
+            case decision::none: return pages.respond_status(call.response, http::status::bad_request);
         }
     }
 
@@ -172,10 +172,10 @@ private:
     void sign_out(const authorization_call& call) const {
         if constexpr (signs_in) {
             const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
-            if (!ended) return answer_error_page(ended.error(), call.response);
+            if (!ended) return respond_error_page(ended.error(), call.response);
             redirect_to_page(sign_in_url(call), call.response);
         } else {
-            pages.answer_status(call.response, http::status::bad_request);
+            pages.respond_status(call.response, http::status::bad_request);
         }
     }
 
@@ -195,10 +195,10 @@ private:
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({secret, sign_in_purpose, signed_text}, form_token);
-        if (!nonce) return pages.answer_status(call.response, http::status::forbidden);
+        if (!nonce) return pages.respond_status(call.response, http::status::forbidden);
         const auto decided = read_decision(call.sent);
         if (decided == decision::deny) return deny(call);
-        if (decided != decision::allow) return pages.answer_status(call.response, http::status::bad_request);
+        if (decided != decision::allow) return pages.respond_status(call.response, http::status::bad_request);
 
         const auto login = call.sent.find(web::login_name).value_or("");
         const auto password = call.sent.find(web::password_name).value_or("");
@@ -207,7 +207,7 @@ private:
         if (const auto faults = web::faults_of(typed, texts); !faults.empty())
             return show_sign_in(call, login, faults, http::status::unprocessable_content);
         const auto outcome = sessions.sign_in(call.request, typed, call.context.now(), call.response);
-        if (!outcome) return answer_error_page(outcome.error(), call.response);
+        if (!outcome) return respond_error_page(outcome.error(), call.response);
         if (outcome->result == sign_in_result::throttled) {
             http::add_retry_after(call.response, outcome->retry_after);
             return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::too_many_requests);
@@ -236,7 +236,7 @@ private:
         if (secret.empty()) return;
         const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policy(policies.random),
                                                call.context.now());
-        if (!token) return answer_error_page(token.error(), call.response);
+        if (!token) return respond_error_page(token.error(), call.response);
         const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
         page_frame frame;
@@ -261,7 +261,7 @@ private:
         frame.title = title;
         frame.shape = page_shape::narrow;
         frame.path = path;
-        pages.answer(call.response, frame, [&](html_writer& html) { write_consent(html, view); });
+        pages.respond(call.response, frame, [&](html_writer& html) { write_consent(html, view); });
     }
 
     /// Submitting a form twice gives the same code. Stores forget redeemed codes after some time, so an old form gets a
@@ -301,19 +301,19 @@ private:
     }
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
-        if (!stored) return answer_store_failure(call, stored.error());
+        if (!stored) return respond_store_failure(call, stored.error());
         if (*stored == code_result::spent)
-            return pages.answer_message(call.response, http::status::conflict, pages.texts().consent.answered);
+            return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, code),
                     call.response);
         remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
-    void answer_store_failure(const authorization_call& call, const error& error) const {
+    void respond_store_failure(const authorization_call& call, const error& error) const {
         switch (error.kind) {
             case error_kind::not_found:  // deleted in the meantime
-                return pages.answer_message(call.response, http::status::bad_request,
-                                            pages.texts().consent.unknown_client);
+                return pages.respond_message(call.response, http::status::bad_request,
+                                             pages.texts().consent.unknown_client);
             case error_kind::invalid: return send_failure(call, {error_code::invalid_scope, error.message});
             default: return send_error(call, error);
         }
@@ -330,19 +330,19 @@ private:
     }
 
     /// A page for server errors that cannot be redirected, or where trying again helps.
-    void answer_error_page(const error& error, http::response& response) const {
-        oauth::answer_error_page(error, pages, policies, observed, response);
+    void respond_error_page(const error& error, http::response& response) const {
+        oauth::respond_error_page(error, pages, policies, observed, response);
     }
 
     /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.
     void redirect_to_page(std::string_view url, http::response& response) const {
-        if (url.size() > limits::target_bytes_max) return pages.answer_status(response, http::status::uri_too_long);
+        if (url.size() > limits::target_bytes_max) return pages.respond_status(response, http::status::uri_too_long);
         redirect_to(url, response);
     }
 
     void redirect_to(std::string_view url, http::response& response) const {
-        if (const auto redirected = web::answer_see_other(response, pages.site(), url); !redirected)
-            answer_error_page(redirected.error(), response);
+        if (const auto redirected = web::respond_see_other(response, pages.site(), url); !redirected)
+            respond_error_page(redirected.error(), response);
     }
 };
 

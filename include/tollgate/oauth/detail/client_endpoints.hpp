@@ -82,11 +82,11 @@ struct refused_request {
 
 /// 401, or 429 if the address has used up its window (RFC 6749 section 5.2). The challenge is sent only to clients that
 /// used the Authorization field.
-TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_state& context,
-                                         http::response& response, std::string_view docs_url);
+TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
+                                          http::response& response, std::string_view docs_url);
 
-TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
-                                   std::string_view description);
+TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
+                                    std::string_view description);
 
 /// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
 TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer);
@@ -105,20 +105,20 @@ struct client_endpoints {
 
     /// `is_active(user)`: whether a user may have tokens, `result<bool>`.
     template <class IsActive>
-    void answer_token(const http::request& request, request_state& context, http::response& response,
-                      const IsActive& is_active) const {
+    void respond_token(const http::request& request, request_state& context, http::response& response,
+                       const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
         if (is_refresh(read->sent) && !admit_refresh(*read, context, response, is_active)) return;
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
         auto judged = issue_tokens(read->sent, {read->client, settings, context.now()}, store, policy(policies.random));
-        if (!judged) return answer_error(judged.error(), response);
+        if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
         const auto& issued = std::get<token_response>(*judged);
         if (issued.new_user) {
             const auto revoked = revoke_if_disabled(read->client.id, issued, is_active);
-            if (!revoked) return answer_error(revoked.error(), response);
+            if (!revoked) return respond_error(revoked.error(), response);
             if (*revoked) return fail({error_code::invalid_grant, "The user's account is disabled."}, response);
         }
         write_tokens(response, issued);
@@ -127,7 +127,7 @@ struct client_endpoints {
     }
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1).
-    void answer_revocation(const http::request& request, request_state& context, http::response& response) const {
+    void respond_revocation(const http::request& request, request_state& context, http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::revocation);
         if (!read) return;
         const auto token = read->sent.find("token");
@@ -138,7 +138,7 @@ struct client_endpoints {
             done = store.revoke_oauth_token(read->client.id, digest_of(*token));
         // Also by a token that was replaced: its response may have been lost.
         if (done && is_refresh_token) done = store.revoke_oauth_token(read->client.id, digest_of(family_of(*token)));
-        if (!done) return answer_error(done.error(), response);
+        if (!done) return respond_error(done.error(), response);
         // The content is ignored (section 2.2), but some clients expect JSON.
         response.add_prepared_lines(pipeline::json_field_lines);
         response.body() = "{}";
@@ -148,8 +148,8 @@ struct client_endpoints {
     /// resource server.
     /// `is_active(user)`: whether the tokens of a user count, `result<bool>`.
     template <class IsActive>
-    void answer_introspection(const http::request& request, request_state& context, http::response& response,
-                              const IsActive& is_active) const {
+    void respond_introspection(const http::request& request, request_state& context, http::response& response,
+                               const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::introspection);
         if (!read) return;
         const auto token = read->sent.find("token");
@@ -157,24 +157,24 @@ struct client_endpoints {
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
             return write_introspection(response, nullptr, settings.auth_url);
         const auto found = store.find_oauth_token(digest_of(*token));
-        if (!found) return answer_error(found.error(), response);
+        if (!found) return respond_error(found.error(), response);
         const bool may_introspect = *found && context.now() < (*found)->expires_at &&
                                     ((*found)->application == read->client.id ||
                                      (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
         if (!may_introspect) return write_introspection(response, nullptr, settings.auth_url);
         const auto active = is_active((*found)->user);
-        if (!active) return answer_error(active.error(), response);
+        if (!active) return respond_error(active.error(), response);
         write_introspection(response, *active ? &**found : nullptr, settings.auth_url);
     }
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
-    void answer_device_authorization(const http::request& request, request_state& context,
-                                     http::response& response) const {
+    void respond_device_authorization(const http::request& request, request_state& context,
+                                      http::response& response) const {
         const auto read = authenticate(request, context, response, endpoint::device_authorization);
         if (!read) return;
         const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
-            return answer_too_many(window, context.now(), response, docs_url, "Too many device codes were requested from this address.");
+            return respond_too_many(window, context.now(), response, docs_url, "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
 
@@ -183,7 +183,7 @@ struct client_endpoints {
         for (int draws = 1;; ++draws) {
             const auto device = new_secret(secret_kind::device_code, policy(policies.random));
             const auto user = new_user_code(policy(policies.random));
-            if (!device || !user) return answer_error(random_source_error(), response);
+            if (!device || !user) return respond_error(random_source_error(), response);
             const auto created = store.create_device_code({.device_digest = digest_of(*device),
                                                            .user_digest = digest_of_user_code(*user),
                                                            .application = read->client.id,
@@ -192,7 +192,7 @@ struct client_endpoints {
                                                            .created_at = context.now(),
                                                            .expires_at = context.now() + settings.device_code_lifetime});
             if (!created && created.error().kind == error_kind::conflict && draws < draws_max) continue;
-            if (!created) return answer_error(created.error(), response);
+            if (!created) return respond_error(created.error(), response);
             write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
             break;
         }
@@ -238,7 +238,7 @@ private:
         // A token that was replaced still gets access tokens during its grace period.
         if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
         if (!token) {
-            answer_error(token.error(), response);
+            respond_error(token.error(), response);
             return false;
         }
         // Another application's attempt, which will fail, is not counted against this grant.
@@ -247,11 +247,11 @@ private:
         const auto key = limit_key::of((*token)->user).in("refreshes by application " + std::to_string((*token)->application.value()));
         const auto window = grant_limiter.take(key, settings.refreshes, context.now());
         if (!window.admitted) {
-            answer_too_many(window, context.now(), response, docs_url, "Too many refreshes. Use the access tokens until they expire.");
+            respond_too_many(window, context.now(), response, docs_url, "Too many refreshes. Use the access tokens until they expire.");
             return false;
         }
         const auto active = is_active((*token)->user);
-        if (!active) answer_error(active.error(), response);
+        if (!active) respond_error(active.error(), response);
         else if (!*active) fail(invalid_refresh_token(), response);
         return active && *active;
     }
@@ -270,7 +270,7 @@ private:
     [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_state& context,
                                                             http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
-            answer_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
+            respond_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
             return std::nullopt;
         }
         auto read = read_client_request(request);
@@ -282,7 +282,7 @@ private:
         auto& [sent, credentials] = std::get<client_request>(read);
         auto client = authenticate_client(credentials, store);
         if (!client) {
-            answer_error(client.error(), response);
+            respond_error(client.error(), response);
             return std::nullopt;
         }
         // A public client is not authenticated, so it gets no information about tokens.
@@ -292,7 +292,7 @@ private:
                 policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now());
             if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
                 fail(invalid_refresh_token(), response);
-            else answer_invalid_client(request, context, response, docs_url);
+            else respond_invalid_client(request, context, response, docs_url);
             return std::nullopt;
         }
         return authenticated{std::move(sent), std::move(**client)};
@@ -309,7 +309,7 @@ private:
         return found && !*found;
     }
 
-    void answer_error(const error& error, http::response& response) const {
+    void respond_error(const error& error, http::response& response) const {
         observed.report(policies, error);
         write_server_error(response, error, docs_url);
     }

@@ -85,8 +85,8 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
            is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
 }
 
-TOLLGATE_DECL void answer_invalid_client(const http::request& request, const request_state& context,
-                                         http::response& response, std::string_view docs_url) {
+TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
+                                          http::response& response, std::string_view docs_url) {
     if (!context.window->admitted) {
         http::add_retry_after(response, context.window->resets_at - context.now());
         const failure error{error_code::invalid_client,
@@ -103,8 +103,8 @@ TOLLGATE_DECL void answer_invalid_client(const http::request& request, const req
     write_failure(response, {.status = http::status::unauthorized, .failure = error, .docs_url = docs_url});
 }
 
-TOLLGATE_DECL void answer_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
-                                   std::string_view description) {
+TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
+                                    std::string_view description) {
     http::add_retry_after(response, window.resets_at - now);
     const failure error{error_code::temporarily_unavailable, std::string{description}};
     write_failure(response, {.status = http::status::too_many_requests, .failure = error, .docs_url = docs_url});

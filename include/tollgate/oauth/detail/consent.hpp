@@ -38,12 +38,12 @@ template <class Pages>
 [[nodiscard]] std::optional<parameters> read_page_or_answer(const http::request& request, const Pages& pages, http::response& response) {
     if (!http::is_read(request.method) && request.method != http::method::post) {
         const auto refused = http::refuse_method(request, response, "GET, HEAD, POST, OPTIONS");
-        if (refused) pages.answer_status(response, *refused);
+        if (refused) pages.respond_status(response, *refused);
         return std::nullopt;
     }
     auto read = read_page_request(request, pages.site());
     if (auto* sent = std::get_if<parameters>(&read)) return std::move(*sent);
-    pages.answer_status(response, std::get<http::status>(read));
+    pages.respond_status(response, std::get<http::status>(read));
     return std::nullopt;
 }
 
@@ -57,12 +57,12 @@ template <class Sessions>
 
 /// Responds to an error of the server with a page; the observer gets the error.
 template <class Pages, class Policies>
-void answer_error_page(const error& failed, const Pages& pages, const Policies& policies, const pipeline::observed_request& observed,
-                       http::response& response) {
+void respond_error_page(const error& failed, const Pages& pages, const Policies& policies, const pipeline::observed_request& observed,
+                        http::response& response) {
     observed.report(policies, failed);
     const auto status = status_of_server_error(failed);
     http::add_retry_after(response, status);
-    pages.answer_status(response, status);
+    pages.respond_status(response, status);
 }
 
 /// What the user chose on a consent form; `other_user`: to sign in as somebody else.

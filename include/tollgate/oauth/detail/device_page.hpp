@@ -66,12 +66,12 @@ struct device_page {
     window_limiter& limiter;  ///< of wrong codes
     pipeline::observed_request observed;
 
-    void answer(const http::request& request, request_state& context, http::response& response) const {
+    void respond(const http::request& request, request_state& context, http::response& response) const {
         const auto read = read_page_or_answer(request, pages, response);
         if (!read) return;
         const parameters& sent = *read;
         const auto found = find_session(sessions, request, context);
-        if (!found) return answer_error(found.error(), response);
+        if (!found) return respond_error(found.error(), response);
         const auto url = pages.translate(request.target.path);
         if (!*found) return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), response);
         const device_call call{request, sent, **found, context, response, url};
@@ -98,8 +98,8 @@ private:
     }
 
     void redirect_to_sign_in(std::string_view return_to, http::response& response) const {
-        if (const auto redirected = web::answer_see_other(response, pages.site(), sessions.sign_in_url(return_to)); !redirected)
-            answer_error(redirected.error(), response);
+        if (const auto redirected = web::respond_see_other(response, pages.site(), sessions.sign_in_url(return_to)); !redirected)
+            respond_error(redirected.error(), response);
     }
 
     void handle_form(const device_call& call) const {
@@ -109,7 +109,7 @@ private:
         const bool decides = code && decided != decision::none;
         const web::form_binding binding = decides ? web::form_binding{call.signed_in, device_decision_purpose, *code}
                                                   : web::form_binding{call.signed_in, device_code_purpose, {}};
-        if (!web::check_form_token(binding, token)) return pages.answer_status(call.response, http::status::forbidden);
+        if (!web::check_form_token(binding, token)) return pages.respond_status(call.response, http::status::forbidden);
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
         if (decided == decision::other_user) return sign_out(call, *code);
 
@@ -118,14 +118,14 @@ private:
         const auto window = limiter.peek(key, settings.user_code_attempts, call.context.now());
         if (window.remaining == 0 && !decides) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
-        if (!found) return answer_error(found.error(), call.response);
+        if (!found) return respond_error(found.error(), call.response);
         const bool is_pending = *found && (*found)->state == device_code_state::pending;
         // Answered in another window: the form token says that this user saw the request.
         if (decides && *found && !is_pending) {
             const bool was_denied = (*found)->state == device_code_state::denied && decided == decision::deny;
             const auto& texts = pages.texts().device;
-            return pages.answer_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
-                                        make_frame(call));
+            return pages.respond_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
+                                         make_frame(call));
         }
         if (!is_pending || call.context.now() >= (*found)->expires_at) {
             if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
@@ -155,7 +155,7 @@ private:
 
     void show_form(const device_call& call, const web::form_faults& faults) const {
         const auto token = new_form_token(call, device_code_purpose, {});
-        if (!token) return answer_error(token.error(), call.response);
+        if (!token) return respond_error(token.error(), call.response);
         auto typed = call.typed();
         if (typed.size() > user_code_typed_bytes_max) typed.clear();
         const device_form_view view{pages.texts(), call.url, *token, typed, faults};
@@ -163,15 +163,15 @@ private:
         auto frame = make_frame(call);
         frame.path = path;
         frame.has_errors = !faults.empty();
-        pages.answer(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
+        pages.respond(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
 
     void show_request(const device_call& call, const std::string& code, const device_code& request) const {
         const auto client = store.find_application(request.client_id.view());
-        if (!client) return answer_error(client.error(), call.response);
+        if (!client) return respond_error(client.error(), call.response);
         if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         const auto token = new_form_token(call, device_decision_purpose, code);
-        if (!token) return answer_error(token.error(), call.response);
+        if (!token) return respond_error(token.error(), call.response);
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), call.url,     *token,
                                        code,          **client,              request,        call.signed_in.login, can_sign_out};
         const auto path = pages.path_of(with_code(call.url, code));
@@ -179,25 +179,25 @@ private:
         auto frame = make_frame(call);
         frame.title = title;
         frame.path = path;
-        pages.answer(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
+        pages.respond(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
     }
 
     /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
     void sign_out(const device_call& call, const std::string& code) const {
         if constexpr (can_sign_out) {
             const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
-            if (!ended) return answer_error(ended.error(), call.response);
+            if (!ended) return respond_error(ended.error(), call.response);
             redirect_to_sign_in(with_code(call.url, code), call.response);
         } else {
-            pages.answer_status(call.response, http::status::bad_request);
+            pages.respond_status(call.response, http::status::bad_request);
         }
     }
 
     void deny(const device_call& call, const std::string& code) const {
         const auto denied = store.answer_device_code(digest_of_user_code(code), device_code_state::denied);
-        if (!denied) return answer_error(denied.error(), call.response);
+        if (!denied) return respond_error(denied.error(), call.response);
         const auto& texts = pages.texts().device;
-        pages.answer_message(call.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(call));
+        pages.respond_message(call.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(call));
     }
 
     /// The code is created first: only one user can create it, and after a later failure the user can try again.
@@ -212,13 +212,13 @@ private:
                                                 .expires_at = request.expires_at});
         if (!created && created.error().kind == error_kind::not_found)  // deleted in the meantime
             return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
-        if (!created) return answer_error(created.error(), call.response);
+        if (!created) return respond_error(created.error(), call.response);
         if (*created == code_result::created) report_granted(call, request);
         const auto approved = store.answer_device_code(digest_of_user_code(code), device_code_state::approved);
-        if (!approved) return answer_error(approved.error(), call.response);
+        if (!approved) return respond_error(approved.error(), call.response);
         const auto& texts = pages.texts().device;
         const bool is_first = *created == code_result::created && *approved;  // of two answers at once
-        pages.answer_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
+        pages.respond_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
         remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
@@ -241,8 +241,8 @@ private:
         return web::new_form_token({call.signed_in, purpose, text}, policy(policies.random), call.context.now());
     }
 
-    void answer_error(const error& error, http::response& response) const {
-        answer_error_page(error, pages, policies, observed, response);
+    void respond_error(const error& error, http::response& response) const {
+        respond_error_page(error, pages, policies, observed, response);
     }
 };
 

@@ -127,7 +127,7 @@ template <grant_store Grants, random_source Random>
     return redeem(exchange, context, grants, random);
 }
 
-/// The answer to a device's poll. What the user approved is a code with the digest of the device's.
+/// The response to a device's poll. What the user approved is a code with the digest of the device's.
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> exchange_device_code(const device_exchange& exchange, const exchange_context& context,
                                                            Grants& grants, const Random& random) {

@@ -32,8 +32,8 @@ struct unsupported_method {
     std::string_view docs_url;
 };
 /// The response to an unsupported method: OPTIONS 204, any other 405.
-TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,
-                                             const unsupported_method& endpoint);
+TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response,
+                                              const unsupported_method& endpoint);
 
 /// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,

@@ -38,8 +38,8 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& err
     write_failure(response, {.status = status, .failure = described, .docs_url = docs_url});
 }
 
-TOLLGATE_DECL void answer_unsupported_method(const http::request& request, http::response& response,
-                                             const unsupported_method& endpoint) {
+TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response,
+                                              const unsupported_method& endpoint) {
     const auto refused = http::refuse_method(request, response, endpoint.allowed);
     if (!refused) return;
     const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};

@@ -19,23 +19,23 @@ namespace tollgate::inline v0::pages {
 
 /// Signs out, or shows the form that does.
 template <class Pages>
-[[nodiscard]] result<void> answer_sign_out(Pages& pages, const page_context& context, http::response& response) {
+[[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
     if (context.request.method != http::method::post) {
         const auto localized = pages.renderer().in(context.language);
         const auto path = find_path(page::sign_out).path();
         const auto url = localized.url(path);
         const auto& texts = localized.texts();
-        localized.answer(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
-                         [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
+        localized.respond(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
+                          [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
         return {};
     }
     if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
-    return web::answer_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
+    return web::respond_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }
 
-/// The page's answer to a form whose token was checked, or to another request.
+/// The page's response to a form whose token was checked, or to another request.
 template <class Pages>
-[[nodiscard]] result<void> answer_call(Pages& pages, const page_context& context, page_call<Pages>& call) {
+[[nodiscard]] result<void> respond_call(Pages& pages, const page_context& context, page_call<Pages>& call) {
     const bool posted = context.request.method == http::method::post;
     if (!posted && context.query.find(shown_name) != nullptr) {
         const auto text = call.open_secret();
@@ -57,7 +57,7 @@ template <class Pages>
             if constexpr (shows_security<decltype(pages.sessions())>) return posted ? post_to_security(call) : show_security(call);
             break;
         case page::sign_out:
-            if constexpr (Pages::signs_in) return answer_sign_out(pages, context, call.response());
+            if constexpr (Pages::signs_in) return respond_sign_out(pages, context, call.response());
             break;
         case page::sign_in:
         case page::start:
@@ -73,12 +73,12 @@ template <class Pages>
     if (!token) return token.error();
     context.form_token = *token;
     page_call<Pages> call{pages, context, response};
-    if (context.request.method != http::method::post) return answer_call(pages, context, call);
+    if (context.request.method != http::method::post) return respond_call(pages, context, call);
     if (!web::check_form_token(form_binding_of(context.session), context.posted_token)) {
         call.message(http::status::forbidden);
         return {};
     }
-    auto answered = answer_call(pages, context, call);
+    auto answered = respond_call(pages, context, call);
     // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
         call.message(http::status::not_found, call.texts().errors.gone);

@@ -164,7 +164,7 @@ struct page_context {
 
 /// Responds with a page of a signed-in user: with navigation and sign-out.
 template <class Pages, class Write>
-void answer_page(const Pages& pages, http::response& response, const page_context& context, page_frame frame, Write&& write) {
+void respond_page(const Pages& pages, http::response& response, const page_context& context, page_frame frame, Write&& write) {
     const auto localized = pages.renderer().in(context.language);
     const page_texts& texts = localized.texts();
     struct entry {
@@ -198,7 +198,7 @@ void answer_page(const Pages& pages, http::response& response, const page_contex
     frame.login = context.session.login;
     frame.sign_out_url = sign_out_url;
     frame.form_token = context.form_token;
-    localized.answer(response, frame, std::forward<Write>(write));
+    localized.respond(response, frame, std::forward<Write>(write));
 }
 
 /// A message about the last action.
@@ -208,10 +208,10 @@ inline void write_notice(html_writer& html, std::string_view text) {
 
 /// An error page of a signed-in user, with a link back to the page.
 template <class Pages>
-void answer_message(const Pages& pages, http::response& response, const page_context& context, http::status status,
-                    const message_texts& message) {
+void respond_message(const Pages& pages, http::response& response, const page_context& context, http::status status,
+                     const message_texts& message) {
     response.set_status(status);
-    answer_page(pages, response, context, {.title = message.heading, .shape = page_shape::narrow}, [&](html_writer& html) {
+    respond_page(pages, response, context, {.title = message.heading, .shape = page_shape::narrow}, [&](html_writer& html) {
         web::write_message(html, message);
         html.add("<p><a href=\"{}\">{}</a></p>\n", pages.url_of(context.page, context.language), context.language.texts->errors.back);
     });
@@ -262,14 +262,14 @@ public:
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
         response_.set_status(status);
-        answer_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok},
-                    std::forward<Write>(write));
+        respond_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok},
+                     std::forward<Write>(write));
     }
 
     /// Responds with an error page that leads back to this page.
     void message(http::status status) const { message(status, web::message_for(status, texts().errors)); }
     void message(http::status status, const message_texts& message) const {
-        pages::answer_message(pages_, response_, context_, status, message);
+        pages::respond_message(pages_, response_, context_, status, message);
     }
 
     /// After an action, so that reloading does not repeat it.
@@ -278,8 +278,8 @@ public:
     [[nodiscard]] result<void> redirect_to(std::string_view query, std::string_view done) const {
         auto url = url_ + "?";
         if (!query.empty()) url.append(query).append("&");
-        return web::answer_see_other(response_, pages_.renderer().site(),
-                                     url.append(done_name).append("=").append(done));
+        return web::respond_see_other(response_, pages_.renderer().site(),
+                                      url.append(done_name).append("=").append(done));
     }
 
     /// Counts an action of this user that has a bound of its own. False: too many; answered with a 429.
@@ -310,8 +310,8 @@ public:
         const auto sealed = web::seal(session(), text, nonce, now());
         if (!sealed) return internal_error("a new secret could not be sealed");
         keep_claim();
-        return web::answer_see_other(response_, pages_.renderer().site(),
-                                     url_ + "?" + std::string{shown_name} + "=" + *sealed);
+        return web::respond_see_other(response_, pages_.renderer().site(),
+                                      url_ + "?" + std::string{shown_name} + "=" + *sealed);
     }
     /// What the query asks to be shown, the first time; empty otherwise.
     [[nodiscard]] std::optional<std::string> open_secret() {
@@ -322,7 +322,7 @@ public:
         return text;
     }
     [[nodiscard]] result<void> redirect_to_page() const {
-        return web::answer_see_other(response_, pages_.renderer().site(), url_);
+        return web::respond_see_other(response_, pages_.renderer().site(), url_);
     }
 
     page_call(const page_call&) = delete;

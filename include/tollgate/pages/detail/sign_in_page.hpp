@@ -62,27 +62,27 @@ template <class Pages>
 [[nodiscard]] result<void> redirect_after_sign_in(const Pages& pages, const web::page_language& language,
                                                   const sign_in_form& typed, http::response& response) {
     const auto back = pages.renderer().in(language).translate(typed.return_to);
-    return web::answer_see_other(response, pages.renderer().site(), back.empty() ? pages.url_of(page::overview, language) : back);
+    return web::respond_see_other(response, pages.renderer().site(), back.empty() ? pages.url_of(page::overview, language) : back);
 }
 
 template <class Pages>
-void answer_sign_in(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
-                    const web::form_faults& faults, http::response& response, bool signed_out = false) {
+void respond_sign_in(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
+                     const web::form_faults& faults, http::response& response, bool signed_out = false) {
     const auto localized = pages.renderer().in(language);
     // The page to return to may redirect to an application.
     const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
     const std::string own_path{find_path(page::sign_in).path()};
     const auto url = localized.url(own_path);
     const auto path = typed.return_to.empty() ? own_path : own_path + "?return_to=" + percent_encode(typed.return_to);
-    localized.answer(response,
-                     {.title = localized.texts().sign_in.title,
-                      .has_errors = !faults.empty(),
-                      .shape = page_shape::narrow,
-                      .path = path},
-                     [&](html_writer& html) {
-                         write_sign_in(html, {localized.texts(), url, signed_out}, typed, faults);
-                     },
-                     reach);
+    localized.respond(response,
+                      {.title = localized.texts().sign_in.title,
+                       .has_errors = !faults.empty(),
+                       .shape = page_shape::narrow,
+                       .path = path},
+                      [&](html_writer& html) {
+                          write_sign_in(html, {localized.texts(), url, signed_out}, typed, faults);
+                      },
+                      reach);
 }
 
 /// The form; redirects if there is a session.
@@ -92,7 +92,7 @@ template <class Pages>
     if (!signed_in) return signed_in.error();
     const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
     if (*signed_in) return redirect_after_sign_in(pages, context.language, fresh, response);
-    answer_sign_in(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
+    respond_sign_in(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
     return {};
 }
 
@@ -108,7 +108,7 @@ template <class Pages>
     };
     if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
         response.set_status(http::status::unprocessable_content);
-        answer_sign_in(pages, context.language, typed, faults, response);
+        respond_sign_in(pages, context.language, typed, faults, response);
         return {};
     }
     const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
@@ -121,7 +121,7 @@ template <class Pages>
     const bool throttled = tried->result == sign_in_result::throttled;
     response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
     if (throttled) http::add_retry_after(response, tried->retry_after);
-    answer_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
+    respond_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
 }
 

@@ -110,18 +110,18 @@ void write_or_status(http::response& response, http::status status, Write write)
     }
 }
 
-/// Calls `answer`. If it throws, calls `answer_error` with the internal error that names the exception.
-template <class Answer, class AnswerError>
-void answer_or_error(http::response& response, Answer answer, AnswerError answer_error) noexcept {
-    const auto answer_thrown = [&](std::string_view what) noexcept {
-        write_or_status(response, http::status::internal_server_error, [&] { answer_error(exception_error("thrown", what)); });
+/// Calls `respond`. If it throws, calls `respond_error` with the internal error that names the exception.
+template <class Respond, class RespondError>
+void respond_or_error(http::response& response, Respond respond, RespondError respond_error) noexcept {
+    const auto respond_thrown = [&](std::string_view what) noexcept {
+        write_or_status(response, http::status::internal_server_error, [&] { respond_error(exception_error("thrown", what)); });
     };
     try {
-        answer();
+        respond();
     } catch (const std::exception& thrown) {
-        answer_thrown(thrown.what());
+        respond_thrown(thrown.what());
     } catch (...) {
-        answer_thrown("an exception that is not a std::exception");
+        respond_thrown("an exception that is not a std::exception");
     }
 }
 

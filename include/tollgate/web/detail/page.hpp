@@ -50,7 +50,7 @@ struct page_site {
     [[nodiscard]] static TOLLGATE_DECL page_site make(std::string_view auth_url, std::string style_sheet, std::string icon = {});
 
     /// Answers a request for an asset; false for any other path. The caller writes the body of a refusal.
-    [[nodiscard]] TOLLGATE_DECL bool answer_asset(const http::request& request, http::response& response) const;
+    [[nodiscard]] TOLLGATE_DECL bool respond_asset(const http::request& request, http::response& response) const;
 };
 
 /// Whether a browser sent this on behalf of another site: by `Sec-Fetch-Site` (Fetch Metadata), or, if that is missing,
@@ -77,8 +77,8 @@ TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& si
 
 /// 303 to a path of this site or a URL of another one. An internal error, and no response, if the URL cannot be in a
 /// header field.
-[[nodiscard]] TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page_site& site,
-                                                          std::string_view url);
+[[nodiscard]] TOLLGATE_DECL result<void> respond_see_other(http::response& response, const page_site& site,
+                                                           std::string_view url);
 
 /// Scopes with their descriptions, in the order in which pages list them.
 class scope_text_list {
@@ -266,11 +266,11 @@ public:
 
     /// A whole page: `write(html)` writes the content between the parts of the theme.
     template <class Write>
-    void answer(http::response& response, page_frame frame, Write&& write) const {
-        answer(response, frame, std::forward<Write>(write), renderer_->reach());
+    void respond(http::response& response, page_frame frame, Write&& write) const {
+        respond(response, frame, std::forward<Write>(write), renderer_->reach());
     }
     template <class Write>
-    void answer(http::response& response, page_frame frame, Write&& write, page_reach reach) const {
+    void respond(http::response& response, page_frame frame, Write&& write, page_reach reach) const {
         const auto home_url = url("/");
         const auto urls = urls_in_other_languages(frame.path);
         const auto links = links_to(urls);
@@ -293,26 +293,26 @@ public:
     }
 
     /// An error page. The frame, except for the title and shape, is the caller's.
-    void answer_message(http::response& response, http::status status, const message_texts& message,
-                        page_frame frame = {}) const {
+    void respond_message(http::response& response, http::status status, const message_texts& message,
+                         page_frame frame = {}) const {
         frame.title = message.heading;
         frame.shape = page_shape::narrow;
         response.set_status(status);
-        answer(response, frame, [&](html_writer& html) {
+        respond(response, frame, [&](html_writer& html) {
             write_message(html, message);
             html.add("<p><a href=\"{}\">{}</a></p>\n", url("/"), texts().errors.home);
         });
     }
 
     /// The same with the texts of this status.
-    void answer_status(http::response& response, http::status status, const page_frame& frame = {}) const {
-        answer_message(response, status, message_for(status, texts().errors), frame);
+    void respond_status(http::response& response, http::status status, const page_frame& frame = {}) const {
+        respond_message(response, status, message_for(status, texts().errors), frame);
     }
 
     /// Answers a request for an asset, a method that is refused with an error page; false for any other path.
-    [[nodiscard]] bool answer_asset(const http::request& request, http::response& response) const {
-        if (!site().answer_asset(request, response)) return false;
-        if (http::to_number(response.status()) >= 400) answer_status(response, response.status());
+    [[nodiscard]] bool respond_asset(const http::request& request, http::response& response) const {
+        if (!site().respond_asset(request, response)) return false;
+        if (http::to_number(response.status()) >= 400) respond_status(response, response.status());
         return true;
     }
 

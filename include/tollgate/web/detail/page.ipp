@@ -93,7 +93,7 @@ TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string s
     return site;
 }
 
-TOLLGATE_DECL bool page_site::answer_asset(const http::request& request, http::response& response) const {
+TOLLGATE_DECL bool page_site::respond_asset(const http::request& request, http::response& response) const {
     const auto found =
         std::find_if(assets.begin(), assets.end(), [&](const page_asset& each) { return each.path == request.target.path; });
     if (found == assets.end()) return false;
@@ -135,7 +135,7 @@ TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& si
     detail::add_transport_security(response, site);
 }
 
-TOLLGATE_DECL result<void> answer_see_other(http::response& response, const page_site& site, std::string_view url) {
+TOLLGATE_DECL result<void> respond_see_other(http::response& response, const page_site& site, std::string_view url) {
     const auto location = http::field_value::from(url);
     // The URL may contain a code, so the message does not repeat it.
     if (!location || url.empty()) return internal_error("the redirect URL cannot be in a Location header");
