@@ -42258,7 +42258,13 @@ private:
 
 // <tollgate/store/detail/postgres/listener.hpp>
 
-namespace tollgate::inline v0::postgres {
+namespace tollgate::inline v0 {
+
+class postgres_database;
+
+namespace postgres {
+
+class connection;
 
 /// Receives notifications (LISTEN) of due deliveries and of changes to cached rows, by any node, on its own
 /// connection and thread. These are started by the first call of `changes_seen`, or at once if rows are cached. A
@@ -42318,7 +42324,9 @@ private:
     std::thread thread_;
 };
 
-}  // namespace tollgate::postgres
+}  // namespace postgres
+
+}  // namespace tollgate
 
 // <tollgate/store/detail/postgres/store_impl.hpp>
 

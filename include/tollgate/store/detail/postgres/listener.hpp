@@ -1,10 +1,11 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/time.hpp>
 #include <tollgate/store/detail/cache_invalidation_feed.hpp>
-#include <tollgate/store/postgres_database.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,7 +13,13 @@
 #include <string_view>
 #include <thread>
 
-namespace tollgate::inline v0::postgres {
+namespace tollgate::inline v0 {
+
+class postgres_database;
+
+namespace postgres {
+
+class connection;
 
 /// Receives notifications (LISTEN) of due deliveries and of changes to cached rows, by any node, on its own
 /// connection and thread. These are started by the first call of `changes_seen`, or at once if rows are cached. A
@@ -72,7 +79,9 @@ private:
     std::thread thread_;
 };
 
-}  // namespace tollgate::postgres
+}  // namespace postgres
+
+}  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/listener.ipp>

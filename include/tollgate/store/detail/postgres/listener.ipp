@@ -2,6 +2,7 @@
 
 #include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/store/detail/postgres/listener.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
