@@ -488,10 +488,10 @@ TEST_CASE("the store suite detects device codes that are lost after reopening") 
     for (const auto& [injected, is_caught] :
          {std::pair{defect::none, false}, std::pair{defect::loses_device_codes, true}, std::pair{defect::loses_answers_to_devices, true}}) {
         CAPTURE(static_cast<int>(injected));
-        const auto make = [&, injected = injected] {
-            return std::make_unique<adapter>(injected, stored = std::make_shared<memory_store>());
+        const auto make = [&, has = injected] {
+            return std::make_unique<adapter>(has, stored = std::make_shared<memory_store>());
         };
-        const auto reopen = [&, injected = injected] { return std::make_unique<adapter>(injected, stored); };
+        const auto reopen = [&, has = injected] { return std::make_unique<adapter>(has, stored); };
         CHECK(tollgate_test::breaks_rule(make, reopen, "device code: everything is present after the store is reopened") == is_caught);
     }
 }

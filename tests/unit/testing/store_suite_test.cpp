@@ -340,7 +340,7 @@ TEST_CASE("the store suite detects a bound that is not checked atomically") {
         {defect::counts_before_updating, "hook: parallel updates do not exceed the bound"},
     }));
     CAPTURE(rule);
-    CHECK(tollgate_test::is_caught_in_time([injected = injected] { return std::make_unique<adapter>(injected); }, rule));
+    CHECK(tollgate_test::is_caught_in_time([has = injected] { return std::make_unique<adapter>(has); }, rule));
 }
 
 TEST_CASE("the store suite tests the contracts of a store, also through a pointer") {
@@ -369,10 +369,10 @@ TEST_CASE("the store suite detects a renewal that is lost after reopening") {
     std::shared_ptr<memory_store> stored;
     for (const auto& [injected, is_caught] : {std::pair{defect::none, false}, std::pair{defect::loses_renewals, true}}) {
         CAPTURE(is_caught);
-        const auto make = [&, injected = injected] {
-            return std::make_unique<adapter>(injected, stored = std::make_shared<memory_store>());
+        const auto make = [&, has = injected] {
+            return std::make_unique<adapter>(has, stored = std::make_shared<memory_store>());
         };
-        const auto reopen = [&, injected = injected] { return std::make_unique<adapter>(injected, stored); };
+        const auto reopen = [&, has = injected] { return std::make_unique<adapter>(has, stored); };
         CHECK(tollgate_test::breaks_rule(make, reopen, "personal token: everything is present after the store is reopened") == is_caught);
     }
 }

@@ -89,9 +89,9 @@ TEST_CASE("the range with the fewest running hashes is next", "[hash_limiter][th
     std::vector<std::thread> threads;
     for (const auto& [client, name] : {std::pair{attacker, "attacker"}, {user, "user"}}) {
         const auto before = limiter.waiting();
-        threads.emplace_back([&, client = client, name = name] {
-            const hash_limiter::permit permit{limiter, client};
-            order.push_back(name);  // one at a time: the other slot is busy
+        threads.emplace_back([&, from = client, who = name] {
+            const hash_limiter::permit permit{limiter, from};
+            order.push_back(who);  // one at a time: the other slot is busy
         });
         while (limiter.waiting() == before) std::this_thread::yield();
     }
