@@ -313,7 +313,8 @@ public:
         if (is(defect::resends_regardless_of_time)) since = instant{};
         if (is(defect::resends_newest_first)) {
             std::size_t count = 0;
-            for (const delivery& each : *inner_.deliveries_of(account, of, rows_max, {}, delivery_state::given_up))
+            const auto newest = *inner_.deliveries_of(account, of, rows_max, {}, delivery_state::given_up);
+            for (const delivery& each : newest)
                 if (each.created_at >= since && inner_.resend(account, each.id, now)) ++count;
             if (count != 0) return count;
         }
