@@ -38923,13 +38923,15 @@ public:
 
 private:
     /// Makes `changed_rows_max` deliveries due. False if there are no more. Those that wait count as held, because not all may be yet,
-    /// and so do those whose lease has ended; but what an earlier step or call has made due needs no change.
+    /// and so do those whose lease has ended; but what an earlier step or call has made due needs
+    /// no change. All get one time, so that they are sent in the order of their ids.
     result<bool> release_held(database& on) {
         const auto released = sql::read_all(
             on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, ended_at = NULL, "
                        "lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
                        "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 AND id > ?3 "
-                       "AND (state = 'held' OR leased_until <= ?2 OR due_at > ?2 OR (due_at IS NOT NULL AND attempts_made > 0)) "
+                       "AND (state = 'held' OR leased_until <= ?2 OR due_at > ?2 OR (due_at IS NOT NULL AND attempts_made > 0) "
+                       "OR (due_at <> ?2 AND due_at < (SELECT disabled_at FROM tollgate_hooks WHERE id = ?1))) "
                        "ORDER BY id LIMIT ?4) RETURNING id",
                        hook_, now_, last_released_, changed_rows_max),
             [](sql::row_number id) { return id; });
