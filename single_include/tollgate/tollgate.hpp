@@ -8686,7 +8686,7 @@ namespace tollgate::inline v0 {
 struct backend_statistics {
     std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
     std::uint64_t errors = 0;            ///< no connection was available, or one was lost
-    std::uint64_t fallbacks = 0;         ///< requests that a limiter decided without its server
+    std::uint64_t fallbacks = 0;         ///< calls of `take` that a limiter decided without its server
     std::chrono::nanoseconds busy{};     ///< duration of all calls
     std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
     std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
@@ -11171,7 +11171,7 @@ public:
         respond_message(response, status, message_for(status, texts().errors), frame);
     }
 
-    /// Answers a request for an asset, a method that is refused with an error page; false for any other path.
+    /// Responds to a request for an asset, with an error page if its method is refused; false for any other path.
     [[nodiscard]] bool respond_asset(const http::request& request, http::response& response) const {
         if (!site().respond_asset(request, response)) return false;
         if (http::to_number(response.status()) >= 400) respond_status(response, response.status());
@@ -24195,7 +24195,7 @@ inline void metrics::impl::write_backends(metrics_writer& to) const {
     family([](const backend_statistics& statistics) { return statistics.calls; });
     to.counter("tollgate_backend_errors_total", "Calls that got no connection or lost it.");
     family([](const backend_statistics& statistics) { return statistics.errors; });
-    to.counter("tollgate_backend_fallbacks_total", "Requests that the limiter decided without its server.");
+    to.counter("tollgate_backend_fallbacks_total", "Windows of requests that the limiter decided without its server.");
     family([](const backend_statistics& statistics) { return statistics.fallbacks; });
     to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
     family([&](const backend_statistics& statistics) { return in_seconds(statistics.busy); });
@@ -38923,8 +38923,8 @@ public:
 
 private:
     /// Makes `changed_rows_max` deliveries due. False if there are no more. Those that wait count as held, because not all may be yet,
-    /// and so do those whose lease has ended; but what an earlier step or call has made due needs
-    /// no change. All get one time, so that they are sent in the order of their ids.
+    /// and so do those whose lease has ended; but what an earlier step or call has made due needs no
+    /// change. All get one time, so that they are sent in the order of their ids.
     result<bool> release_held(database& on) {
         const auto released = sql::read_all(
             on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, ended_at = NULL, "
@@ -41117,7 +41117,7 @@ struct postgres_settings {
     milliseconds connect_wait_max{3000};
     /// Time limit for a response; `delete_application` has 60 s. The server cancels a statement after three quarters of it
     /// (statement_timeout); a connection without any response is closed, and with it all that have been waiting for more than
-    /// 100 ms. After this time, `enable_hook` stops making deliveries due; another call continues.
+    /// 100 ms. After this time, `enable_hook` starts no further step; another call continues.
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};

@@ -413,7 +413,7 @@ inline void metrics::impl::write_backends(metrics_writer& to) const {
     family([](const backend_statistics& statistics) { return statistics.calls; });
     to.counter("tollgate_backend_errors_total", "Calls that got no connection or lost it.");
     family([](const backend_statistics& statistics) { return statistics.errors; });
-    to.counter("tollgate_backend_fallbacks_total", "Requests that the limiter decided without its server.");
+    to.counter("tollgate_backend_fallbacks_total", "Windows of requests that the limiter decided without its server.");
     family([](const backend_statistics& statistics) { return statistics.fallbacks; });
     to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
     family([&](const backend_statistics& statistics) { return in_seconds(statistics.busy); });

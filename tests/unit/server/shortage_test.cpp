@@ -192,21 +192,31 @@ TEST_CASE("epoll does not report a socket in each pass while a worker has its co
 }
 #endif
 
-TEST_CASE("when no descriptor is left, a client gets 503, and a warning is reported once", "[server]") {
-    tollgate_test::echo_handler handler;
-    server_settings settings = one_thread();
+/// A server that counts its warnings.
+struct warned_server {
     std::atomic<int> warnings = 0;
-    settings.on_warning = [&](std::string_view) { ++warnings; };
-    server running{handler, settings};
+    tollgate_test::echo_handler handler{};
+    server running{handler, settings()};
+
+    server_settings settings() {
+        server_settings with = one_thread();
+        with.on_warning = [this](std::string_view) { ++warnings; };
+        return with;
+    }
+};
+
+TEST_CASE("when no descriptor is left, a client gets 503, and a warning is reported once", "[server]") {
+    warned_server one;
+    auto& running = one.running;
     REQUIRE(running.start());
     {
         // Sockets from before the shortage, open until its end: otherwise `accept` and a client could compete for a descriptor.
         std::array<int, 3> sockets{};
-        for (int& one : sockets) one = ::socket(AF_INET, SOCK_STREAM, 0);
+        for (int& each : sockets) each = ::socket(AF_INET, SOCK_STREAM, 0);
         std::vector<socket_client> clients;
         const no_descriptor_left limited;
-        for (const int one : sockets) {
-            socket_client& client = clients.emplace_back(one, running.port());
+        for (const int each : sockets) {
+            socket_client& client = clients.emplace_back(each, running.port());
             const auto refused = client.read_response();
             CHECK(refused.status == 503);
             CHECK(refused.has("Retry-After: 2"));
@@ -214,28 +224,25 @@ TEST_CASE("when no descriptor is left, a client gets 503, and a warning is repor
             CHECK(refused.has(" GMT\r\n"));
             CHECK(client.ends_silently());
         }
-        CHECK(warnings == 1);
+        CHECK(one.warnings == 1);
         CHECK(running.statistics().connections_accepted == 3);
         CHECK(running.statistics().connections_refused == 3);
     }
     socket_client client{running.port()};
     CHECK(status_of(client) == 200);
-    CHECK(warnings == 1);
+    CHECK(one.warnings == 1);
 }
 
 TEST_CASE("a client that cannot even be refused is accepted after the shortage", "[server]") {
-    tollgate_test::echo_handler handler;
-    server_settings settings = one_thread();
-    std::atomic<int> warnings = 0;
-    settings.on_warning = [&](std::string_view) { ++warnings; };
-    server running{handler, settings};
+    warned_server one;
+    auto& running = one.running;
     REQUIRE(running.start());
     const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
     std::optional<socket_client> client;
     {
         const no_descriptor_left limited{no_descriptor_left::spare::unusable};
         client.emplace(socket, running.port());
-        REQUIRE(eventually([&] { return warnings == 1; }));
+        REQUIRE(eventually([&] { return one.warnings == 1; }));
     }
     CHECK(status_of(*client) == 200);
     CHECK(running.statistics().connections_accepted == 1);

@@ -309,7 +309,7 @@ public:
         respond_message(response, status, message_for(status, texts().errors), frame);
     }
 
-    /// Answers a request for an asset, a method that is refused with an error page; false for any other path.
+    /// Responds to a request for an asset, with an error page if its method is refused; false for any other path.
     [[nodiscard]] bool respond_asset(const http::request& request, http::response& response) const {
         if (!site().respond_asset(request, response)) return false;
         if (http::to_number(response.status()) >= 400) respond_status(response, response.status());

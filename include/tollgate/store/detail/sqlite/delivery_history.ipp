@@ -137,8 +137,8 @@ public:
 
 private:
     /// Makes `changed_rows_max` deliveries due. False if there are no more. Those that wait count as held, because not all may be yet,
-    /// and so do those whose lease has ended; but what an earlier step or call has made due needs
-    /// no change. All get one time, so that they are sent in the order of their ids.
+    /// and so do those whose lease has ended; but what an earlier step or call has made due needs no
+    /// change. All get one time, so that they are sent in the order of their ids.
     result<bool> release_held(database& on) {
         const auto released = sql::read_all(
             on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, ended_at = NULL, "
