@@ -14,6 +14,7 @@ The rules that make it one pass over the files, each checked below:
 
  1. A header includes its bodies (`.ipp`) last, behind `#if !defined(TOLLGATE_SEPARATE_COMPILATION)`, and nowhere else;
     where two nouns need each other, there may stand the other's header, which brings the bodies of both.
+    Bodies include headers and, where several files of bodies need what only they see, a file of bodies.
     In the single header all declarations come first, then all bodies behind one switch; headers that only bodies need
     stay behind it too, so that separate compilation spares them.
  2. Of our headers, one `#if` deep, the umbrella alone includes any: optional parts with a switch of their own
@@ -118,7 +119,7 @@ class Source:
         if target.startswith(IMPL):
             if switch != "TOLLGATE_SOURCE":
                 self._stop(number, "only the umbrella includes impl/, for TOLLGATE_SOURCE")
-        elif target.endswith(".ipp"):
+        elif target.endswith(".ipp") and self.name.endswith(".hpp"):
             self._stop(number, "bodies stand at the end of their header, behind TOLLGATE_SEPARATE_COMPILATION")
         elif switch:
             self.optional.append((switch, target))

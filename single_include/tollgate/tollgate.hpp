@@ -19690,6 +19690,8 @@ struct ssl_st;
 
 namespace tollgate::inline v0::server_detail {
 
+class tls_context;
+
 inline constexpr std::size_t tls_record_bytes_max = 16 * 1024;  // RFC 8446 section 5.1
 
 /// Ciphertext between a socket and a `tls_stream`. Needed only while there is some.
@@ -38376,7 +38378,7 @@ using sqlite_row_cache = row_cache<Key, Row, sqlite::change_stamp>;
 #include <sqlite3.h>
 #include <filesystem>
 
-// <tollgate/store/detail/sqlite/store_impl.hpp>
+// <tollgate/store/detail/sqlite/store_impl.ipp>
 
 namespace tollgate::inline v0 {
 
@@ -42330,7 +42332,7 @@ private:
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/postgres/store_impl.hpp>
+// <tollgate/store/detail/postgres/store_impl.ipp>
 
 namespace tollgate::inline v0 {
 
@@ -42681,7 +42683,11 @@ struct column<message_seed> {
 
 // <tollgate/store/detail/postgres/remove_deliveries.hpp>
 
-namespace tollgate::inline v0::postgres {
+namespace tollgate::inline v0 {
+
+class postgres_database;
+
+namespace postgres {
 
 /// Deliveries that one transaction changes besides its own work: tens of milliseconds.
 inline constexpr std::size_t changed_rows_max = 1000;
@@ -42704,7 +42710,9 @@ TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(postgres_database
 /// if it did. Without `which`, the hook is that of the transaction's setting `tollgate.deleted_hook`.
 TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id> which);
 
-}  // namespace tollgate::postgres
+}  // namespace postgres
+
+}  // namespace tollgate
 
 // <tollgate/store/detail/postgres/completions.ipp>
 

@@ -94,6 +94,23 @@ class Modules(Project):
         self.header("base/b.hpp", "tollgate/base/a.hpp")
         self.assertEqual(modules_test.check(self.base), [])
 
+    def test_bodies_need_a_header_that_includes_their_own(self):
+        self.header("base/a.hpp", text="class a;\n" + SEPARATE.format("tollgate/base/a.ipp"))
+        self.header("base/a.ipp", "tollgate/base/b.hpp", text="void f(b);\n")
+        self.header("base/b.hpp", "tollgate/base/a.hpp", text="class b;\n")
+        self.assert_finding(modules_test.check, "base/b.hpp cannot be included first: tollgate/base/a.ipp needs tollgate/base/b.hpp")
+
+    def test_bodies_need_bodies_that_include_their_header(self):
+        self.header("base/a.hpp", text="class a;\n" + SEPARATE.format("tollgate/base/a.ipp"))
+        self.header("base/a.ipp", "tollgate/base/b.ipp", text="void f(b);\n")
+        self.header("base/b.ipp", "tollgate/base/a.hpp", text="class b;\n")
+        self.assertEqual(modules_test.check(self.base), [])
+
+    def test_a_header_includes_another_after_its_declarations(self):
+        self.header("base/a.hpp", text="// A comment.\nclass a;\n\n// The rest.\n" + SEPARATE.format("tollgate/base/b.hpp"))
+        self.header("base/b.hpp", "tollgate/base/a.hpp", text="class b;\n")
+        self.assertEqual(modules_test.check(self.base), [])
+
     def test_a_missing_header(self):
         self.header("http/a.hpp", "tollgate/base/b.hpp")
         self.assert_finding(modules_test.check, "does not exist")
@@ -269,6 +286,17 @@ class SingleHeader(Project):
         self.header("base/a.hpp", "tollgate/base/a.ipp")
         self.header("base/a.ipp")
         self.assert_refused("at the end of their header")
+
+    def test_bodies_that_bodies_share(self):
+        both = "".join(f"#include <tollgate/base/{name}.ipp>\n" for name in "ab")
+        self.header("base/a.hpp", text=f"class a;\n#if !defined(TOLLGATE_SEPARATE_COMPILATION)\n{both}#endif\n")
+        self.header("base/a.ipp", "tollgate/base/shared.ipp", text="void a() {}\n")
+        self.header("base/b.ipp", "tollgate/base/shared.ipp", text="void b() {}\n")
+        self.header("base/shared.ipp", "tollgate/base/a.hpp", text="class shared;\n")
+        text = self.single()
+        self.assertEqual(text.count("class shared;"), 1)
+        order = [text.index(part) for part in ("class a;", amalgamate.BODIES_SWITCH, "class shared;", "void a() {}", "void b() {}")]
+        self.assertEqual(order, sorted(order))
 
     def test_a_header_behind_a_condition(self):
         self.header("base/a.hpp", text="#if defined(__linux__)\n#include <tollgate/base/config.hpp>\n#endif\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Headers below include/tollgate include only headers of lower modules, and there is no cycle."""
+"""Headers below include/tollgate include only headers of lower modules, there is no cycle, and each can be included first."""
 
 import re
 
@@ -12,6 +12,8 @@ LEVELS = {"base": 0, "http": 1, "model": 2, "contract": 3, "limits": 4, "policy"
 LEAVES = {"store": 3, "server": 1, "testing": 3}
 # The last includes of a header, for its bodies: they follow all declarations, so they are not part of a cycle.
 BODIES = re.compile(r"^#if !defined\(TOLLGATE_SEPARATE_COMPILATION\)\n(?:#include <.*\n)+#endif$", re.MULTILINE)
+# Lines that are neither blank nor a comment nor for the preprocessor.
+CODE = re.compile(r"^(?!\s*(?://|#|$)).+$", re.MULTILINE)
 # These include everything.
 EXEMPT = ("tollgate/tollgate.hpp", "tollgate/impl/")
 
@@ -65,6 +67,48 @@ def cycle(base, names):
     return next(filter(None, (walk(name, []) for name in headers)), None)
 
 
+def split(text):
+    """The includes before the last line of code, and those after it."""
+    code = [match.end() for match in CODE.finditer(text)]
+    end = code[-1] if code else 0
+    return sources.OWN_INCLUDE.findall(text[:end]), sources.OWN_INCLUDE.findall(text[end:])
+
+
+def included_first(header, parts):
+    """What goes wrong if a program includes `header` first, header-only: pairs of a file and one that it includes, whose
+    declarations follow only later because it is being read already."""
+    seen = set()
+    undeclared = set()
+    found = []
+
+    def read(name):
+        seen.add(name)
+        undeclared.add(name)
+        before, after = parts[name]
+        for target in before:
+            if target in undeclared:
+                found.append((name, target))
+            elif target not in seen:
+                read(target)
+        undeclared.remove(name)
+        for target in after:
+            if target not in seen:
+                read(target)
+
+    read(header)
+    return found
+
+
+def not_first(base, names):
+    """One finding for each header that cannot be included first, because bodies or headers need it that it includes itself."""
+    parts = {name: split(sources.read(base / "include" / name)) for name in names}
+    for name in names:
+        if name.endswith(".hpp"):
+            found = included_first(name, parts)
+            if found:
+                yield f"include/{name} cannot be included first: {found[0][0]} needs {found[0][1]} before its declarations"
+
+
 def check(base):
     graph = includes(base)
     findings = []
@@ -82,6 +126,8 @@ def check(base):
     found = cycle(base, graph)
     if found:
         findings.append("a cycle of includes: " + " -> ".join(found))
+    elif not findings:
+        findings += not_first(base, graph)
     return findings
 
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/store/detail/postgres/schema.hpp>
-#include <tollgate/store/detail/postgres/store_impl.hpp>
+#include <tollgate/store/detail/postgres/store_impl.ipp>
 #include <tollgate/store/postgres.hpp>
 
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/schema.hpp>
-#include <tollgate/store/detail/sqlite/store_impl.hpp>
+#include <tollgate/store/detail/sqlite/store_impl.ipp>
 #include <tollgate/store/sqlite.hpp>
 
 #include <string>

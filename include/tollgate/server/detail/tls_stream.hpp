@@ -2,7 +2,6 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/server/detail/page_buffer.hpp>
-#include <tollgate/server/detail/tls_context.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +13,8 @@
 struct ssl_st;
 
 namespace tollgate::inline v0::server_detail {
+
+class tls_context;
 
 inline constexpr std::size_t tls_record_bytes_max = 16 * 1024;  // RFC 8446 section 5.1
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/server/detail/tls_context.hpp>
 #include <tollgate/server/detail/tls_stream.hpp>
 
 #include <openssl/bio.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/store/detail/postgres/store_impl.hpp>
+#include <tollgate/store/detail/postgres/store_impl.ipp>
 
 #include <string>
 

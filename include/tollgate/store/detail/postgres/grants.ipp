@@ -2,7 +2,7 @@
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/limits.hpp>
-#include <tollgate/store/detail/postgres/store_impl.hpp>
+#include <tollgate/store/detail/postgres/store_impl.ipp>
 #include <tollgate/store/detail/sql/grants.hpp>
 #include <tollgate/store/detail/widen_scopes.hpp>
 

@@ -5,7 +5,7 @@
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
-#include <tollgate/store/detail/postgres/store_impl.hpp>
+#include <tollgate/store/detail/postgres/store_impl.ipp>
 
 #include <algorithm>
 #include <optional>

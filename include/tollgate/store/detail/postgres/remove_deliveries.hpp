@@ -2,14 +2,19 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
 #include <tollgate/model/hook.hpp>
-#include <tollgate/store/postgres_database.hpp>
+#include <tollgate/store/detail/postgres/batch.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
-namespace tollgate::inline v0::postgres {
+namespace tollgate::inline v0 {
+
+class postgres_database;
+
+namespace postgres {
 
 /// Deliveries that one transaction changes besides its own work: tens of milliseconds.
 inline constexpr std::size_t changed_rows_max = 1000;
@@ -32,7 +37,9 @@ TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(postgres_database
 /// if it did. Without `which`, the hook is that of the transaction's setting `tollgate.deleted_hook`.
 TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id> which);
 
-}  // namespace tollgate::postgres
+}  // namespace postgres
+
+}  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/remove_deliveries.ipp>

@@ -2,6 +2,7 @@
 
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <algorithm>
 #include <utility>

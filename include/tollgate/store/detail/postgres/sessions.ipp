@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
-#include <tollgate/store/detail/postgres/store_impl.hpp>
+#include <tollgate/store/detail/postgres/store_impl.ipp>
 
 namespace tollgate::inline v0 {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/store/detail/sqlite/store_impl.hpp>
+#include <tollgate/store/detail/sqlite/store_impl.ipp>
 
 namespace tollgate::inline v0 {
 

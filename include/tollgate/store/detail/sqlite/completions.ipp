@@ -5,7 +5,7 @@
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
-#include <tollgate/store/detail/sqlite/store_impl.hpp>
+#include <tollgate/store/detail/sqlite/store_impl.ipp>
 
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sql/grants.hpp>
-#include <tollgate/store/detail/sqlite/store_impl.hpp>
+#include <tollgate/store/detail/sqlite/store_impl.ipp>
 #include <tollgate/store/detail/widen_scopes.hpp>
 
 namespace tollgate::inline v0 {

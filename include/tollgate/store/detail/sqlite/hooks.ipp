@@ -4,7 +4,7 @@
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
-#include <tollgate/store/detail/sqlite/store_impl.hpp>
+#include <tollgate/store/detail/sqlite/store_impl.ipp>
 
 namespace tollgate::inline v0 {
 

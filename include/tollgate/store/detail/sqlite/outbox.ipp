@@ -3,7 +3,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
-#include <tollgate/store/detail/sqlite/store_impl.hpp>
+#include <tollgate/store/detail/sqlite/store_impl.ipp>
 
 #include <cstdint>
 #include <optional>
