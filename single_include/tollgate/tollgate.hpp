@@ -8686,7 +8686,7 @@ namespace tollgate::inline v0 {
 struct backend_statistics {
     std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
     std::uint64_t errors = 0;            ///< no connection was available, or one was lost
-    std::uint64_t fallbacks = 0;         ///< calls of `take` that a limiter decided without its server
+    std::uint64_t fallbacks = 0;         ///< windows of requests that a limiter decided without its server
     std::chrono::nanoseconds busy{};     ///< duration of all calls
     std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
     std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
@@ -46250,7 +46250,8 @@ public:
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
-    /// What its connections were used for, and how many calls of `take` were decided by `when_down`.
+    /// What its connections were used for, and how many windows of requests were decided by `when_down`: calls of `take`, and
+    /// calls of `peek` that were refused, because no `take` follows.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
@@ -46615,7 +46616,8 @@ struct redis_limiter::state {
     limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
     limit_decision take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
     limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
-    limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
+    limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
+    limit_decision by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
 
     const without_redis when_down;
     window_limiter here;
@@ -46658,8 +46660,15 @@ inline limit_decision redis_limiter::state::peek(const limit_key& key, const quo
 }
 
 inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
-                                                 bool counts) noexcept {
-    if (counts) fallbacks.fetch_add(1, std::memory_order_relaxed);
+                                                 bool takes) noexcept {
+    const limit_decision decision = by_when_down(key, allowed, now, takes);
+    // A request of several windows is counted in none if `peek` refuses one: no `take` follows.
+    if (takes || !decision.admitted) fallbacks.fetch_add(1, std::memory_order_relaxed);
+    return decision;
+}
+
+inline limit_decision redis_limiter::state::by_when_down(const limit_key& key, const quota& allowed, instant now,
+                                                  bool takes) noexcept {
     switch (when_down) {
         case without_redis::count_here: break;
         // A quota of zero requests admits none.
@@ -46669,7 +46678,7 @@ inline limit_decision redis_limiter::state::decide_here(const limit_key& key, co
         }
         case without_redis::refuse: return {false, allowed.requests, 0, now + seconds{1}};
     }
-    return counts ? here.take(key, allowed, now) : here.peek(key, allowed, now);
+    return takes ? here.take(key, allowed, now) : here.peek(key, allowed, now);
 }
 
 TOLLGATE_DECL redis_limiter::redis_limiter(std::unique_ptr<state> initial) noexcept : state_{std::move(initial)} {}

@@ -103,7 +103,8 @@ public:
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
-    /// What its connections were used for, and how many calls of `take` were decided by `when_down`.
+    /// What its connections were used for, and how many windows of requests were decided by `when_down`: calls of `take`, and
+    /// calls of `peek` that were refused, because no `take` follows.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:

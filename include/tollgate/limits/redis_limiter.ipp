@@ -52,7 +52,8 @@ struct redis_limiter::state {
     limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
     limit_decision take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
     limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
-    limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool counts) noexcept;
+    limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
+    limit_decision by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
 
     const without_redis when_down;
     window_limiter here;
@@ -95,8 +96,15 @@ inline limit_decision redis_limiter::state::peek(const limit_key& key, const quo
 }
 
 inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
-                                                 bool counts) noexcept {
-    if (counts) fallbacks.fetch_add(1, std::memory_order_relaxed);
+                                                 bool takes) noexcept {
+    const limit_decision decision = by_when_down(key, allowed, now, takes);
+    // A request of several windows is counted in none if `peek` refuses one: no `take` follows.
+    if (takes || !decision.admitted) fallbacks.fetch_add(1, std::memory_order_relaxed);
+    return decision;
+}
+
+inline limit_decision redis_limiter::state::by_when_down(const limit_key& key, const quota& allowed, instant now,
+                                                  bool takes) noexcept {
     switch (when_down) {
         case without_redis::count_here: break;
         // A quota of zero requests admits none.
@@ -106,7 +114,7 @@ inline limit_decision redis_limiter::state::decide_here(const limit_key& key, co
         }
         case without_redis::refuse: return {false, allowed.requests, 0, now + seconds{1}};
     }
-    return counts ? here.take(key, allowed, now) : here.peek(key, allowed, now);
+    return takes ? here.take(key, allowed, now) : here.peek(key, allowed, now);
 }
 
 TOLLGATE_DECL redis_limiter::redis_limiter(std::unique_ptr<state> initial) noexcept : state_{std::move(initial)} {}

@@ -2,6 +2,7 @@
 
 #include <tollgate/limits/detail/redis/client.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
+#include <tollgate/pipeline/detail/stages.hpp>
 #include <tollgate/policy/default_policies.hpp>
 
 #include <support/eventually.hpp>
@@ -478,6 +479,45 @@ TEST_CASE("only requests of a key with a value of another type are decided by wh
     CHECK(limiter.take(user(3), {2, hours{1}}, some_time).remaining == 1);
 }
 
+namespace {
+
+/// Counts each request in two windows.
+struct two_windows {
+    static constexpr bool blocking = true;
+
+    redis_limiter shared;
+
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept { return shared.take(key, allowed, now); }
+    limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept { return shared.peek(key, allowed, now); }
+    limit_windows windows_of(const limited_request& request) const noexcept {
+        return {{request.key, request.allowed}, {request.key.in("second"), {2, hours{1}}}};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("without Redis each window that admits or refuses a request is a fallback, once") {
+    redis_server server;
+    auto settings = test_settings();
+    struct row {
+        without_redis when_down;
+        std::vector<std::uint64_t> fallbacks;  // after each request
+    };
+    // `count_here` admits two requests; then only the second window refuses.
+    const auto expected = GENERATE(row{without_redis::count_here, {2, 4, 5, 6}}, row{without_redis::admit, {2, 4, 6, 8}},
+                                   row{without_redis::refuse, {2, 4, 6, 8}});
+    settings.when_down = expected.when_down;
+    two_windows limiter{open(server.url(), settings)};
+    server.stop();
+    const pipeline::default_quotas quotas{sixty_an_hour, sixty_an_hour};
+    for (const auto fallbacks : expected.fallbacks) {
+        pipeline::judgement state;
+        state.now = some_time;
+        CHECK(pipeline::count_in_windows(limiter, quotas, "/me", http::request{}, http::thread_kind::worker, state));
+        CHECK(limiter.shared.statistics().fallbacks == fallbacks);
+    }
+}
+
 TEST_CASE("without Redis each node decides by when_down and reports it once") {
     redis_server server;
     auto settings = test_settings();
@@ -496,8 +536,9 @@ TEST_CASE("without Redis each node decides by when_down and reports it once") {
     CHECK_FALSE(state_changes.at(0).first);
     CHECK(state_changes.at(0).second.find("Redis at 127.0.0.1:") == 0);
     CHECK_FALSE(limiter.is_up());
-    (void)limiter.peek(user(1), {3, hours{1}}, some_time);
-    CHECK(limiter.statistics().fallbacks == 1002);
+    // Of the calls of `peek`, only one that refuses is counted.
+    CHECK(limiter.peek(user(1), {3, hours{1}}, some_time).admitted == (when_down != without_redis::refuse));
+    CHECK(limiter.statistics().fallbacks == (when_down == without_redis::refuse ? 1003 : 1002));
     if (when_down == without_redis::count_here) {
         CHECK(first.remaining == 2);  // counted in Redis, not on this node
         CHECK(first.resets_at == some_time + hours{1});

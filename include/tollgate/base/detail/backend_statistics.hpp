@@ -9,7 +9,7 @@ namespace tollgate::inline v0 {
 struct backend_statistics {
     std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
     std::uint64_t errors = 0;            ///< no connection was available, or one was lost
-    std::uint64_t fallbacks = 0;         ///< calls of `take` that a limiter decided without its server
+    std::uint64_t fallbacks = 0;         ///< windows of requests that a limiter decided without its server
     std::chrono::nanoseconds busy{};     ///< duration of all calls
     std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
     std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
