@@ -9301,7 +9301,8 @@ private:
 };
 
 /// Appends HTML to `out`, which must outlive it. Texts are escaped for element content and quoted attribute values;
-/// they must not be inserted into scripts, style sheets or unquoted attributes.
+/// they must not be inserted into scripts, style sheets or unquoted attributes. Control characters
+/// of ASCII, which HTML does not allow, except white space, become U+FFFD.
 ///
 ///     html_writer page{out};
 ///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
@@ -9323,6 +9324,10 @@ private:
     template <class Text>
     void put(std::string_view& markup, const Text& text);
     void escape(std::string_view text);
+    [[nodiscard]] static constexpr bool is_allowed(char c) noexcept {
+        const auto code = static_cast<unsigned char>(c);
+        return (code >= 0x20 && code != 0x7f) || c == '\t' || c == '\n' || c == '\f' || c == '\r';
+    }
 
     std::string* out_;
 };
@@ -9349,7 +9354,9 @@ inline void html_writer::escape(std::string_view text) {
             case '>': out_->append("&gt;"); break;
             case '"': out_->append("&quot;"); break;
             case '\'': out_->append("&#39;"); break;
-            default: out_->push_back(c);
+            default:
+                if (is_allowed(c)) out_->push_back(c);
+                else out_->append("\xef\xbf\xbd");  // U+FFFD
         }
     }
 }

@@ -36,6 +36,18 @@ TEST_CASE("html_writer escapes markup only") {
     }
 }
 
+TEST_CASE("html_writer replaces control characters, except white space, which HTML does not allow") {
+    for (int code = 0; code < 0x80; ++code) {
+        if (code >= 0x20 && code != 0x7f) continue;
+        CAPTURE(code);
+        const std::string character(1, static_cast<char>(code));
+        const bool is_kept = character == "\t" || character == "\n" || character == "\f" || character == "\r";
+        std::string out;
+        html_writer{out}.add("{}", "a" + character + "b");
+        CHECK(out == "a" + (is_kept ? character : "\xef\xbf\xbd") + "b");
+    }
+}
+
 TEST_CASE("html_writer writes integers") {
     std::string out;
     html_writer{out}.add("{} {} {}", std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<std::int64_t>::min(), 0);
