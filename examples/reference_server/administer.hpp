@@ -35,9 +35,6 @@ struct store_schema {
     [[nodiscard]] bool needs_migration() const { return store.version < store.newest || directory.version < directory.newest; }
 };
 
-/// Accounts of one user at one service: the API lists them in one response, of less than 600 KB.
-inline constexpr std::size_t accounts_max = 1000;
-
 /// Runs the commands, for every kind of database: `Database` opens its tables and returns its time.
 template <class Database>
 class administration {
@@ -116,11 +113,10 @@ public:
     nlohmann::ordered_json operator()(const add_account& arguments) const {
         auto users = database_.users();
         auto store = database_.store();
-        const auto owned = expect(users.accounts_of(arguments.user, arguments.service.view()), "cannot look up the user's accounts");
-        if (owned.size() >= accounts_max)
+        auto added = users.add_account(arguments.user, arguments.service, arguments.name, arguments.admin);
+        if (!added && added.error().kind == tollgate::error_kind::conflict)
             throw run_error{"--user: user " + std::to_string(arguments.user.value()) + " already has " + std::to_string(accounts_max) +
                             " accounts at " + std::string{arguments.service.view()} + ", the maximum."};
-        auto added = users.add_account(arguments.user, arguments.service, arguments.name, arguments.admin);
         if (!added && added.error().kind == tollgate::error_kind::not_found) throw no_such_user(arguments.user);
         const auto account = expect(std::move(added), "cannot add the account");
         record(users, store, activity_kind::account_added, arguments.user,

@@ -300,13 +300,18 @@ result<void> postgres_directory::delete_user(user_id user) {
 
 result<account_id> postgres_directory::add_account(user_id user, const service_name& service, std::string_view name,
                                                     bool admin) {
-    auto done = database_.execute(
-        "INSERT INTO directory_accounts (service, user_id, name, admin) VALUES ($1, $2, $3, $4) RETURNING id", service,
-        user, name, admin);
+    auto both = database_.make_batch();
+    // The second statement sees the accounts that commands before this one have added.
+    both.add("SELECT id FROM directory_users WHERE id = $1 FOR NO KEY UPDATE", user);
+    both.add("INSERT INTO directory_accounts (service, user_id, name, admin) SELECT $1, $2, $3, $4 "
+             "WHERE (SELECT count(*) FROM directory_accounts WHERE user_id = $2 AND service = $1) < $5 RETURNING id",
+             service, user, name, admin, accounts_max);
+    auto done = database_.run(both);
     if (!done) return std::move(done).error();  // not_found if the user does not exist
-    const auto row = done->only<account_id>();
-    if (!row) return row.error();
-    return std::get<0>(*row);
+    auto added = sql::read_value<account_id>(done->back());
+    if (!added) return std::move(added).error();
+    if (!*added) return error{error_kind::conflict, "The user has too many accounts.", {}};
+    return **added;
 }
 
 }  // namespace reference

@@ -253,6 +253,10 @@ result<account_id> sqlite_directory::add_account(user_id user, const service_nam
         auto known = sql::read_value<user_id>(on.prepare("SELECT id FROM directory_users WHERE id = ?", user));
         if (!known) return std::move(known).error();
         if (!*known) return not_found();
+        auto owned = sql::read_value<std::int64_t>(
+            on.prepare("SELECT count(*) FROM directory_accounts WHERE user_id = ? AND service = ?", user, service));
+        if (!owned) return std::move(owned).error();
+        if (owned->value_or(0) >= accounts_max) return error{error_kind::conflict, "The user has too many accounts.", {}};
         // Ids are unique over all services: an id of one service's account is never that of another service's.
         // A process of an older version, which does not write the largest id, may use the same file.
         auto next = sql::read_value<account_id>(on.prepare(

@@ -84,7 +84,7 @@ public:
     /// not_found if the user has another hash.
     tollgate::result<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);
     tollgate::result<void> set_requests_per_day(tollgate::user_id user, std::optional<std::uint32_t> requests);
-    /// Ids are unique over all services.
+    /// Ids are unique over all services. not_found if the user does not exist; conflict if they have `accounts_max` accounts there.
     tollgate::result<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
                                                         std::string_view name, bool admin);
 

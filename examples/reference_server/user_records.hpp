@@ -20,6 +20,9 @@ namespace reference {
 /// The component under which a database stores the version of the directory's tables.
 inline constexpr std::string_view directory_component = "reference_directory";
 
+/// Accounts of one user at one service: the API lists them in one response, of less than 600 KB.
+inline constexpr std::int64_t accounts_max = 1000;
+
 /// What is needed to create a user.
 struct new_user {
     std::string login;          ///< unique, case-insensitive

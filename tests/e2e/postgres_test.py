@@ -2,6 +2,7 @@
 """Several nodes that share one PostgreSQL: they behave as one server, and respond while the database is down."""
 
 import calendar
+import concurrent.futures
 import contextlib
 import glob
 import json
@@ -10,8 +11,8 @@ import signal
 import time
 
 from application import Application
-from harness import ALL_SCOPES, HIGH_LIMITS, Case, Database, Postgres, Server, basic, concurrently, encode, main, run_command, \
-    temporary_directory
+from harness import ALL_SCOPES, HIGH_LIMITS, Case, Database, Postgres, Server, basic, concurrently, encode, flags_for, main, \
+    run_command, temporary_directory
 from receiver import Receiver, make_certificate
 from visitor import Visitor, signed_in
 
@@ -145,6 +146,31 @@ class Upgrading(Nodes):
                     self.assertIn("later release", run_command("check", "--data", data, "--store", store).stderr)
                 shared.query(store, "UPDATE tollgate_schema SET version = works_with, works_with = 0 "
                                     f"WHERE component = '{component}'")
+
+
+class Commands(Nodes):
+    def test_accounts_added_at_once_stay_within_the_maximum(self):
+        store = self.store()
+        with temporary_directory() as data, shared.session() as session:
+            flags = flags_for(data, store)
+            run_command("user", "add", "--login", "ann", "--password-stdin", *flags, stdin="a password\n")
+            shared.query(store, "INSERT INTO directory_accounts (service, user_id, name, admin) "
+                                "SELECT 'sitesmaker', 1, 'x', false FROM generate_series(1, 999)")
+            # Both commands get as far as they can before another transaction has ended.
+            schema = shared.query(store, "SELECT current_schema()")
+            session.execute(f"BEGIN; SELECT id FROM {schema}.directory_users FOR UPDATE")
+            waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            add = ["account", "add", "--user", "1", "--service", "sitesmaker", "--name", "x", *flags]
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                commands = [pool.submit(run_command, *add) for _ in range(2)]
+                try:
+                    self.eventually(lambda: shared.query(store, waiting) == "2")
+                finally:
+                    session.execute("COMMIT")
+            results = [command.result() for command in commands]
+        self.assertEqual("1000", shared.query(store, "SELECT count(*) FROM directory_accounts"))
+        self.assertEqual(["", "tollgate-server: --user: user 1 already has 1000 accounts at sitesmaker, the maximum.\n"],
+                         sorted(result.stderr for result in results))
 
 
 class SharedStore(Nodes):

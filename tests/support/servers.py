@@ -67,12 +67,34 @@ class Database:
         return self.psql(f"SET search_path = {schema}; {text}").stdout.strip()
 
     def psql(self, text, check=True):
-        result = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-h", str(self.directory), "-p", str(self.port), "-U",
-                                 "postgres", "-d", self.name, "-v", "ON_ERROR_STOP=1", "-c", text],
-                                capture_output=True, text=True, timeout=parts.START_SECONDS)
+        result = subprocess.run([*self._psql_command(), "-c", text], capture_output=True, text=True, timeout=parts.START_SECONDS)
         if check and result.returncode != 0:
             raise AssertionError(f"{text}: {result.stderr}")
         return result
+
+
+    @contextlib.contextmanager
+    def session(self):
+        """A connection for a transaction of several calls of `execute`."""
+        with subprocess.Popen(self._psql_command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            yield Session(process)
+
+    def _psql_command(self):
+        return ["psql", "-X", "-q", "-A", "-t", "-h", str(self.directory), "-p", str(self.port), "-U", "postgres", "-d", self.name,
+                "-v", "ON_ERROR_STOP=1"]
+
+
+class Session:
+    def __init__(self, process):
+        self._process = process
+
+    def execute(self, text):
+        """Executes statements, and waits for their end."""
+        self._process.stdin.write(f"{text};\n\\echo done\n")
+        self._process.stdin.flush()
+        while (line := self._process.stdout.readline()) != "done\n":
+            if not line:
+                raise AssertionError(f"{text}: psql ended")
 
 
 class Postgres(parts.Part, Database):
