@@ -1,9 +1,12 @@
 #include <tollgate/pages/detail/webhooks_page.hpp>
 
+#include <tollgate/account/issue_hook.hpp>
+
 #include <catch2/catch.hpp>
 
 #include "support/page_shop.hpp"
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace tollgate;
@@ -218,6 +221,12 @@ TEST_CASE("a webhook gets a new secret") {
     CHECK(secret_on(page).starts_with("whsec_"));
     CHECK(secret_on(page) != old_secret);
     CHECK(has(page, "For 24 hours, they are also signed with the previous secret"));
+}
+
+TEST_CASE("the texts about a new secret say how long the previous one is used") {
+    const webhook_texts texts;
+    for (const auto text : {texts.renewed_about, texts.renew_warning})
+        CHECK(text.find(" " + std::to_string(hook_secret_overlap.count()) + " hours") != std::string_view::npos);
 }
 
 TEST_CASE("many accounts are shown one per page") {
