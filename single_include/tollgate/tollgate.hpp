@@ -7562,7 +7562,7 @@ template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 
 /// Routes in the order in which they were written: rows of plain data. Add your own routes to the account API's:
 ///
-///     account_routes() + route_table{on_get<"/itemplatform/{account}/items">(read_of_service, list_items)}
+///     account_routes() + route_table{on_get<"/{service}/{account}/items">(read_of_service, list_items)}
 class route_table {
 public:
     /// No routes.
