@@ -72,7 +72,6 @@ class Database:
             raise AssertionError(f"{text}: {result.stderr}")
         return result
 
-
     @contextlib.contextmanager
     def session(self):
         """A connection for a transaction of several calls of `execute`."""

@@ -28,8 +28,8 @@ private:
 };
 
 /// Appends HTML to `out`, which must outlive it. Texts are escaped for element content and quoted attribute values;
-/// they must not be inserted into scripts, style sheets or unquoted attributes. Control characters
-/// of ASCII, which HTML does not allow, except white space, become U+FFFD.
+/// they must not be inserted into scripts, style sheets or unquoted attributes. ASCII control
+/// characters other than white space become U+FFFD: HTML does not allow them.
 ///
 ///     html_writer page{out};
 ///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
