@@ -9301,8 +9301,8 @@ private:
 };
 
 /// Appends HTML to `out`, which must outlive it. Texts are escaped for element content and quoted attribute values;
-/// they must not be inserted into scripts, style sheets or unquoted attributes. Control characters
-/// of ASCII, which HTML does not allow, except white space, become U+FFFD.
+/// they must not be inserted into scripts, style sheets or unquoted attributes. ASCII control
+/// characters other than white space become U+FFFD: HTML does not allow them.
 ///
 ///     html_writer page{out};
 ///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
@@ -38931,18 +38931,34 @@ public:
     }
 
 private:
+    /// The time at which all are due, so that they are sent in the order of their ids: that of a call which has not got to the end, so
+    /// that what it has released need not be changed again.
+    result<instant> release_time(database& on) const {
+        const auto earlier = sql::read_value<instant>(
+            on.prepare("SELECT due_at FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
+                       "AND ended_at IS NULL AND due_at IS NOT NULL AND attempts_made = 0 AND coalesce(due_at, leased_until) <= ?2 "
+                       "AND coalesce(due_at, leased_until) > (SELECT disabled_at FROM tollgate_hooks WHERE id = ?1) "
+                       "ORDER BY coalesce(due_at, leased_until) DESC LIMIT 1",
+                       hook_, now_));
+        if (!earlier) return earlier.error();
+        return earlier->value_or(now_);
+    }
+
     /// Makes `changed_rows_max` deliveries due. False if there are no more. Those that wait count as held, because not all may be yet,
-    /// and so do those whose lease has ended; but what an earlier step or call has made due needs no
-    /// change. All get one time, so that they are sent in the order of their ids.
+    /// and so do those whose lease has ended.
     result<bool> release_held(database& on) {
+        if (!due_at_) {
+            const auto time = release_time(on);
+            if (!time) return time.error();
+            due_at_ = *time;
+        }
         const auto released = sql::read_all(
-            on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?2, leased_until = NULL, ended_at = NULL, "
+            on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?5, leased_until = NULL, ended_at = NULL, "
                        "lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
                        "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 AND id > ?3 "
-                       "AND (state = 'held' OR leased_until <= ?2 OR due_at > ?2 OR (due_at IS NOT NULL AND attempts_made > 0) "
-                       "OR (due_at <> ?2 AND due_at < (SELECT disabled_at FROM tollgate_hooks WHERE id = ?1))) "
+                       "AND (state = 'held' OR leased_until <= ?2 OR due_at <> ?5 OR (due_at IS NOT NULL AND attempts_made > 0)) "
                        "ORDER BY id LIMIT ?4) RETURNING id",
-                       hook_, now_, last_released_, changed_rows_max),
+                       hook_, now_, last_released_, changed_rows_max, *due_at_),
             [](sql::row_number id) { return id; });
         if (!released) return released.error();
         const bool started_at_first = last_released_ == 0;
@@ -38955,6 +38971,7 @@ private:
     const account_ref& account_;
     hook_id hook_;
     instant now_;
+    std::optional<instant> due_at_;  // empty before the first step
     sql::row_number last_released_ = 0;
 };
 
@@ -43144,8 +43161,8 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
                 "NULL "
                 "FROM before WHERE hooks.id = before.id), "
                 // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
-                "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-                "WHERE state = 3 LIMIT $5), "
+                "held AS (SELECT id FROM tollgate_deliveries WHERE hook_id = (SELECT id FROM before) AND state = 3 "
+                "ORDER BY id LIMIT $5), "
                 "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
                 "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
                 "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
@@ -43866,7 +43883,7 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
 
 namespace tollgate::inline v0::postgres::detail {
 
-/// Makes the deliveries due that `enable_hook` has left held, at most `changed_rows_max` of one hook. Any of these hooks, so that none that
+/// Makes the oldest deliveries due that `enable_hook` has left held, at most `changed_rows_max` of one hook. Any of these hooks, so that none that
 /// fails stops the others. False if the hosts of all of them are locked.
 inline result<bool> release_held(postgres_database& on, instant now) {
     auto request = on.make_batch();
@@ -43876,10 +43893,9 @@ inline result<bool> release_held(postgres_database& on, instant now) {
         "ORDER BY random() LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
     request.add(
         "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
-        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
-        "LIMIT $2)) RETURNING hook_id) "
+        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT id FROM tollgate_deliveries "
+        "WHERE hook_id = (SELECT id FROM tollgate_hooks WHERE id = current_setting('tollgate.backlog_of')::bigint "
+        "AND disabled_at IS NULL) AND state = 3 ORDER BY id LIMIT $2)) RETURNING hook_id) "
         "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
         now, changed_rows_max);
     request.add(
@@ -44551,6 +44567,11 @@ inline constexpr std::array store_steps{
             END IF;
             RETURN NULL;
         END $body$;
+    )"},
+    // 9: held deliveries are made due in the order of their ids.
+    schema_step{R"(
+        DROP INDEX tollgate_deliveries_of_hook_that_are_held;
+        CREATE INDEX tollgate_deliveries_of_hook_that_are_held ON tollgate_deliveries (hook_id, id) WHERE state = 3;
     )"},
 };
 

@@ -595,6 +595,25 @@ TEST_CASE("deliveries that were not held yet are due when their hook is enabled"
     CHECK(count_of(schema, "hooks WHERE has_backlog") == "0");
 }
 
+TEST_CASE("held deliveries are due in the order of their ids, wherever their rows are in the table") {
+    auto& server = postgres_server::shared();
+    const auto schema = server.new_schema();
+    postgres_store store{schema};
+    const auto account = sample_account();
+    const auto hook = listen(store, account);
+    insert_deliveries(schema, 2500, noon);
+    server.run(schema, "UPDATE tollgate_hooks SET disabled_at = 0, disable_reason = 'gone'");
+    // Changed rows are appended to the table.
+    for (const char* some : {"id > 2000", "id BETWEEN 1001 AND 2000", "id <= 1000"})
+        server.run(schema, std::string{"UPDATE tollgate_deliveries SET state = 3 WHERE "} + some);
+    server.run(schema, "ANALYZE tollgate_deliveries");
+
+    CHECK(value_of(store.enable_hook(account, hook, noon)));
+    CHECK(count_of(schema, "deliveries WHERE state = 0 AND id <= 1000") == "1000");
+    CHECK_FALSE(value_of(store.due_hooks(noon, 10)).problem);
+    CHECK(count_of(schema, "deliveries WHERE state = 0 AND id <= 2000") == "2000");
+}
+
 TEST_CASE("a call without enough time to enable a hook in PostgreSQL leaves the rest to a later one") {
     auto& server = postgres_server::shared();
     const auto schema = server.new_schema();

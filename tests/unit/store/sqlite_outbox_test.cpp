@@ -552,6 +552,28 @@ TEST_CASE_METHOD(store_with_backlog, "a call without enough time to enable a hoo
     CHECK(due_hook_ids(store, now + seconds{1}) == std::vector{hook});
 }
 
+TEST_CASE_METHOD(store_with_backlog, "deliveries that are held again while a hook is enabled in several calls keep their place") {
+    sqlite_settings settings;
+    settings.busy_wait_max = milliseconds{0};
+    sqlite_store hurried{directory.file("tollgate.db"), settings};
+    expect_completed(store, completed(lease_one(), delivery_outcome::gone), completion::hook_disabled);
+    while (count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") < 2499) CHECK(lease_due(store, one).empty());
+
+    const auto now = noon + seconds{5};
+    for (int calls = 0; calls < 2; ++calls) expect_error(hurried.enable_hook(account, hook, now), error_kind::unavailable);
+    one.now = now + std::chrono::minutes{1};
+    CHECK(lease_due(store, one).empty());
+    CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") == 1499);
+
+    CHECK(value_of(store.enable_hook(account, hook, one.now)));
+    auto all = sample_terms(one.now);
+    all.deliveries_max = all.host_leases_max = 2500;
+    std::vector<delivery_id> sent;
+    for (const due_delivery& each : lease_due(store, all)) sent.push_back(each.lease.delivery);
+    CHECK(sent.size() == 2499);
+    CHECK(std::is_sorted(sent.begin(), sent.end()));
+}
+
 TEST_CASE("the newest of a hook's ended deliveries are retained, up to the bound") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");

@@ -3,6 +3,8 @@
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -184,6 +186,28 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         for (const due_delivery& each : due) expect(each.attempts_made == 0, "with its schedule from the start");
         expect_completed(store, completed(sent[3], retry), completion::too_late);
         expect(value_of(store.append_event(sample_event(account), sample_seed(9), later)) == 1, "events come again");
+    });
+
+    add("hook: the many deliveries of a disabled hook are sent in order when it is enabled", [](auto& store) {
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        // A store may hold only some of them when it is disabled.
+        constexpr std::size_t count = 1500;
+        report(store, account, count);
+        auto terms = sample_terms(noon);
+        terms.deliveries_max = 1;
+        const auto sent = lease_due(store, terms);
+        expect_completed(store, completed(sent.at(0), gone), completion::hook_disabled);
+
+        terms = sample_terms(noon + seconds{60});
+        terms.deliveries_max = terms.host_leases_max = count;
+        expect_true(store.enable_hook(account, hook, terms.now), "there is such a hook");
+        std::vector<delivery_id> due;
+        // It may also make some due later, when it is asked for due hooks.
+        for (int calls = 0; due.size() < count - 1 && calls < 9; ++calls)
+            for (const due_delivery& each : lease_due(store, terms)) due.push_back(each.lease.delivery);
+        expect(due.size() == count - 1, "all but the one that was given up are due");
+        expect(std::is_sorted(due.begin(), due.end()), "the oldest is sent first");
     });
 
     add("hook: an ended lease is void after its hook was disabled", [](auto& store) {

@@ -143,8 +143,8 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
                 "NULL "
                 "FROM before WHERE hooks.id = before.id), "
                 // Deliveries whose lease has ended are held, too, although no lease has noticed yet.
-                "held AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-                "WHERE state = 3 LIMIT $5), "
+                "held AS (SELECT id FROM tollgate_deliveries WHERE hook_id = (SELECT id FROM before) AND state = 3 "
+                "ORDER BY id LIMIT $5), "
                 "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
                 "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
                 "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "

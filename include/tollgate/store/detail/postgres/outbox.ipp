@@ -14,7 +14,7 @@
 
 namespace tollgate::inline v0::postgres::detail {
 
-/// Makes the deliveries due that `enable_hook` has left held, at most `changed_rows_max` of one hook. Any of these hooks, so that none that
+/// Makes the oldest deliveries due that `enable_hook` has left held, at most `changed_rows_max` of one hook. Any of these hooks, so that none that
 /// fails stops the others. False if the hosts of all of them are locked.
 inline result<bool> release_held(postgres_database& on, instant now) {
     auto request = on.make_batch();
@@ -24,10 +24,9 @@ inline result<bool> release_held(postgres_database& on, instant now) {
         "ORDER BY random() LIMIT 1 FOR NO KEY UPDATE OF hosts SKIP LOCKED), '0'), true)");
     request.add(
         "WITH due AS (UPDATE tollgate_deliveries SET state = 0, at = $1, attempts_made = 0, resend_asked = false, "
-        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT deliveries.id FROM tollgate_deliveries AS deliveries "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-        "WHERE hook_id = current_setting('tollgate.backlog_of')::bigint AND disabled_at IS NULL AND state = 3 "
-        "LIMIT $2)) RETURNING hook_id) "
+        "lease_is_open = false WHERE id = ANY (ARRAY(SELECT id FROM tollgate_deliveries "
+        "WHERE hook_id = (SELECT id FROM tollgate_hooks WHERE id = current_setting('tollgate.backlog_of')::bigint "
+        "AND disabled_at IS NULL) AND state = 3 ORDER BY id LIMIT $2)) RETURNING hook_id) "
         "INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $1 FROM due",
         now, changed_rows_max);
     request.add(

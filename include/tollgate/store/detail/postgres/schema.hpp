@@ -376,6 +376,11 @@ inline constexpr std::array store_steps{
             RETURN NULL;
         END $body$;
     )"},
+    // 9: held deliveries are made due in the order of their ids.
+    schema_step{R"(
+        DROP INDEX tollgate_deliveries_of_hook_that_are_held;
+        CREATE INDEX tollgate_deliveries_of_hook_that_are_held ON tollgate_deliveries (hook_id, id) WHERE state = 3;
+    )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
