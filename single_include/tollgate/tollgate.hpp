@@ -40678,7 +40678,13 @@ struct sqlite_database::state {
         };
     }
 
+    /// The end of a wait that begins now. Beyond the bounds, times could overflow.
+    static std::chrono::steady_clock::time_point end_of(milliseconds wait_max) {
+        return std::chrono::steady_clock::now() + (std::clamp)(wait_max, milliseconds{0}, detail::bounded_time::longest);
+    }
+
     result<lease> take(connections& from, std::chrono::steady_clock::time_point end) {
+        end = (std::clamp)(end, end_of(milliseconds{0}), end_of(detail::bounded_time::longest));
         const auto time_left = [end] {
             return (std::max)(std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now()), milliseconds{0});
         };
@@ -40721,7 +40727,7 @@ TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& p
 
 TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
                                                      std::span<const sqlite::statement_text> steps, milliseconds wait_max) {
-    auto on = state_->take(state_->writers, std::chrono::steady_clock::now() + wait_max);
+    auto on = state_->take(state_->writers, state::end_of(wait_max));
     if (!on) return std::move(on).error();
     return sqlite::migrate(**on, component, steps);
 }
@@ -40733,7 +40739,7 @@ TOLLGATE_DECL result<schema_status> sqlite_database::check_schema(const std::str
 }
 
 TOLLGATE_DECL auto sqlite_database::deadline_from_now(milliseconds wait_max) const noexcept -> deadline {
-    return std::chrono::steady_clock::now() + (std::min)(wait_max, state_->settings.busy_wait_max);
+    return state::end_of((std::min)(wait_max, state_->settings.busy_wait_max));
 }
 
 TOLLGATE_DECL auto sqlite_database::reader(deadline end) -> result<lease> {

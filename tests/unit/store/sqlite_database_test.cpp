@@ -137,6 +137,33 @@ TEST_CASE("threads share a pool: all get a connection, and no write is lost") {
     CHECK(std::get<0>(**(*reader)->prepare("SELECT count(*) FROM t").next<std::int64_t>()) == threads * rounds);
 }
 
+TEST_CASE("a deadline that is never, or has passed, is one") {
+    using time_point = std::chrono::steady_clock::time_point;
+    temporary_directory directory;
+    auto pool = open_pool(directory, 1, (milliseconds::max)());
+    CHECK(pool.writer((time_point::max)()));
+    CHECK(pool.reader((time_point::max)()));
+    CHECK(pool.writer((time_point::min)()));
+    const auto never = pool.deadline_from_now(), passed = pool.deadline_from_now((milliseconds::min)());
+    CHECK(*never > std::chrono::steady_clock::now());
+    CHECK(*passed <= std::chrono::steady_clock::now());
+    CHECK(pool.migrate("things", {}, (milliseconds::max)()));
+
+    std::atomic<bool> waits{false}, has_taken{false};
+    std::thread later;
+    {
+        const auto taken = pool.writer();
+        REQUIRE(taken);
+        later = std::thread{[&] {
+            waits = true;
+            has_taken = pool.writer((time_point::max)()).has_value();
+        }};
+        while (!waits) std::this_thread::yield();
+    }
+    later.join();
+    CHECK(has_taken);
+}
+
 TEST_CASE("calls with the same deadline wait that long in all") {
     temporary_directory directory;
     auto pool = open_pool(directory, 1, std::chrono::hours{1});
