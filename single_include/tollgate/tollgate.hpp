@@ -38931,8 +38931,8 @@ public:
     }
 
 private:
-    /// The time at which all are due, so that they are sent in the order of their ids: that of a call which has not got to the end, so
-    /// that what it has released need not be changed again.
+    /// One time for all, so that they are sent in the order of their ids: that of an earlier call that did not finish, so that what it
+    /// has released need not be changed again.
     result<instant> release_time(database& on) const {
         const auto earlier = sql::read_value<instant>(
             on.prepare("SELECT due_at FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
@@ -43893,8 +43893,8 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
 
 namespace tollgate::inline v0::postgres::detail {
 
-/// Makes the oldest deliveries due that `enable_hook` has left held, at most `changed_rows_max` of one hook. Any of these hooks, so that none that
-/// fails stops the others. False if the hosts of all of them are locked.
+/// Makes the oldest deliveries due that `enable_hook` has left held, at most `changed_rows_max` of one hook. Any of these hooks, so that
+/// none that fails stops the others. False if the hosts of all of them are locked.
 inline result<bool> release_held(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(

@@ -136,8 +136,8 @@ public:
     }
 
 private:
-    /// The time at which all are due, so that they are sent in the order of their ids: that of a call which has not got to the end, so
-    /// that what it has released need not be changed again.
+    /// One time for all, so that they are sent in the order of their ids: that of an earlier call that did not finish, so that what it
+    /// has released need not be changed again.
     result<instant> release_time(database& on) const {
         const auto earlier = sql::read_value<instant>(
             on.prepare("SELECT due_at FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
