@@ -38142,10 +38142,11 @@ public:
     /// that may write makes an empty commit if the log is new, so that there is a mark from the start.
     static TOLLGATE_DECL result<change_stamp> watch(database connection);
 
-    /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, or the file system has
-    /// no shared memory. Query the database then.
+    /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, the file system has no
+    /// shared memory, or `trust_until` has passed. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
-        if (header_ == nullptr || !is_trusted_->load(std::memory_order_relaxed)) return std::nullopt;
+        if (header_ == nullptr || steady::now().time_since_epoch().count() >= trusted_until_->load(std::memory_order_relaxed))
+            return std::nullopt;
         // There are two copies; a writer stores the second one first, so two equal copies are consistent (SQLite's
         // walIndexTryHdr).
         const change_mark first = copy(0);
@@ -38153,8 +38154,10 @@ public:
         return first;
     }
 
-    /// Whether this is still the file that the path names; if not, there are no marks. Any thread.
-    void set_trusted(bool is_trusted) const noexcept { is_trusted_->store(is_trusted, std::memory_order_relaxed); }
+    /// From then on there are no marks: the path may name another file, and commits to that one are not seen here. Any thread.
+    void trust_until(std::chrono::steady_clock::time_point end) const noexcept {
+        trusted_until_->store(end.time_since_epoch().count(), std::memory_order_relaxed);
+    }
 
     /// For `row_cache`: with equal content every row is valid.
     template <class Key, class Row>
@@ -38163,6 +38166,7 @@ public:
     }
 
 private:
+    using steady = std::chrono::steady_clock;
     /// The header is struct WalIndexHdr: iVersion, unused, iChange, isInit, bigEndCksum, szPage, mxFrame, nPage,
     /// aFrameCksum[2], aSalt[2], aCksum[2]; 32-bit numbers but for two bytes and a 16-bit number after iChange.
     static constexpr std::size_t words_per_copy = 6;
@@ -38188,7 +38192,8 @@ private:
     }
 
     database connection_;
-    std::unique_ptr<std::atomic<bool>> is_trusted_ = std::make_unique<std::atomic<bool>>(true);
+    std::unique_ptr<std::atomic<steady::rep>> trusted_until_ =
+        std::make_unique<std::atomic<steady::rep>>((steady::time_point::max)().time_since_epoch().count());
     const std::uint64_t* header_;  // null: no shared memory, so no mark
 };
 
@@ -40684,13 +40689,16 @@ struct sqlite_database::state {
     }
 
     result<lease> take(connections& from, std::chrono::steady_clock::time_point end) {
-        end = (std::clamp)(end, end_of(milliseconds{0}), end_of(detail::bounded_time::longest));
+        using steady = std::chrono::steady_clock;
+        const auto now = steady::now();
+        end = (std::clamp)(end, now, now + detail::bounded_time::longest);
         const auto time_left = [end] {
-            return (std::max)(std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now()), milliseconds{0});
+            return (std::max)(std::chrono::ceil<milliseconds>(end - steady::now()), milliseconds{0});
         };
         // Checked for each write, because writes are acknowledged, and before a connection is opened, which could create another file.
         const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
-        changes.set_trusted(is_in_place);
+        // Rows are returned from caches no longer than that without a look at the file.
+        changes.trust_until(is_in_place ? now + std::chrono::seconds{1} : now);
         if (!is_in_place)
             return unavailable(
                 "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart: " +

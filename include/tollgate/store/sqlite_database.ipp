@@ -115,13 +115,16 @@ struct sqlite_database::state {
     }
 
     result<lease> take(connections& from, std::chrono::steady_clock::time_point end) {
-        end = (std::clamp)(end, end_of(milliseconds{0}), end_of(detail::bounded_time::longest));
+        using steady = std::chrono::steady_clock;
+        const auto now = steady::now();
+        end = (std::clamp)(end, now, now + detail::bounded_time::longest);
         const auto time_left = [end] {
-            return (std::max)(std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now()), milliseconds{0});
+            return (std::max)(std::chrono::ceil<milliseconds>(end - steady::now()), milliseconds{0});
         };
         // Checked for each write, because writes are acknowledged, and before a connection is opened, which could create another file.
         const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
-        changes.set_trusted(is_in_place);
+        // Rows are returned from caches no longer than that without a look at the file.
+        changes.trust_until(is_in_place ? now + std::chrono::seconds{1} : now);
         if (!is_in_place)
             return unavailable(
                 "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart: " +

@@ -1,5 +1,6 @@
 #include <tollgate/store/sqlite_database.hpp>
 
+#include <support/eventually.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <catch2/catch.hpp>
@@ -9,12 +10,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
 #include <vector>
 
 using namespace tollgate;
+using tollgate_test::eventually;
 using tollgate_test::temporary_directory;
 
 namespace {
@@ -216,4 +219,17 @@ TEST_CASE("when its file or log was deleted or replaced, a database accepts no w
     std::filesystem::rename(path + ".away", path);
     CHECK(pool.write(insert));
     CHECK(pool.changes().read());
+}
+
+TEST_CASE("after its file was deleted, a database that is not queried soon returns nothing from the cache") {
+    temporary_directory directory;
+    auto pool = open_pool(directory, 1);
+    sqlite_row_cache<user_id, int> rows{pool.changes(), 10};
+    const auto query = [&]() -> result<std::optional<int>> {
+        if (auto on = pool.reader(); !on) return std::move(on).error();
+        return 7;
+    };
+    REQUIRE(rows.find(user_id{1}, query));
+    std::filesystem::remove(directory.file("test.db"));
+    CHECK(eventually([&] { return !rows.find(user_id{1}, query); }));
 }

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -76,6 +77,14 @@ TEST_CASE_METHOD(fixture, "different contents have different stamps, also across
             default: break;
         }
     }
+}
+
+TEST_CASE_METHOD(fixture, "there are stamps as long as the file is known to be in place") {
+    const auto now = std::chrono::steady_clock::now();
+    changes.trust_until(now);
+    CHECK_FALSE(changes.read());
+    changes.trust_until(now + std::chrono::hours{1});
+    CHECK(changes.read());
 }
 
 TEST_CASE("a new database has a stamp from the start, and so has one whose log was removed") {

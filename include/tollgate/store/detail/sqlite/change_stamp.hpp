@@ -5,6 +5,7 @@
 #include <tollgate/store/detail/sqlite/database.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -44,10 +45,11 @@ public:
     /// that may write makes an empty commit if the log is new, so that there is a mark from the start.
     static TOLLGATE_DECL result<change_stamp> watch(database connection);
 
-    /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, or the file system has
-    /// no shared memory. Query the database then.
+    /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, the file system has no
+    /// shared memory, or `trust_until` has passed. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
-        if (header_ == nullptr || !is_trusted_->load(std::memory_order_relaxed)) return std::nullopt;
+        if (header_ == nullptr || steady::now().time_since_epoch().count() >= trusted_until_->load(std::memory_order_relaxed))
+            return std::nullopt;
         // There are two copies; a writer stores the second one first, so two equal copies are consistent (SQLite's
         // walIndexTryHdr).
         const change_mark first = copy(0);
@@ -55,8 +57,10 @@ public:
         return first;
     }
 
-    /// Whether this is still the file that the path names; if not, there are no marks. Any thread.
-    void set_trusted(bool is_trusted) const noexcept { is_trusted_->store(is_trusted, std::memory_order_relaxed); }
+    /// From then on there are no marks: the path may name another file, and commits to that one are not seen here. Any thread.
+    void trust_until(std::chrono::steady_clock::time_point end) const noexcept {
+        trusted_until_->store(end.time_since_epoch().count(), std::memory_order_relaxed);
+    }
 
     /// For `row_cache`: with equal content every row is valid.
     template <class Key, class Row>
@@ -65,6 +69,7 @@ public:
     }
 
 private:
+    using steady = std::chrono::steady_clock;
     /// The header is struct WalIndexHdr: iVersion, unused, iChange, isInit, bigEndCksum, szPage, mxFrame, nPage,
     /// aFrameCksum[2], aSalt[2], aCksum[2]; 32-bit numbers but for two bytes and a 16-bit number after iChange.
     static constexpr std::size_t words_per_copy = 6;
@@ -90,7 +95,8 @@ private:
     }
 
     database connection_;
-    std::unique_ptr<std::atomic<bool>> is_trusted_ = std::make_unique<std::atomic<bool>>(true);
+    std::unique_ptr<std::atomic<steady::rep>> trusted_until_ =
+        std::make_unique<std::atomic<steady::rep>>((steady::time_point::max)().time_since_epoch().count());
     const std::uint64_t* header_;  // null: no shared memory, so no mark
 };
 
