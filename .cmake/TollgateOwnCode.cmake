@@ -35,7 +35,7 @@ endif()
 foreach(compiled tollgate_compiled tollgate_compiled_sqlite tollgate_compiled_postgres tollgate_compiled_redis)
     if(TARGET ${compiled})
         target_link_libraries(${compiled} PRIVATE $<BUILD_INTERFACE:tollgate_own_code>)
-        target_compile_options(${compiled} PRIVATE -Wsign-conversion -Wnull-dereference -Wnon-virtual-dtor -Wold-style-cast
+        target_compile_options(${compiled} PRIVATE -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
             $<$<CXX_COMPILER_ID:GNU>:-Wuseless-cast>)
     endif()
 endforeach()

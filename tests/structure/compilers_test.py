@@ -17,7 +17,7 @@ import toolchain
 
 PARTS = ["SQLITE", "POSTGRES", "REDIS", "ASIO", "DISPATCHER"]
 CODE = "#include <tollgate/tollgate.hpp>\n#include <tollgate/testing/store_suite.hpp>\n"
-WARNINGS = [*toolchain.WARNINGS, "-Wsign-conversion", "-Wnull-dereference", "-Wnon-virtual-dtor", "-Wold-style-cast"]
+WARNINGS = [*toolchain.WARNINGS, "-Wsign-conversion", "-Wnon-virtual-dtor", "-Wold-style-cast"]
 OF_GCC = ["-Wuseless-cast"]
 
 SUPPORTED = [
