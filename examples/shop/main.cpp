@@ -20,6 +20,9 @@ int main(int argc, char** argv) {
     if (!store) return report(store.error());
     account_service service{{.base_url = url, .services = {{"shop", {"order.paid", "order.shipped"}}}}, users, *store};
 
+    server server{service, {.port = port, .tls = {"cert.pem", "key.pem"}}};
+    if (const auto started = server.start(); !started) return report(started.error());
+
     const auto tokens = store->personal_tokens_of(user_id{1});
     if (!tokens) return report(tokens.error());
     if (tokens->empty()) {
@@ -30,7 +33,5 @@ int main(int argc, char** argv) {
     } else {
         std::cout << "The token that an earlier start printed is still valid." << std::endl;
     }
-
-    server server{service, {.port = port, .tls = {"cert.pem", "key.pem"}}};
-    return server.run();  // 0, or 1 after it reported on stderr why
+    server.wait();
 }
