@@ -3038,8 +3038,9 @@ struct url {
     static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
 
     /// The root of an API or of pages, as settings name it: `https://api.example.com/v1`. Here `path` has no slash at its end and is
-    /// empty for a whole host. Throws std::invalid_argument for text that `parse` refuses, user information, a query or a fragment.
-    static TOLLGATE_DECL url root(std::string_view text);
+    /// empty for a whole host. Throws std::invalid_argument, whose text begins with the name of the setting, for text that `parse`
+    /// refuses, user information, a query or a fragment.
+    static TOLLGATE_DECL url root(std::string_view text, std::string_view setting = "the URL");
 
     /// The default port of the scheme: 80 or 443 (RFC 9110 section 4.2).
     [[nodiscard]] constexpr std::uint16_t default_port() const noexcept {
@@ -22427,11 +22428,13 @@ TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
     return parsed;
 }
 
-TOLLGATE_DECL url url::root(std::string_view text) {
+TOLLGATE_DECL url url::root(std::string_view text, std::string_view setting) {
+    const auto refuse = [&](std::string_view reason) {
+        return std::invalid_argument{"tollgate: " + std::string{setting} + " '" + std::string{text} + "' " + std::string{reason}};
+    };
     auto parsed = parse(text);
     if (!parsed || parsed->has_user_info || parsed->has_query || parsed->has_fragment)
-        throw std::invalid_argument{"tollgate: '" + std::string{text} +
-                                    "' is not an absolute http or https URL without user information, query and fragment"};
+        throw refuse("is not an absolute http or https URL without user information, query and fragment");
     remove_final_slashes(parsed->path);
     // Clients remove such segments before they send a request, or servers refuse them.
     std::string path = parsed->path + "/";
@@ -22439,7 +22442,7 @@ TOLLGATE_DECL url url::root(std::string_view text) {
         for (auto at = path.find(dot); at != std::string::npos; at = path.find(dot)) path.replace(at, dot.size(), ".");
     for (const std::string_view odd : {"//", "/./", "/../"})
         if (path.find(odd) != std::string::npos)
-            throw std::invalid_argument{"tollgate: the path of '" + std::string{text} + "' has an empty segment, '.' or '..'"};
+            throw refuse("has an empty segment, '.' or '..' in its path");
     return *std::move(parsed);
 }
 
@@ -23457,9 +23460,9 @@ TOLLGATE_DECL api_definition::api_definition(api_settings configured, route_tabl
     : settings{without_final_slashes(std::move(configured))},
       routes{std::move(table)},
       patterns{patterns_of(routes)},
-      root{http::url::root(settings.base_url).path},
+      root{http::url::root(settings.base_url, "base_url").path},
       docs_url{documentation_url_of(settings)} {
-    static_cast<void>(http::url::root(settings.auth_url));
+    static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
     detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
     check_routes(routes, settings.services, has_hook_store);
     for (const route& each : routes)
@@ -24465,7 +24468,7 @@ TOLLGATE_DECL std::size_t sign_in_throttle::memory_bytes() const noexcept { retu
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings) {
-    auto at = http::url::root(settings.auth_url);
+    auto at = http::url::root(settings.auth_url, "auth_url");
     if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
         throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
     detail::require_bounds("session", {{"idle_lifetime", settings.idle_lifetime},
@@ -26615,7 +26618,7 @@ inline void add_transport_security(http::response& response, const page_site& si
 }  // namespace detail
 
 TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
-    const auto url = http::url::root(auth_url);
+    const auto url = http::url::root(auth_url, "auth_url");
     page_site site;
     site.root = url.path;
     site.origin = url.origin();
@@ -29675,7 +29678,7 @@ inline constexpr std::string_view plain_field_lines =
 
 TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
                                                    const oauth_settings* oauth)
-    : root_{http::url::root(settings.auth_url).path + "/docs"} {
+    : root_{http::url::root(settings.auth_url, "auth_url").path + "/docs"} {
     manual::page_writer writer{settings, routes, oauth, root_};
     for (const auto& each : manual::page_entries) {
         if (!writer.has(each)) continue;
@@ -32942,6 +32945,7 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
         const auto use = [&](std::string_view part, const std::string& file, const std::string& content,
                              bool (*take)(SSL_CTX*, BIO*)) -> result<void> {
             constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
+            if (file.empty() && content.empty()) return invalid("The TLS settings have no " + std::string{part} + ".");
             if (!file.empty() && !content.empty()) return wrong(part, file, "it is given as text, too");
             auto text = file.empty() ? result<std::string>{content} : detail::read_file(file, file_bytes_max);
             if (!text) return wrong(part, file, text.error().message);

@@ -220,11 +220,13 @@ TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
     return parsed;
 }
 
-TOLLGATE_DECL url url::root(std::string_view text) {
+TOLLGATE_DECL url url::root(std::string_view text, std::string_view setting) {
+    const auto refuse = [&](std::string_view reason) {
+        return std::invalid_argument{"tollgate: " + std::string{setting} + " '" + std::string{text} + "' " + std::string{reason}};
+    };
     auto parsed = parse(text);
     if (!parsed || parsed->has_user_info || parsed->has_query || parsed->has_fragment)
-        throw std::invalid_argument{"tollgate: '" + std::string{text} +
-                                    "' is not an absolute http or https URL without user information, query and fragment"};
+        throw refuse("is not an absolute http or https URL without user information, query and fragment");
     remove_final_slashes(parsed->path);
     // Clients remove such segments before they send a request, or servers refuse them.
     std::string path = parsed->path + "/";
@@ -232,7 +234,7 @@ TOLLGATE_DECL url url::root(std::string_view text) {
         for (auto at = path.find(dot); at != std::string::npos; at = path.find(dot)) path.replace(at, dot.size(), ".");
     for (const std::string_view odd : {"//", "/./", "/../"})
         if (path.find(odd) != std::string::npos)
-            throw std::invalid_argument{"tollgate: the path of '" + std::string{text} + "' has an empty segment, '.' or '..'"};
+            throw refuse("has an empty segment, '.' or '..' in its path");
     return *std::move(parsed);
 }
 

@@ -36,7 +36,7 @@ inline constexpr std::string_view plain_field_lines =
 
 TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
                                                    const oauth_settings* oauth)
-    : root_{http::url::root(settings.auth_url).path + "/docs"} {
+    : root_{http::url::root(settings.auth_url, "auth_url").path + "/docs"} {
     manual::page_writer writer{settings, routes, oauth, root_};
     for (const auto& each : manual::page_entries) {
         if (!writer.has(each)) continue;

@@ -186,6 +186,7 @@ TEST_CASE("the root of an API or of pages is a URL without user information, que
                              "https://api.example.com/v1/./", "https://api.example.com/%2E%2e/v1", "https://api.example.com/.%2e/v1"}) {
         CAPTURE(text);
         CHECK_THROWS_AS(url::root(text), std::invalid_argument);
+        CHECK_THROWS_WITH(url::root(text, "base_url"), Catch::StartsWith(std::string{"tollgate: base_url '"} + text + "' "));
     }
 }
 

@@ -582,8 +582,8 @@ TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]"
     const auto other = tollgate_test::make_certificate("other");
     refuses({"/nowhere/cert.pem", "/nowhere/key.pem"}, "/nowhere/cert.pem");
     refuses({"/nowhere/cert.pem", "/nowhere/key.pem"}, "No such file or directory");
-    refuses({{}, {}, one.certificate_pem, {}}, "key");
-    refuses({{}, {}, {}, one.key_pem}, "certificate");
+    refuses({{}, {}, one.certificate_pem, {}}, "The TLS settings have no key.");
+    refuses({{}, {}, {}, one.key_pem}, "The TLS settings have no certificate.");
     refuses({{}, {}, one.certificate_pem, other.key_pem}, "key");
     refuses({{}, {}, one.certificate_pem, one.locked_key_pem}, "key");  // without asking for a pass phrase
     refuses({{}, {}, "garbage", one.key_pem}, "certificate");

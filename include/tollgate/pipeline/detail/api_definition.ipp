@@ -12,9 +12,9 @@ TOLLGATE_DECL api_definition::api_definition(api_settings configured, route_tabl
     : settings{without_final_slashes(std::move(configured))},
       routes{std::move(table)},
       patterns{patterns_of(routes)},
-      root{http::url::root(settings.base_url).path},
+      root{http::url::root(settings.base_url, "base_url").path},
       docs_url{documentation_url_of(settings)} {
-    static_cast<void>(http::url::root(settings.auth_url));
+    static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
     detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
     check_routes(routes, settings.services, has_hook_store);
     for (const route& each : routes)

@@ -236,6 +236,7 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
         const auto use = [&](std::string_view part, const std::string& file, const std::string& content,
                              bool (*take)(SSL_CTX*, BIO*)) -> result<void> {
             constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
+            if (file.empty() && content.empty()) return invalid("The TLS settings have no " + std::string{part} + ".");
             if (!file.empty() && !content.empty()) return wrong(part, file, "it is given as text, too");
             auto text = file.empty() ? result<std::string>{content} : detail::read_file(file, file_bytes_max);
             if (!text) return wrong(part, file, text.error().message);

@@ -77,7 +77,7 @@ inline void add_transport_security(http::response& response, const page_site& si
 }  // namespace detail
 
 TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string style_sheet, std::string icon) {
-    const auto url = http::url::root(auth_url);
+    const auto url = http::url::root(auth_url, "auth_url");
     page_site site;
     site.root = url.path;
     site.origin = url.origin();

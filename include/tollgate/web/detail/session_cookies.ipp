@@ -20,7 +20,7 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings) {
-    auto at = http::url::root(settings.auth_url);
+    auto at = http::url::root(settings.auth_url, "auth_url");
     if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
         throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
     detail::require_bounds("session", {{"idle_lifetime", settings.idle_lifetime},
