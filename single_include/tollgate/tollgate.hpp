@@ -4089,8 +4089,8 @@ inline constexpr std::string_view balance_scope = "user:balance";
 
 namespace tollgate::inline v0 {
 
-/// Decides whether a User-Agent is accepted. Operators use it to reach a client's developer before they block the
-/// client.
+/// Decides whether a User-Agent is accepted. Operators use the User-Agent to contact a client's developer before they
+/// block the client.
 ///
 /// Exemplar:
 ///
@@ -4140,13 +4140,13 @@ namespace tollgate::inline v0 {
 ///
 /// `Store` is the integrator's store; an authenticator that does not use it takes it as `auto&`.
 ///
-/// Credentials in another field: `static constexpr std::string_view field = "X-Api-Key";`. Then `credentials` is the value of that field,
-/// and `scheme` is only the beginning of the challenge. Each authenticator has another field. A request with credentials in two places, or
-/// in two lines, is a 400.
+/// To read the credentials from another field, declare `static constexpr std::string_view field = "X-Api-Key";`. `credentials` is then the
+/// value of that field, and `scheme` is only the beginning of the challenge. Each authenticator of this kind has its own field. A request
+/// with credentials in two fields, or in two lines of one field, is a 400.
 ///
-/// `identify` runs on a worker if the store blocks, or if the authenticator has `static constexpr bool blocking = true`. An
-/// authenticator that only looks a token up may also be a `token_authenticator`: its requests are then answered without a worker if they
-/// are malformed or the token is cached.
+/// `identify` runs on a worker if the store blocks, or if the authenticator has `static constexpr bool blocking = true`. An authenticator
+/// that only looks up a token may also be a `token_authenticator`: its requests are then answered without a worker if the credentials are
+/// malformed or the token is cached.
 ///
 /// Exemplar:
 ///
@@ -4164,21 +4164,21 @@ concept authenticator_over = requires(const A& a, std::string_view credentials, 
     { A::scheme } -> std::convertible_to<std::string_view>;
     // The challenge in `WWW-Authenticate`: visible ASCII, scheme first. A constant.
     { A::challenge } -> std::convertible_to<std::string_view>;
-    // The caller; empty for any unacceptable credentials (a 401, never a 5xx). An `error` only if it could not be
-    // determined, for instance because a store is down. `credentials` is what follows the scheme and its spaces, or the
-    // value of `field`. Called from many threads at once; must compare secrets in constant time.
+    // The caller; empty for any unacceptable credentials (a 401, never a 5xx). An `error` only if the caller could not
+    // be determined, for instance because a store is down. `credentials` is the text after the scheme and the spaces
+    // that follow it, or the value of `field`. Called from many threads at once; must compare secrets in constant time.
     { a.identify(credentials, store, now) } -> std::same_as<result<std::optional<caller>>>;
 };
 
 /// A token that a request presents.
 struct presented_token {
     credential_kind kind = credential_kind::personal_token;  ///< personal_token or access_token
-    token_username username;                                 ///< of a personal token: finds it in a `credential_source`
-    digest secret_digest;                                    ///< of the secret; finds an access token
+    token_username username;                                 ///< of a personal token; used to find it in a `credential_source`
+    digest secret_digest;                                    ///< of the secret; used to find an access token
 };
 
-/// An authenticator whose credentials are tokens of a `credential_source`, so that the caller can do the lookup. It
-/// accepts a token that the source has with the same digest and that has not expired.
+/// An authenticator whose credentials are tokens of a `credential_source`, so that the code that calls it can do the
+/// lookup. A token is accepted if the source has it with the same digest and it has not expired.
 ///
 /// Exemplar: `basic_token`.
 template <class A>
@@ -4187,7 +4187,7 @@ concept token_authenticator = requires(const A& a, std::string_view credentials,
     // Reads the token from the credentials into a new `presented_token`; false if they are malformed. Does not use a
     // store.
     { a.read(credentials, into) } -> std::same_as<bool>;
-    // Whether to record this use of a token that was accepted. True makes the caller record it.
+    // Whether this use of an accepted token should be recorded. If true, the code that calls this records it.
     { a.use_is_due(last_used_at, now) } noexcept -> std::same_as<bool>;
 };
 
@@ -4215,16 +4215,16 @@ concept hook_store = requires(S& s, const new_hook& created, const hook_change& 
     { s.hooks_of(account) } -> std::same_as<result<std::vector<hook>>>;
     // The account of this service that a hook belongs to, which never changes; empty if the hook does not exist.
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
-    // Whether the account has such a hook. From now on `secret` signs. The replaced secret also signs until
-    // `old_valid_until`, and so do those replaced earlier until their own expiry, of all of them the last
-    // `limits::previous_secrets_max`. Only an outbox returns secrets, with what is due. A store without an outbox may pass the
-    // secret to the component that signs, or ignore it.
+    // Replaces a hook's secret; returns whether the account has such a hook. From now on, deliveries are signed with `secret`; until
+    // `old_valid_until`, also with the replaced secret; and until their own expiry, with secrets replaced earlier. At most the last
+    // `limits::previous_secrets_max` replaced secrets are used. Only an outbox returns secrets, with due deliveries. A store without an
+    // outbox may pass the secret to the component that signs, or ignore it.
     { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<result<bool>>;
-    // Whether the account has such a hook. From now on it has this event and target; deliveries that wait are sent to the new
-    // target, which has not failed yet: its `failing_since` is empty. error_kind::invalid if the event changes and already has
-    // `hooks_per_event_max` hooks: one step, as in `create_hook`.
+    // Sets a hook's event and target; returns whether the account has such a hook. Waiting deliveries are sent to the new target. A target
+    // that differs from the previous one has not failed yet, so `failing_since` becomes empty. error_kind::invalid if the event changes and
+    // the new one already has `hooks_per_event_max` hooks; counting and changing is one step, as in `create_hook`.
     { s.update_hook(account, id, changed, hooks_per_event_max) } -> std::same_as<result<bool>>;
-    // Deletes a hook; whether the account had it.
+    // Deletes a hook; returns whether the account had it.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;
 };
 
@@ -4249,15 +4249,17 @@ concept application_store = requires(S& s, const new_application& created, std::
     { s.find_application(client_id) } -> std::same_as<result<std::optional<application>>>;
     // The owner's applications, oldest first, each with the number of its users.
     { s.applications_of(owner) } -> std::same_as<result<std::vector<application>>>;
-    // Whether the owner has such an application. If it may no longer act for its owner, the tokens of
-    // `create_owner_token` are revoked.
+    // Changes an application; returns whether the owner has such an application. If it may no longer act for its owner,
+    // its tokens from `create_owner_token` are revoked.
     { s.update_application(owner, id, changed) } -> std::same_as<result<bool>>;
-    // Whether the owner has such an application. The secret that was current stays valid beside the new one; an older one
-    // is invalid as soon as this returns.
+    // Adds a secret; returns whether the owner has such an application. The previous secret stays valid beside the new one; an older one is
+    // invalid as soon as this returns.
     { s.add_client_secret(owner, id, secret) } -> std::same_as<result<bool>>;
-    // Whether the owner has such an application with an older secret, which is invalid as soon as this returns.
+    // Removes the older secret, which is invalid as soon as this returns. Returns whether the owner has such an
+    // application with an older secret.
     { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
-    // Whether the owner had such an application. Its codes, grants, access and refresh tokens are deleted with it.
+    // Deletes an application; returns whether the owner had it. Its codes, grants, access and refresh tokens are
+    // deleted with it.
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
 
@@ -4273,44 +4275,43 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
-    // Stores the code and adds its scopes to the grant, in one step. The same code may exist: if it expired before it was redeemed, it
-    // is removed first, and created again. Changes nothing if the digest exists otherwise, or if the code is `only_if_granted` and
-    // would add a scope, so that a concurrent revocation is not undone.
-    // error_kind::not_found if the application does not exist (any more), invalid if the user's scopes would exceed a
-    // scope_set.
+    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists and expired before it was redeemed, it
+    // is replaced. Changes nothing if the digest exists in any other case, or if the code is `only_if_granted` and would add a scope, so
+    // that a concurrent revocation is not undone. error_kind::not_found if the application does not exist, invalid if the user's scopes
+    // would exceed a scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
     // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
     // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
-    // for `limits::spent_code_seconds` after its expiry, so that reuse is detected. Reuse by its application revokes
-    // the refresh token made from it and the access tokens made from either. error_kind::conflict if one of the new
-    // digests exists.
+    // for `limits::spent_code_seconds` after its expiry, so that reuse is detected. If its application uses the code
+    // again, the refresh token made from it is revoked, and so are the access tokens made from either.
+    // error_kind::conflict if one of the new digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
     // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. With a `rotation`,
-    // the successor replaces it, with the same end, access tokens and code. During the grace period, the replaced token
-    // returns the same successor, in parallel calls, too. After that, it is `reused`, as are all tokens of the family
-    // that were replaced before; reuse revokes the grant. error_kind::conflict if a new digest exists.
+    // a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the
+    // replaced token returns the same successor, even in parallel calls. After that, it is `reused`, as are all tokens
+    // of the family that were replaced earlier; reuse revokes the grant. error_kind::conflict if a new digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
-    // Revokes an access or refresh token of this application (RFC 7009), the latter by its own digest or its family's. With a
-    // refresh token, the access tokens made with it are revoked, too. The result does not tell whether the token existed.
+    // Revokes an access or refresh token of this application (RFC 7009). A refresh token is found by its own digest or its family's; the
+    // access tokens made with it are revoked, too. The result does not say whether the token existed.
     { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
-    // The access or refresh token of this digest, the latter by its own or its family's, expired or not.
+    // The access or refresh token with this digest, expired or not. A refresh token is also found by its family's
+    // digest.
     { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
-    // Creates an access token for the accounts of an application's owner. Whether it was created: only if the application
-    // is confidential and may act for its owner, and the owner is the user. error_kind::conflict if the digest exists.
+    // Creates an access token for the accounts of an application's owner, but only if the application is confidential and may act for its
+    // owner, and the owner is the user. Returns whether it was created. error_kind::conflict if the digest exists.
     { s.create_owner_token(access) } -> std::same_as<result<bool>>;
-    // Stores a device's request. error_kind::not_found if the application does not exist (any more), conflict if another
-    // request has this digest of its device's code, or this digest of its user's code. A digest that another request has as
-    // the other of its two may be refused as a conflict, or not. Of more than `limits::device_codes_per_application_max`,
-    // the oldest may be deleted.
+    // Stores a device's request. error_kind::not_found if the application does not exist, conflict if another request has the same
+    // `device_digest` or the same `user_digest`. If one of these digests equals the other digest of another request, a store may report a
+    // conflict, or not. Beyond `limits::device_codes_per_application_max`, the oldest may be deleted.
     { s.create_device_code(device) } -> std::same_as<result<void>>;
-    // The request of either code's digest, expired or not.
+    // The request with this digest of the device's code or of the user's code, expired or not.
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
-    // Sets the answer by the digest of the user's code. Whether the request was pending. The approved scopes are those of a
-    // code of `create_code` with the digest of the device's code, which the device redeems.
+    // Sets the answer to the request with this digest of the user's code; returns whether the request was pending. The approved scopes are
+    // stored in a code (see `create_code`) with the digest of the device's code, which the device redeems.
     { s.answer_device_code(token, answer) } -> std::same_as<result<bool>>;
     // The user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
-    // Whether there was such a grant. Its codes, access and refresh tokens are deleted with it.
+    // Revokes a grant; returns whether there was one. Its codes, access and refresh tokens are deleted with it.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
     // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
@@ -4424,10 +4425,10 @@ namespace tollgate::inline v0 {
 
 /// Identifies one request in logs, metrics and traces. Views: valid during the call.
 struct request_context {
-    /// The request's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and hyphens, else a new id of 32
-    /// hexadecimal digits. The response carries it.
+    /// The request's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and hyphens, otherwise a new id of 32 hexadecimal
+    /// digits. It is sent with the response.
     std::string_view id;
-    /// The trace that the request is a part of (W3C Trace Context): that of its `traceparent`, or a new one. 32 hexadecimal digits.
+    /// The trace that the request is part of (W3C Trace Context), from its `traceparent` or new: 32 hexadecimal digits.
     std::string_view trace_id;
     /// The request's own span, the parent of all work done for it: 16 hexadecimal digits.
     std::string_view span_id;
@@ -4438,13 +4439,13 @@ struct request_context {
     /// The pattern of its route, such as `/{service}/accounts`: below the base URL for the API, below the auth URL for pages and
     /// OAuth. Empty if there is no route, or the request was refused before its route was known.
     std::string_view route;
-    ip_address client;                   ///< behind trusted proxies, the one they name
-    instant at;                          ///< when its head had arrived
+    ip_address client;                   ///< behind trusted proxies, the client that they name
+    instant at;                          ///< when the head of the request had arrived
     std::chrono::nanoseconds duration{};  ///< from then until now, including waits for the body, a worker and the store
 };
 
 /// One request and its response, for logs and metrics. Views: valid during the call. The request's Authorization field and query
-/// may hold secrets; what is logged of them is the observer's responsibility.
+/// may contain secrets; the observer is responsible for what it logs of them.
 struct request_record {
     const request_context& context;
     const http::request& request;
@@ -4452,15 +4453,15 @@ struct request_record {
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
-/// What the server refused, not a handler: malformed bytes, a timeout, overload, a host that it does not serve. The context
-/// has an id, a trace, the client and the time. If the head arrived (`refusal.request`), id and trace are the client's. Views: valid
-/// during the call.
+/// A request that the server itself refused, not a handler: malformed bytes, a timeout, overload, a host that it does not serve. The
+/// context has an id, a trace, the client and the time. If the head arrived (`refusal.request`), the id and trace are taken from it. Views:
+/// valid during the call.
 struct refusal_record {
     const request_context& context;
     const http::refusal& refusal;
 };
 
-/// A failure of the server, for logs: `error.log_text()` is not for the client. Valid during the call.
+/// A failure of the server, for logs. Do not send `error.log_text()` to the client. Valid during the call.
 struct problem_record {
     /// A failure, and the request in which it occurred, if any.
     problem_record(const tollgate::error& failure, const request_context* request = nullptr) noexcept : error{failure}, context{request} {}
@@ -4469,7 +4470,7 @@ struct problem_record {
     const request_context* context;  ///< null outside of a request, as in a dispatcher
 };
 
-/// Sees every request, refusal and failure. It changes nothing, and its own failures affect no response.
+/// Sees every request, refusal and failure. It cannot change a response, and its own failures do not affect one.
 ///
 /// Exemplar:
 ///
@@ -4481,7 +4482,7 @@ struct problem_record {
 ///     };
 template <class O>
 concept observer = requires(const O& o, const request_record& request, const refusal_record& refusal, const problem_record& problem) {
-    // After each response, on the thread that made it: be quick. Called from many threads at once.
+    // After each response, on the thread that produced it: must be quick. Called from many threads at once.
     { o.on_request(request) } noexcept;
     // After the response to a refusal was written.
     { o.on_refusal(refusal) } noexcept;
@@ -4489,13 +4490,14 @@ concept observer = requires(const O& o, const request_record& request, const ref
     { o.on_problem(problem) } noexcept;
 };
 
-/// One attempt that has ended, for logs and metrics. Views: valid during the call. `delivery` holds the hook's secret, and its
-/// target may hold one.
+/// One attempt that has ended, for logs and metrics. Views: valid during the call. `delivery` contains the hook's secret, and its target
+/// URL may contain a secret.
 struct delivery_record {
     const due_delivery& delivery;
     const attempt_result& result;
     tollgate::completion completion;  ///< what `outbox::complete` returned
-    /// Why it failed, for the operator: the system's message, or what is wrong with the certificate; may be empty.
+    /// Why the attempt failed, for the operator: the system's message, or what is wrong with the certificate. May be
+    /// empty.
     std::string_view reason;
     /// The trace and span that the attempt's `traceparent` named. All attempts of a delivery are in one trace.
     std::string_view trace_id{};
@@ -4515,7 +4517,7 @@ struct delivery_record {
 ///     };
 template <class O>
 concept delivery_observer = observer<O> && requires(const O& o, const delivery_record& record) {
-    // After the store has recorded an attempt, on the dispatcher's thread: be quick.
+    // After the store has recorded an attempt, on the dispatcher's thread: must be quick.
     { o.on_attempt(record) } noexcept;
 };
 
@@ -4555,22 +4557,22 @@ namespace tollgate::inline v0 {
 /// durable as the store when it returns.
 template <class S>
 concept event_sink = requires(S& s, const event& reported, const message_seed& seed, instant now) {
-    // One delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none.
-    // Returns how many are due. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
+    // Adds one delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none. Returns how
+    // many. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
     { s.append_event(reported, seed, now) } -> std::same_as<result<std::size_t>>;
 };
 
 /// Keeps deliveries until they arrive, and their history afterwards.
 ///
-/// The verbs are about rows. Which hook is served when, and how many deliveries a host gets, is the decision of
-/// `webhooks::delivery_scheduler`; a store only guarantees what all workers of all processes must agree on: one lease per
-/// delivery, and the bound of leases per host that a request names. A delivery's host is scheme, host and port of its
-/// hook's target (`delivery_host`).
+/// The verbs only read and write rows. `webhooks::delivery_scheduler` decides which hook is served when, and how many deliveries a host
+/// gets. A store guarantees only what all workers of all processes must agree on: one lease per delivery, and the bound of leases per host
+/// that a request names. A delivery's host is scheme, host and port of its hook's target (`delivery_host`).
 ///
 /// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps.
 /// A store keeps at least the newest `limits::ended_deliveries_per_hook_max` delivered and given up deliveries of a
 /// hook. A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host
-/// fills it, it may give up an event's deliveries to that host at once, on record, while the others are due.
+/// fills it, it may give up an event's deliveries to that host at once, with a record in the history, while the others
+/// become due.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `examples/own_store`, the shortest one. An adapter is correct if it
 /// passes `tollgate/testing/store_suite.hpp`.
@@ -4580,51 +4582,51 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
                                            hook_id hook, delivery_id delivery, instant now, instant ended_before, instant since,
                                            std::size_t rows_max, std::optional<delivery_id> which, const event& reported,
                                            const message_seed& seed, std::optional<delivery_state> state) {
-    // One delivery of this event, due now, for this hook alone, whatever its event: a test, for example. Whether the event's
-    // account has such a hook. error_kind::conflict if it is disabled.
+    // Adds one delivery of this event, due now, for this hook alone, whatever event the hook is for; used for tests, for example. Returns
+    // whether the event's account has such a hook. error_kind::conflict if it is disabled.
     { s.append_event_to(hook, reported, seed, now) } -> std::same_as<result<bool>>;
-    // Hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due: a delivery whose
-    // time has come, or whose lease has ended. A hook may be listed too early, but a `lease` call that finds nothing due
-    // ends that.
+    // Hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due. A delivery can be leased if its
+    // time has come or its lease has ended. A hook may be listed too early, but only until a `lease` call finds nothing due.
     { s.due_hooks(now, rows_max) } -> std::same_as<result<due_hook_page>>;
-    // Leases each requested hook's next due deliveries, the first due first and of those the oldest, in the order of the
-    // requests, within their bounds. No other call gets a leased delivery before it is completed or `lease.until` has
-    // passed; from then on it is due again, as if it had not been leased. Requests for hooks that are gone are ignored;
-    // a disabled hook's deliveries are held. A hook that still has a due delivery is due again now, behind all others, or,
-    // if the bound of its host kept that delivery back, at `full_host_retry_at`.
+    // Leases the next due deliveries of each requested hook, in the order of the requests and within their bounds: those that became due
+    // first, and of these the oldest first. No other call gets a leased delivery before it is completed or `lease.until` has passed; from
+    // then on it is due again, as if it had not been leased. Requests for deleted hooks are ignored; a disabled hook's deliveries are held.
+    // A hook that still has a due delivery is due again now, behind all others, or, if the bound of its host kept that delivery back, at
+    // `full_host_retry_at`.
     { s.lease(requests, lease) } -> std::same_as<result<std::vector<due_delivery>>>;
-    // Ends leases; one status each, in their order, all of them in one step (a commit costs more than a row). Each
-    // attempt is recorded, even if it is too late, unless the delivery is gone. `not_attempted` only ends the lease.
+    // Ends leases, all of them in one step (a commit costs more than a row). Returns one status for each, in their
+    // order. Each attempt is recorded, even if it is too late, unless the delivery is gone. `not_attempted` only ends
+    // the lease.
     //
-    // What becomes of delivery and hook is decided by `complete_delivery`; the store reads and writes their rows. A disabled
-    // hook holds its deliveries: the waiting ones now, the leased ones when they are completed and still to be sent, or
-    // when their lease has ended.
+    // `complete_delivery` decides what becomes of a delivery and its hook; the store reads and writes their rows. The deliveries of a
+    // disabled hook are held: waiting ones now, leased ones when they are completed and still have to be sent, or when their lease has
+    // ended.
     { s.complete(ended, now) } -> std::same_as<result<std::vector<completion>>>;
     // The hook's deliveries, newest first, at most `rows_max`; none if the hook is not the account's. With `which`, only
     // those older than that one, whether it still exists or not; with `state`, only those in that state.
     { s.deliveries_of(account, hook, rows_max, which, state) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
-    // The hook's attempts, the last completed first, at most `rows_max`; with `which`, only those of that delivery. At
-    // least the last `limits::attempts_per_delivery_max` of one delivery are kept.
+    // The hook's attempts, the most recently completed first, at most `rows_max`; with `which`, only those of that
+    // delivery. At least the last `limits::attempts_per_delivery_max` of one delivery are kept.
     { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
-    // Whether the account has such a delivery. In any state, it becomes due now and its retry plan starts over. If it is
-    // being sent, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by
-    // then). error_kind::conflict while its hook is disabled.
+    // Makes a delivery in any state due now and restarts its retry plan; returns whether the account has such a delivery. If it is being
+    // sent, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by then).
+    // error_kind::conflict while its hook is disabled.
     { s.resend(account, delivery, now) } -> std::same_as<result<bool>>;
-    // The hook's deliveries that were given up and created at `since` or later are due now, and their retry plans start
-    // over: the oldest first, at most `rows_max`. Returns how many; none if the hook is not the account's. error_kind::conflict
-    // if it is disabled.
+    // Makes the hook's deliveries due now that were created at `since` or later and given up, and restarts their retry plans: the oldest
+    // first, at most `rows_max`. Returns how many; none if the hook is not the account's. error_kind::conflict if it is disabled.
     { s.resend_given_up(account, hook, since, rows_max, now) } -> std::same_as<result<std::size_t>>;
-    // Whether the account has such a hook. It is neither disabled nor failing any more; its held deliveries are due now,
-    // and their retry plan starts over. error_kind::unavailable if there are so many that it takes too long: the hook stays
-    // disabled, and another call continues.
+    // Enables a hook; returns whether the account has such a hook. It is no longer disabled or failing; its held deliveries are due now,
+    // and their retry plans start over. error_kind::unavailable if there are so many that it takes too long: the hook stays disabled, and
+    // another call continues.
     { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;
-    // Removes deliveries that have been delivered, given up or held since before then, at most `rows_max`, with their
-    // attempts, events without deliveries, and remains of deleted hooks; returns how many deliveries were removed.
+    // Removes deliveries that have been delivered, given up or held since before `ended_before`, at most `rows_max`,
+    // with their attempts, events without deliveries, and remains of deleted hooks; returns how many deliveries were
+    // removed.
     { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
-/// An outbox that other processes may append to. A worker compares the number several times a second, and looks for due
-/// hooks when it has changed or is unknown.
+/// An outbox that other processes may append to. Several times a second, a worker compares the number that
+/// `changes_seen` returns, and looks for due hooks if the number has changed or is unknown.
 ///
 /// Optional: without it, a worker looks less often.
 template <class S>
@@ -4665,8 +4667,9 @@ namespace tollgate::inline v0 {
 template <class F>
 concept payload_format = requires(const F& f, const due_delivery& sent, instant now, http::field_block& fields,
                                   std::string& body) {
-    // Called for each attempt, with its time; fields and body are empty. The body must be the same for each attempt.
-    // The client adds Host, Content-Length, Connection and User-Agent. After an error the delivery is given up.
+    // Called for each attempt, with the time of the attempt; `fields` and `body` are empty at first. The body must be
+    // the same for each attempt. The client adds Host, Content-Length, Connection and User-Agent. After an error the
+    // delivery is given up.
     { f.write(sent, now, fields, body) } -> std::same_as<result<void>>;
 };
 
@@ -4679,13 +4682,13 @@ namespace tollgate::inline v0 {
 /// Counts requests and decides which are admitted.
 ///
 /// Thread rule: both functions may be called from many threads at once; simultaneous requests are admitted exactly as
-/// often as the quota allows. Never throws: a limiter that cannot count, because its server is down, decides by itself
-/// whether to admit.
+/// often as the quota allows. Never throws: a limiter that cannot count, for example because its server is down,
+/// decides by itself whether to admit.
 ///
-/// Blocking: never, unless it declares `static constexpr bool blocking = true`. If that depends on its settings, it
-/// also has `bool may_block() const noexcept`, constant during its life. If it can often decide without waiting, it may
-/// also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return `std::optional<limit_decision>`,
-/// empty (with nothing counted) where `take` and `peek` would wait.
+/// Blocking: never, unless it declares `static constexpr bool blocking = true`. If blocking depends on its settings, it also has
+/// `bool may_block() const noexcept`, constant during its life. If it can often decide without waiting, it may also have `try_take` and
+/// `try_peek` with the arguments of `take` and `peek`: they return `std::optional<limit_decision>`, empty (with nothing counted) where
+/// `take` and `peek` would wait.
 ///
 /// A limiter with a member `windows_of` chooses the windows of each request: `request_limiter`.
 ///
@@ -4706,7 +4709,7 @@ concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed
     // Counts one request against `key` if `allowed` permits it; a refused request is not counted. `allowed` is the
     // current quota: a changed one applies at once. `now` may go backwards.
     { l.take(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
-    // What `take` would return for the next request, with what remains now; counts nothing.
+    // What `take` would return for the next request, except that `remaining` is what is left now; counts nothing.
     { l.peek(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
 };
 
@@ -4749,7 +4752,7 @@ public:
         return true;
     }
 
-    /// The windows, in the order of their addition.
+    /// The windows, in the order in which they were added.
     [[nodiscard]] constexpr const limit_window* begin() const noexcept { return all_; }
     [[nodiscard]] constexpr const limit_window* end() const noexcept { return all_ + count_; }
     [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
@@ -4762,8 +4765,8 @@ private:
 /// A `rate_limiter` that sees each request of the API, and names the windows in which it counts.
 ///
 /// A request is admitted, and counts in all its windows, if each has capacity left; otherwise it counts in none and gets a 429.
-/// (Of requests that compete for the last unit of one window, a refused one may have been counted in another.) The response has
-/// the fields of the window that refuses for the longest time, otherwise of the one with the fewest requests left.
+/// (Of requests that compete for the last unit of one window, a refused one may have been counted in another.) A 429 has the fields of the
+/// window that refuses for the longest time; any other response has those of the window with the fewest requests left.
 ///
 /// Exemplar (`minutes` is std::chrono's):
 ///
@@ -4778,8 +4781,8 @@ private:
 ///     };
 template <class L>
 concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& request) {
-    // The windows of this request. Called from many threads at once: on the thread that read the request, and again on a worker
-    // if counting has to wait. Both calls must return the same. Never waits.
+    // The windows of this request. Called from many threads at once, and twice for some requests: on the thread that read the request, and
+    // again on a worker if counting has to wait. Both calls must return the same windows. Never waits.
     { l.windows_of(request) } noexcept -> std::same_as<limit_windows>;
 };
 
@@ -4812,8 +4815,8 @@ private:
     std::uint16_t bits_ = 0;
 };
 
-/// What a parameter of a route captured: a view of the path. Without an initial value, so that a lookup, which usually captures
-/// little, does not first fill all of them.
+/// The path segment that a parameter of a route captured, as a view. It has no initial value, so that a lookup, which usually captures few,
+/// does not first initialize all of them.
 class path_capture {
 public:
     path_capture() = default;
@@ -4835,7 +4838,7 @@ struct route_match {
 
     /// Whether the path and the method are known.
     kind result = kind::unknown_path;
-    std::uint16_t route = 0;      ///< found: the row of the table; other_method: of the rows that match the path, the most literal
+    std::uint16_t route = 0;      ///< found: the row of the table; other_method: the most literal row that matches the path
     std::uint8_t captured = 0;    ///< found, other_method: the number of the route's parameters
     method_set allowed;           ///< other_method: the methods that the path supports
     std::array<path_capture, limits::path_parameters_max> captures;  ///< left to right; the first `captured` have a value
@@ -4919,11 +4922,11 @@ namespace tollgate::inline v0 {
 struct sign_in_attempt {
     std::string_view login;
     std::string_view password;
-    ip_address client;  ///< behind trusted proxies, the one they name
+    ip_address client;  ///< behind trusted proxies, the client that they name
     bool is_known_browser = false;  ///< has signed in with this login before
 };
 
-/// A password that was right. The version is empty if the password source is not a `versioned_password_source`.
+/// A password that matched. The version is empty if the password source is not a `versioned_password_source`.
 struct checked_password {
     user_id user;
     std::string version = {};
@@ -4935,8 +4938,8 @@ struct checked_password {
 /// Errors: an `error` if the password could not be checked, including unavailable if too many checks are running;
 /// never throws.
 ///
-/// A source that also has `check_password(const sign_in_attempt&)` is called with that instead, so that it can share
-/// its capacity fairly between clients. If it is an `active_user_source`, the sessions of disabled and deleted users end at once.
+/// If a source also has `check_password(const sign_in_attempt&)`, that is called instead, so that it can share its capacity fairly between
+/// clients. If it is an `active_user_source`, the sessions of disabled and deleted users end at once.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
     // The user, or empty if login or password is wrong. Must take as long for an unknown login as for a wrong password.
@@ -4950,8 +4953,8 @@ concept active_user_source = requires(T& t, user_id user) {
     { t.is_active(user) } -> std::same_as<result<bool>>;
 };
 
-/// A password source that says which password it compared. Optional: with it, a sign-in with the old password that
-/// overlaps with a change leaves no session, and of two simultaneous changes the second is refused.
+/// A password source that says which version of the password it compared. Optional: with it, a sign-in with the old
+/// password that overlaps with a change leaves no session, and the second of two simultaneous changes is refused.
 ///
 /// Exemplar:
 ///
@@ -4985,8 +4988,8 @@ concept active_user_source = requires(T& t, user_id user) {
 ///     };
 template <class P>
 concept versioned_password_source = password_source<P> && requires(P& p, const sign_in_attempt& attempt, std::string_view login) {
-    // Like check_password(login, password), but also returns the version of the password that was right: a text that
-    // every change replaces, for instance the hash. It is neither stored nor shown.
+    // Like check_password(login, password), but also returns the version of the password that matched: a text that is
+    // different after each change, for instance the hash. It is neither stored nor shown.
     { p.check_password(attempt) } -> std::same_as<result<std::optional<checked_password>>>;
     // The version of this login's password now; empty if there is no such user.
     { p.password_version(login) } -> std::same_as<result<std::string>>;
@@ -4995,15 +4998,15 @@ concept versioned_password_source = password_source<P> && requires(P& p, const s
 /// A password source whose users can change their passwords. Optional: with it `cookie_sessions` is a `password_changer`.
 template <class P>
 concept password_store = password_source<P> && requires(P& p, const checked_password& current, std::string_view password) {
-    // From now on this is the user's password. It has at least `limits::password_characters_min` characters, and at most
-    // `limits::password_bytes_max` bytes.
-    // not_found if there is no such user. conflict, and nothing is changed, if the source has versions and `current` is not
-    // the current one.
+    // Sets the user's password, which has at least `limits::password_characters_min` characters, and at most `limits::password_bytes_max`
+    // bytes. not_found if there is no such user. conflict, and nothing is changed, if the source has versions and `current` is not the
+    // current one.
     { p.set_password(current, password) } -> std::same_as<result<void>>;
 };
 
 /// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
-/// is an `active_user_source`, token introspection and the token endpoint call that: disabled users get no tokens.
+/// is an `active_user_source`, token introspection and the token endpoint call its `is_active`: disabled users get no
+/// tokens.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
 /// Errors: an `error`; never throws.
@@ -5052,8 +5055,8 @@ template <class S>
 concept sign_in_source = session_source<S> && requires(S& s, const http::request& request, const sign_in_attempt& attempt,
                                                        instant now, http::response& response) {
     // Checks the password, ends the session that the request came with, if any, and starts a new one, whose Set-Cookie
-    // is added to `response`. Adds nothing unless the result is `signed_in`. The caller has checked that the form came
-    // from this site.
+    // is added to `response`. Adds nothing to `response` unless the result is `signed_in`. The calling code has checked
+    // that the form came from this site.
     { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_response>>;
     // Ends the session that the request came with, if any, and clears the cookie.
     { s.sign_out(request, now, response) } -> std::same_as<result<void>>;
@@ -5068,7 +5071,7 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
                                                         instant now) {
     // The sessions of this user, most recently used first, including the request's.
     { s.sessions_of(request, session, now) } -> std::same_as<result<std::vector<listed_session>>>;
-    // Ends the session of this user that `listed_session::id` names; whether there was one.
+    // Ends the session of this user with this `listed_session::id`; returns whether there was one.
     { s.end_session(session, id) } -> std::same_as<result<bool>>;
     // Ends all sessions of this user except that of the request.
     { s.end_other_sessions(request, session) } -> std::same_as<result<void>>;
@@ -5078,7 +5081,7 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
 struct password_change {
     std::string_view current;
     std::string_view new_password;  ///< at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes
-    ip_address client;              ///< behind trusted proxies, the one they name
+    ip_address client;              ///< behind trusted proxies, the client that they name
 };
 
 /// The result of a password change.
@@ -5101,8 +5104,8 @@ template <class S>
 concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& session,
                                                          const password_change& change, instant now,
                                                          http::response& response) {
-    // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of
-    // the user, since any of them may be an attacker's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing
+    // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of the user,
+    // because any of them may be an attacker's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing to `response`
     // unless the result is `changed`.
     { s.change_password(request, session, change, now, response) } -> std::same_as<result<password_change_response>>;
 };
@@ -5123,10 +5126,10 @@ concept session_store = requires(S& s, const stored_session& session, const dige
     { s.create_session(session) } -> std::same_as<result<void>>;
     // Empty if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
-    // Sets when the session was last used to `now`, also if that is earlier than before: the clock may have been set back. Not an
-    // error if it does not exist.
+    // Sets the time of the session's last use to `now`, even if that is earlier than before: the clock may have been set back. Not an error
+    // if the session does not exist.
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
-    // Whether there was one. It is invalid as soon as this returns.
+    // Ends a session, which is invalid as soon as this returns; returns whether there was one.
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
     // The user's sessions, most recently used first; none if there is no such user. Expired ones are listed until a
     // sweep.
@@ -5153,8 +5156,8 @@ namespace tollgate::inline v0 {
 ///     };
 template <class C>
 concept time_source = requires(const C& c) {
-    // UTC. Called at the start of each request, or once for requests that the server answers in one pass without waiting, from many
-    // threads at once. May go backwards, as system clocks do.
+    // UTC. Called from many threads at once, at the start of each request, or once for all requests that the server answers in one pass
+    // without waiting. May go backwards, as system clocks do.
     { c.now() } noexcept -> std::same_as<instant>;
 };
 
@@ -5210,8 +5213,8 @@ concept target_rule = requires(const R& r, const http::url& target, const ip_add
     // Checks a URL by its text alone, when a hook is created or changed and before each attempt. A refusal is
     // error_kind::invalid with a message that names `target_url`; pages show it in all languages.
     { r.check(target) } -> std::same_as<result<void>>;
-    // Checks an address before each connection, after the name was resolved: a name may resolve to a private address
-    // later.
+    // Checks a resolved address before each connection, because a name that was allowed may later resolve to a private
+    // address.
     { r.allows(address) } noexcept -> std::same_as<bool>;
 };
 
@@ -5272,15 +5275,15 @@ namespace tollgate::inline v0 {
 /// Looks up the credentials of requests. This is all that authentication needs of a store.
 ///
 /// A store in the same database as the directory may return the owner's quota and balance with the credential
-/// (`token_credential::owner`): the values that `quota_of` and `balance_of` would return, which are then not called. For a
-/// user that no longer exists it returns no owner, so that the directory is called and reports it.
+/// (`token_credential::owner`): the values that `quota_of` and `balance_of` would return, which are then not called. For a user that no
+/// longer exists, the store returns no owner, so that the directory is called and reports this.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); never throws.
 template <class S>
 concept credential_source = requires(S& s, std::string_view username, const digest& token) {
-    // The personal token with this username, compared byte for byte; empty if there is none or it was revoked. Clients send
-    // any username of 0 to 32 bytes; no stored one is empty.
+    // The personal token with this username, compared byte for byte; empty if there is none or it was revoked. Clients may send any
+    // username of 0 to 32 bytes; stored usernames are never empty.
     { s.find_personal_token(username) } -> std::same_as<result<std::optional<token_credential>>>;
     // The access token with this digest, expired or not; empty if there is none or it was revoked.
     { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
@@ -5312,20 +5315,20 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
-    // Whether the user has such a token. Replaces its secret, `created_at` and `expires_at`; username, description, scopes and last
-    // use stay. The old secret is invalid as soon as this returns.
+    // Replaces a token's secret, `created_at` and `expires_at`, and keeps its username, description, scopes and last use. Returns whether
+    // the user has such a token. The old secret is invalid as soon as this returns.
     { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
-    // Whether there was such a token. It is invalid as soon as this returns.
+    // Revokes a token, which is invalid as soon as this returns; returns whether there was one.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
     // error_kind::conflict if the digest exists.
     { s.create_access_token(access) } -> std::same_as<result<void>>;
-    // Whether there was such a token.
+    // Returns whether there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
 };
 
 /// Records when a credential was last used, for its owner to see. Optional.
 ///
-/// Called about once an hour for one credential and about once a second in all, so each call may write to disk. An
+/// Called about once an hour for one credential and about once a second in total, so each call may write to disk. An
 /// error does not affect the request.
 template <class S>
 concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now, std::string_view from) {
@@ -5345,8 +5348,8 @@ namespace tollgate::inline v0 {
 /// The integrator's users.
 ///
 /// Thread rule: every function may be called from many threads at once. Blocking: allowed if the directory declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; `error_kind::not_found` for a user that does not exist
-/// any more, whose credentials are then invalid. Never throws.
+/// `static constexpr bool blocking = true`. Errors: an `error`; `error_kind::not_found` for a user that no longer
+/// exists, whose credentials are then invalid. Never throws.
 ///
 /// Exemplar:
 ///
@@ -5374,7 +5377,7 @@ concept user_directory = requires(D& d, user_id user, std::string_view service) 
 /// Never blocks; called on I/O threads, from many at once.
 template <class D>
 concept quota_cache = user_directory<D> && requires(const D& d, user_id user) {
-    // What `quota_of` would return now. A miss is a user that does not exist any more; for unknown, `quota_of` is called on a worker.
+    // What `quota_of` would return now. A miss is a user that no longer exists; for unknown, `quota_of` is called on a worker.
     { d.cached_quota_of(user) } noexcept -> std::same_as<lookup<std::optional<quota>>>;
 };
 
@@ -5396,7 +5399,7 @@ concept account_checker = user_directory<D> && requires(D& d, user_id user, cons
     { d.has_account(user, account) } -> std::same_as<result<bool>>;
 };
 
-/// What the directory has cached of a user's quota; unknown if it caches none.
+/// The user's quota, if the directory has cached it; unknown if it caches none.
 template <user_directory D>
 [[nodiscard]] lookup<std::optional<quota>> cached_quota_of(const D& directory, user_id user) noexcept {
     if constexpr (quota_cache<D>)
@@ -5430,7 +5433,7 @@ template <user_directory D>
 /// page of recent activity.
 template <class D>
 concept activity_source = user_directory<D> && requires(D& d, user_id user, std::size_t rows_max) {
-    // What was done to the user's account, newest first, at most `rows_max`.
+    // The changes to the user's account, newest first, at most `rows_max`.
     { d.activity_of(user, rows_max) } -> std::same_as<result<std::vector<activity>>>;
 };
 

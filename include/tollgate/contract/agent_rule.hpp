@@ -5,8 +5,8 @@
 
 namespace tollgate::inline v0 {
 
-/// Decides whether a User-Agent is accepted. Operators use it to reach a client's developer before they block the
-/// client.
+/// Decides whether a User-Agent is accepted. Operators use the User-Agent to contact a client's developer before they
+/// block the client.
 ///
 /// Exemplar:
 ///

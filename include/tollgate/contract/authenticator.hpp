@@ -17,13 +17,13 @@ namespace tollgate::inline v0 {
 ///
 /// `Store` is the integrator's store; an authenticator that does not use it takes it as `auto&`.
 ///
-/// Credentials in another field: `static constexpr std::string_view field = "X-Api-Key";`. Then `credentials` is the value of that field,
-/// and `scheme` is only the beginning of the challenge. Each authenticator has another field. A request with credentials in two places, or
-/// in two lines, is a 400.
+/// To read the credentials from another field, declare `static constexpr std::string_view field = "X-Api-Key";`. `credentials` is then the
+/// value of that field, and `scheme` is only the beginning of the challenge. Each authenticator of this kind has its own field. A request
+/// with credentials in two fields, or in two lines of one field, is a 400.
 ///
-/// `identify` runs on a worker if the store blocks, or if the authenticator has `static constexpr bool blocking = true`. An
-/// authenticator that only looks a token up may also be a `token_authenticator`: its requests are then answered without a worker if they
-/// are malformed or the token is cached.
+/// `identify` runs on a worker if the store blocks, or if the authenticator has `static constexpr bool blocking = true`. An authenticator
+/// that only looks up a token may also be a `token_authenticator`: its requests are then answered without a worker if the credentials are
+/// malformed or the token is cached.
 ///
 /// Exemplar:
 ///
@@ -41,21 +41,21 @@ concept authenticator_over = requires(const A& a, std::string_view credentials, 
     { A::scheme } -> std::convertible_to<std::string_view>;
     // The challenge in `WWW-Authenticate`: visible ASCII, scheme first. A constant.
     { A::challenge } -> std::convertible_to<std::string_view>;
-    // The caller; empty for any unacceptable credentials (a 401, never a 5xx). An `error` only if it could not be
-    // determined, for instance because a store is down. `credentials` is what follows the scheme and its spaces, or the
-    // value of `field`. Called from many threads at once; must compare secrets in constant time.
+    // The caller; empty for any unacceptable credentials (a 401, never a 5xx). An `error` only if the caller could not
+    // be determined, for instance because a store is down. `credentials` is the text after the scheme and the spaces
+    // that follow it, or the value of `field`. Called from many threads at once; must compare secrets in constant time.
     { a.identify(credentials, store, now) } -> std::same_as<result<std::optional<caller>>>;
 };
 
 /// A token that a request presents.
 struct presented_token {
     credential_kind kind = credential_kind::personal_token;  ///< personal_token or access_token
-    token_username username;                                 ///< of a personal token: finds it in a `credential_source`
-    digest secret_digest;                                    ///< of the secret; finds an access token
+    token_username username;                                 ///< of a personal token; used to find it in a `credential_source`
+    digest secret_digest;                                    ///< of the secret; used to find an access token
 };
 
-/// An authenticator whose credentials are tokens of a `credential_source`, so that the caller can do the lookup. It
-/// accepts a token that the source has with the same digest and that has not expired.
+/// An authenticator whose credentials are tokens of a `credential_source`, so that the code that calls it can do the
+/// lookup. A token is accepted if the source has it with the same digest and it has not expired.
 ///
 /// Exemplar: `basic_token`.
 template <class A>
@@ -64,7 +64,7 @@ concept token_authenticator = requires(const A& a, std::string_view credentials,
     // Reads the token from the credentials into a new `presented_token`; false if they are malformed. Does not use a
     // store.
     { a.read(credentials, into) } -> std::same_as<bool>;
-    // Whether to record this use of a token that was accepted. True makes the caller record it.
+    // Whether this use of an accepted token should be recorded. If true, the code that calls this records it.
     { a.use_is_due(last_used_at, now) } noexcept -> std::same_as<bool>;
 };
 

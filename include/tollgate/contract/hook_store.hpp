@@ -29,16 +29,16 @@ concept hook_store = requires(S& s, const new_hook& created, const hook_change& 
     { s.hooks_of(account) } -> std::same_as<result<std::vector<hook>>>;
     // The account of this service that a hook belongs to, which never changes; empty if the hook does not exist.
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
-    // Whether the account has such a hook. From now on `secret` signs. The replaced secret also signs until
-    // `old_valid_until`, and so do those replaced earlier until their own expiry, of all of them the last
-    // `limits::previous_secrets_max`. Only an outbox returns secrets, with what is due. A store without an outbox may pass the
-    // secret to the component that signs, or ignore it.
+    // Replaces a hook's secret; returns whether the account has such a hook. From now on, deliveries are signed with `secret`; until
+    // `old_valid_until`, also with the replaced secret; and until their own expiry, with secrets replaced earlier. At most the last
+    // `limits::previous_secrets_max` replaced secrets are used. Only an outbox returns secrets, with due deliveries. A store without an
+    // outbox may pass the secret to the component that signs, or ignore it.
     { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<result<bool>>;
-    // Whether the account has such a hook. From now on it has this event and target; deliveries that wait are sent to the new
-    // target, which has not failed yet: its `failing_since` is empty. error_kind::invalid if the event changes and already has
-    // `hooks_per_event_max` hooks: one step, as in `create_hook`.
+    // Sets a hook's event and target; returns whether the account has such a hook. Waiting deliveries are sent to the new target. A target
+    // that differs from the previous one has not failed yet, so `failing_since` becomes empty. error_kind::invalid if the event changes and
+    // the new one already has `hooks_per_event_max` hooks; counting and changing is one step, as in `create_hook`.
     { s.update_hook(account, id, changed, hooks_per_event_max) } -> std::same_as<result<bool>>;
-    // Deletes a hook; whether the account had it.
+    // Deletes a hook; returns whether the account had it.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;
 };
 

@@ -28,15 +28,17 @@ concept application_store = requires(S& s, const new_application& created, std::
     { s.find_application(client_id) } -> std::same_as<result<std::optional<application>>>;
     // The owner's applications, oldest first, each with the number of its users.
     { s.applications_of(owner) } -> std::same_as<result<std::vector<application>>>;
-    // Whether the owner has such an application. If it may no longer act for its owner, the tokens of
-    // `create_owner_token` are revoked.
+    // Changes an application; returns whether the owner has such an application. If it may no longer act for its owner,
+    // its tokens from `create_owner_token` are revoked.
     { s.update_application(owner, id, changed) } -> std::same_as<result<bool>>;
-    // Whether the owner has such an application. The secret that was current stays valid beside the new one; an older one
-    // is invalid as soon as this returns.
+    // Adds a secret; returns whether the owner has such an application. The previous secret stays valid beside the new one; an older one is
+    // invalid as soon as this returns.
     { s.add_client_secret(owner, id, secret) } -> std::same_as<result<bool>>;
-    // Whether the owner has such an application with an older secret, which is invalid as soon as this returns.
+    // Removes the older secret, which is invalid as soon as this returns. Returns whether the owner has such an
+    // application with an older secret.
     { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
-    // Whether the owner had such an application. Its codes, grants, access and refresh tokens are deleted with it.
+    // Deletes an application; returns whether the owner had it. Its codes, grants, access and refresh tokens are
+    // deleted with it.
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
 
@@ -52,44 +54,43 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
-    // Stores the code and adds its scopes to the grant, in one step. The same code may exist: if it expired before it was redeemed, it
-    // is removed first, and created again. Changes nothing if the digest exists otherwise, or if the code is `only_if_granted` and
-    // would add a scope, so that a concurrent revocation is not undone.
-    // error_kind::not_found if the application does not exist (any more), invalid if the user's scopes would exceed a
-    // scope_set.
+    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists and expired before it was redeemed, it
+    // is replaced. Changes nothing if the digest exists in any other case, or if the code is `only_if_granted` and would add a scope, so
+    // that a concurrent revocation is not undone. error_kind::not_found if the application does not exist, invalid if the user's scopes
+    // would exceed a scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
     // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
     // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
-    // for `limits::spent_code_seconds` after its expiry, so that reuse is detected. Reuse by its application revokes
-    // the refresh token made from it and the access tokens made from either. error_kind::conflict if one of the new
-    // digests exists.
+    // for `limits::spent_code_seconds` after its expiry, so that reuse is detected. If its application uses the code
+    // again, the refresh token made from it is revoked, and so are the access tokens made from either.
+    // error_kind::conflict if one of the new digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
     // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. With a `rotation`,
-    // the successor replaces it, with the same end, access tokens and code. During the grace period, the replaced token
-    // returns the same successor, in parallel calls, too. After that, it is `reused`, as are all tokens of the family
-    // that were replaced before; reuse revokes the grant. error_kind::conflict if a new digest exists.
+    // a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the
+    // replaced token returns the same successor, even in parallel calls. After that, it is `reused`, as are all tokens
+    // of the family that were replaced earlier; reuse revokes the grant. error_kind::conflict if a new digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
-    // Revokes an access or refresh token of this application (RFC 7009), the latter by its own digest or its family's. With a
-    // refresh token, the access tokens made with it are revoked, too. The result does not tell whether the token existed.
+    // Revokes an access or refresh token of this application (RFC 7009). A refresh token is found by its own digest or its family's; the
+    // access tokens made with it are revoked, too. The result does not say whether the token existed.
     { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
-    // The access or refresh token of this digest, the latter by its own or its family's, expired or not.
+    // The access or refresh token with this digest, expired or not. A refresh token is also found by its family's
+    // digest.
     { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
-    // Creates an access token for the accounts of an application's owner. Whether it was created: only if the application
-    // is confidential and may act for its owner, and the owner is the user. error_kind::conflict if the digest exists.
+    // Creates an access token for the accounts of an application's owner, but only if the application is confidential and may act for its
+    // owner, and the owner is the user. Returns whether it was created. error_kind::conflict if the digest exists.
     { s.create_owner_token(access) } -> std::same_as<result<bool>>;
-    // Stores a device's request. error_kind::not_found if the application does not exist (any more), conflict if another
-    // request has this digest of its device's code, or this digest of its user's code. A digest that another request has as
-    // the other of its two may be refused as a conflict, or not. Of more than `limits::device_codes_per_application_max`,
-    // the oldest may be deleted.
+    // Stores a device's request. error_kind::not_found if the application does not exist, conflict if another request has the same
+    // `device_digest` or the same `user_digest`. If one of these digests equals the other digest of another request, a store may report a
+    // conflict, or not. Beyond `limits::device_codes_per_application_max`, the oldest may be deleted.
     { s.create_device_code(device) } -> std::same_as<result<void>>;
-    // The request of either code's digest, expired or not.
+    // The request with this digest of the device's code or of the user's code, expired or not.
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
-    // Sets the answer by the digest of the user's code. Whether the request was pending. The approved scopes are those of a
-    // code of `create_code` with the digest of the device's code, which the device redeems.
+    // Sets the answer to the request with this digest of the user's code; returns whether the request was pending. The approved scopes are
+    // stored in a code (see `create_code`) with the digest of the device's code, which the device redeems.
     { s.answer_device_code(token, answer) } -> std::same_as<result<bool>>;
     // The user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
-    // Whether there was such a grant. Its codes, access and refresh tokens are deleted with it.
+    // Revokes a grant; returns whether there was one. Its codes, access and refresh tokens are deleted with it.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
     // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;

@@ -18,10 +18,10 @@ namespace tollgate::inline v0 {
 
 /// Identifies one request in logs, metrics and traces. Views: valid during the call.
 struct request_context {
-    /// The request's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and hyphens, else a new id of 32
-    /// hexadecimal digits. The response carries it.
+    /// The request's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and hyphens, otherwise a new id of 32 hexadecimal
+    /// digits. It is sent with the response.
     std::string_view id;
-    /// The trace that the request is a part of (W3C Trace Context): that of its `traceparent`, or a new one. 32 hexadecimal digits.
+    /// The trace that the request is part of (W3C Trace Context), from its `traceparent` or new: 32 hexadecimal digits.
     std::string_view trace_id;
     /// The request's own span, the parent of all work done for it: 16 hexadecimal digits.
     std::string_view span_id;
@@ -32,13 +32,13 @@ struct request_context {
     /// The pattern of its route, such as `/{service}/accounts`: below the base URL for the API, below the auth URL for pages and
     /// OAuth. Empty if there is no route, or the request was refused before its route was known.
     std::string_view route;
-    ip_address client;                   ///< behind trusted proxies, the one they name
-    instant at;                          ///< when its head had arrived
+    ip_address client;                   ///< behind trusted proxies, the client that they name
+    instant at;                          ///< when the head of the request had arrived
     std::chrono::nanoseconds duration{};  ///< from then until now, including waits for the body, a worker and the store
 };
 
 /// One request and its response, for logs and metrics. Views: valid during the call. The request's Authorization field and query
-/// may hold secrets; what is logged of them is the observer's responsibility.
+/// may contain secrets; the observer is responsible for what it logs of them.
 struct request_record {
     const request_context& context;
     const http::request& request;
@@ -46,15 +46,15 @@ struct request_record {
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
 };
 
-/// What the server refused, not a handler: malformed bytes, a timeout, overload, a host that it does not serve. The context
-/// has an id, a trace, the client and the time. If the head arrived (`refusal.request`), id and trace are the client's. Views: valid
-/// during the call.
+/// A request that the server itself refused, not a handler: malformed bytes, a timeout, overload, a host that it does not serve. The
+/// context has an id, a trace, the client and the time. If the head arrived (`refusal.request`), the id and trace are taken from it. Views:
+/// valid during the call.
 struct refusal_record {
     const request_context& context;
     const http::refusal& refusal;
 };
 
-/// A failure of the server, for logs: `error.log_text()` is not for the client. Valid during the call.
+/// A failure of the server, for logs. Do not send `error.log_text()` to the client. Valid during the call.
 struct problem_record {
     /// A failure, and the request in which it occurred, if any.
     problem_record(const tollgate::error& failure, const request_context* request = nullptr) noexcept : error{failure}, context{request} {}
@@ -63,7 +63,7 @@ struct problem_record {
     const request_context* context;  ///< null outside of a request, as in a dispatcher
 };
 
-/// Sees every request, refusal and failure. It changes nothing, and its own failures affect no response.
+/// Sees every request, refusal and failure. It cannot change a response, and its own failures do not affect one.
 ///
 /// Exemplar:
 ///
@@ -75,7 +75,7 @@ struct problem_record {
 ///     };
 template <class O>
 concept observer = requires(const O& o, const request_record& request, const refusal_record& refusal, const problem_record& problem) {
-    // After each response, on the thread that made it: be quick. Called from many threads at once.
+    // After each response, on the thread that produced it: must be quick. Called from many threads at once.
     { o.on_request(request) } noexcept;
     // After the response to a refusal was written.
     { o.on_refusal(refusal) } noexcept;
@@ -83,13 +83,14 @@ concept observer = requires(const O& o, const request_record& request, const ref
     { o.on_problem(problem) } noexcept;
 };
 
-/// One attempt that has ended, for logs and metrics. Views: valid during the call. `delivery` holds the hook's secret, and its
-/// target may hold one.
+/// One attempt that has ended, for logs and metrics. Views: valid during the call. `delivery` contains the hook's secret, and its target
+/// URL may contain a secret.
 struct delivery_record {
     const due_delivery& delivery;
     const attempt_result& result;
     tollgate::completion completion;  ///< what `outbox::complete` returned
-    /// Why it failed, for the operator: the system's message, or what is wrong with the certificate; may be empty.
+    /// Why the attempt failed, for the operator: the system's message, or what is wrong with the certificate. May be
+    /// empty.
     std::string_view reason;
     /// The trace and span that the attempt's `traceparent` named. All attempts of a delivery are in one trace.
     std::string_view trace_id{};
@@ -109,7 +110,7 @@ struct delivery_record {
 ///     };
 template <class O>
 concept delivery_observer = observer<O> && requires(const O& o, const delivery_record& record) {
-    // After the store has recorded an attempt, on the dispatcher's thread: be quick.
+    // After the store has recorded an attempt, on the dispatcher's thread: must be quick.
     { o.on_attempt(record) } noexcept;
 };
 

@@ -19,22 +19,22 @@ namespace tollgate::inline v0 {
 /// durable as the store when it returns.
 template <class S>
 concept event_sink = requires(S& s, const event& reported, const message_seed& seed, instant now) {
-    // One delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none.
-    // Returns how many are due. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
+    // Adds one delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none. Returns how
+    // many. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
     { s.append_event(reported, seed, now) } -> std::same_as<result<std::size_t>>;
 };
 
 /// Keeps deliveries until they arrive, and their history afterwards.
 ///
-/// The verbs are about rows. Which hook is served when, and how many deliveries a host gets, is the decision of
-/// `webhooks::delivery_scheduler`; a store only guarantees what all workers of all processes must agree on: one lease per
-/// delivery, and the bound of leases per host that a request names. A delivery's host is scheme, host and port of its
-/// hook's target (`delivery_host`).
+/// The verbs only read and write rows. `webhooks::delivery_scheduler` decides which hook is served when, and how many deliveries a host
+/// gets. A store guarantees only what all workers of all processes must agree on: one lease per delivery, and the bound of leases per host
+/// that a request names. A delivery's host is scheme, host and port of its hook's target (`delivery_host`).
 ///
 /// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps.
 /// A store keeps at least the newest `limits::ended_deliveries_per_hook_max` delivered and given up deliveries of a
 /// hook. A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host
-/// fills it, it may give up an event's deliveries to that host at once, on record, while the others are due.
+/// fills it, it may give up an event's deliveries to that host at once, with a record in the history, while the others
+/// become due.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `examples/own_store`, the shortest one. An adapter is correct if it
 /// passes `tollgate/testing/store_suite.hpp`.
@@ -44,51 +44,51 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
                                            hook_id hook, delivery_id delivery, instant now, instant ended_before, instant since,
                                            std::size_t rows_max, std::optional<delivery_id> which, const event& reported,
                                            const message_seed& seed, std::optional<delivery_state> state) {
-    // One delivery of this event, due now, for this hook alone, whatever its event: a test, for example. Whether the event's
-    // account has such a hook. error_kind::conflict if it is disabled.
+    // Adds one delivery of this event, due now, for this hook alone, whatever event the hook is for; used for tests, for example. Returns
+    // whether the event's account has such a hook. error_kind::conflict if it is disabled.
     { s.append_event_to(hook, reported, seed, now) } -> std::same_as<result<bool>>;
-    // Hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due: a delivery whose
-    // time has come, or whose lease has ended. A hook may be listed too early, but a `lease` call that finds nothing due
-    // ends that.
+    // Hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due. A delivery can be leased if its
+    // time has come or its lease has ended. A hook may be listed too early, but only until a `lease` call finds nothing due.
     { s.due_hooks(now, rows_max) } -> std::same_as<result<due_hook_page>>;
-    // Leases each requested hook's next due deliveries, the first due first and of those the oldest, in the order of the
-    // requests, within their bounds. No other call gets a leased delivery before it is completed or `lease.until` has
-    // passed; from then on it is due again, as if it had not been leased. Requests for hooks that are gone are ignored;
-    // a disabled hook's deliveries are held. A hook that still has a due delivery is due again now, behind all others, or,
-    // if the bound of its host kept that delivery back, at `full_host_retry_at`.
+    // Leases the next due deliveries of each requested hook, in the order of the requests and within their bounds: those that became due
+    // first, and of these the oldest first. No other call gets a leased delivery before it is completed or `lease.until` has passed; from
+    // then on it is due again, as if it had not been leased. Requests for deleted hooks are ignored; a disabled hook's deliveries are held.
+    // A hook that still has a due delivery is due again now, behind all others, or, if the bound of its host kept that delivery back, at
+    // `full_host_retry_at`.
     { s.lease(requests, lease) } -> std::same_as<result<std::vector<due_delivery>>>;
-    // Ends leases; one status each, in their order, all of them in one step (a commit costs more than a row). Each
-    // attempt is recorded, even if it is too late, unless the delivery is gone. `not_attempted` only ends the lease.
+    // Ends leases, all of them in one step (a commit costs more than a row). Returns one status for each, in their
+    // order. Each attempt is recorded, even if it is too late, unless the delivery is gone. `not_attempted` only ends
+    // the lease.
     //
-    // What becomes of delivery and hook is decided by `complete_delivery`; the store reads and writes their rows. A disabled
-    // hook holds its deliveries: the waiting ones now, the leased ones when they are completed and still to be sent, or
-    // when their lease has ended.
+    // `complete_delivery` decides what becomes of a delivery and its hook; the store reads and writes their rows. The deliveries of a
+    // disabled hook are held: waiting ones now, leased ones when they are completed and still have to be sent, or when their lease has
+    // ended.
     { s.complete(ended, now) } -> std::same_as<result<std::vector<completion>>>;
     // The hook's deliveries, newest first, at most `rows_max`; none if the hook is not the account's. With `which`, only
     // those older than that one, whether it still exists or not; with `state`, only those in that state.
     { s.deliveries_of(account, hook, rows_max, which, state) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
-    // The hook's attempts, the last completed first, at most `rows_max`; with `which`, only those of that delivery. At
-    // least the last `limits::attempts_per_delivery_max` of one delivery are kept.
+    // The hook's attempts, the most recently completed first, at most `rows_max`; with `which`, only those of that
+    // delivery. At least the last `limits::attempts_per_delivery_max` of one delivery are kept.
     { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
-    // Whether the account has such a delivery. In any state, it becomes due now and its retry plan starts over. If it is
-    // being sent, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by
-    // then). error_kind::conflict while its hook is disabled.
+    // Makes a delivery in any state due now and restarts its retry plan; returns whether the account has such a delivery. If it is being
+    // sent, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by then).
+    // error_kind::conflict while its hook is disabled.
     { s.resend(account, delivery, now) } -> std::same_as<result<bool>>;
-    // The hook's deliveries that were given up and created at `since` or later are due now, and their retry plans start
-    // over: the oldest first, at most `rows_max`. Returns how many; none if the hook is not the account's. error_kind::conflict
-    // if it is disabled.
+    // Makes the hook's deliveries due now that were created at `since` or later and given up, and restarts their retry plans: the oldest
+    // first, at most `rows_max`. Returns how many; none if the hook is not the account's. error_kind::conflict if it is disabled.
     { s.resend_given_up(account, hook, since, rows_max, now) } -> std::same_as<result<std::size_t>>;
-    // Whether the account has such a hook. It is neither disabled nor failing any more; its held deliveries are due now,
-    // and their retry plan starts over. error_kind::unavailable if there are so many that it takes too long: the hook stays
-    // disabled, and another call continues.
+    // Enables a hook; returns whether the account has such a hook. It is no longer disabled or failing; its held deliveries are due now,
+    // and their retry plans start over. error_kind::unavailable if there are so many that it takes too long: the hook stays disabled, and
+    // another call continues.
     { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;
-    // Removes deliveries that have been delivered, given up or held since before then, at most `rows_max`, with their
-    // attempts, events without deliveries, and remains of deleted hooks; returns how many deliveries were removed.
+    // Removes deliveries that have been delivered, given up or held since before `ended_before`, at most `rows_max`,
+    // with their attempts, events without deliveries, and remains of deleted hooks; returns how many deliveries were
+    // removed.
     { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
-/// An outbox that other processes may append to. A worker compares the number several times a second, and looks for due
-/// hooks when it has changed or is unknown.
+/// An outbox that other processes may append to. Several times a second, a worker compares the number that
+/// `changes_seen` returns, and looks for due hooks if the number has changed or is unknown.
 ///
 /// Optional: without it, a worker looks less often.
 template <class S>

@@ -25,8 +25,9 @@ namespace tollgate::inline v0 {
 template <class F>
 concept payload_format = requires(const F& f, const due_delivery& sent, instant now, http::field_block& fields,
                                   std::string& body) {
-    // Called for each attempt, with its time; fields and body are empty. The body must be the same for each attempt.
-    // The client adds Host, Content-Length, Connection and User-Agent. After an error the delivery is given up.
+    // Called for each attempt, with the time of the attempt; `fields` and `body` are empty at first. The body must be
+    // the same for each attempt. The client adds Host, Content-Length, Connection and User-Agent. After an error the
+    // delivery is given up.
     { f.write(sent, now, fields, body) } -> std::same_as<result<void>>;
 };
 

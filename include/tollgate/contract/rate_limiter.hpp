@@ -15,13 +15,13 @@ namespace tollgate::inline v0 {
 /// Counts requests and decides which are admitted.
 ///
 /// Thread rule: both functions may be called from many threads at once; simultaneous requests are admitted exactly as
-/// often as the quota allows. Never throws: a limiter that cannot count, because its server is down, decides by itself
-/// whether to admit.
+/// often as the quota allows. Never throws: a limiter that cannot count, for example because its server is down,
+/// decides by itself whether to admit.
 ///
-/// Blocking: never, unless it declares `static constexpr bool blocking = true`. If that depends on its settings, it
-/// also has `bool may_block() const noexcept`, constant during its life. If it can often decide without waiting, it may
-/// also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return `std::optional<limit_decision>`,
-/// empty (with nothing counted) where `take` and `peek` would wait.
+/// Blocking: never, unless it declares `static constexpr bool blocking = true`. If blocking depends on its settings, it also has
+/// `bool may_block() const noexcept`, constant during its life. If it can often decide without waiting, it may also have `try_take` and
+/// `try_peek` with the arguments of `take` and `peek`: they return `std::optional<limit_decision>`, empty (with nothing counted) where
+/// `take` and `peek` would wait.
 ///
 /// A limiter with a member `windows_of` chooses the windows of each request: `request_limiter`.
 ///
@@ -42,7 +42,7 @@ concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed
     // Counts one request against `key` if `allowed` permits it; a refused request is not counted. `allowed` is the
     // current quota: a changed one applies at once. `now` may go backwards.
     { l.take(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
-    // What `take` would return for the next request, with what remains now; counts nothing.
+    // What `take` would return for the next request, except that `remaining` is what is left now; counts nothing.
     { l.peek(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
 };
 
@@ -85,7 +85,7 @@ public:
         return true;
     }
 
-    /// The windows, in the order of their addition.
+    /// The windows, in the order in which they were added.
     [[nodiscard]] constexpr const limit_window* begin() const noexcept { return all_; }
     [[nodiscard]] constexpr const limit_window* end() const noexcept { return all_ + count_; }
     [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
@@ -98,8 +98,8 @@ private:
 /// A `rate_limiter` that sees each request of the API, and names the windows in which it counts.
 ///
 /// A request is admitted, and counts in all its windows, if each has capacity left; otherwise it counts in none and gets a 429.
-/// (Of requests that compete for the last unit of one window, a refused one may have been counted in another.) The response has
-/// the fields of the window that refuses for the longest time, otherwise of the one with the fewest requests left.
+/// (Of requests that compete for the last unit of one window, a refused one may have been counted in another.) A 429 has the fields of the
+/// window that refuses for the longest time; any other response has those of the window with the fewest requests left.
 ///
 /// Exemplar (`minutes` is std::chrono's):
 ///
@@ -114,8 +114,8 @@ private:
 ///     };
 template <class L>
 concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& request) {
-    // The windows of this request. Called from many threads at once: on the thread that read the request, and again on a worker
-    // if counting has to wait. Both calls must return the same. Never waits.
+    // The windows of this request. Called from many threads at once, and twice for some requests: on the thread that read the request, and
+    // again on a worker if counting has to wait. Both calls must return the same windows. Never waits.
     { l.windows_of(request) } noexcept -> std::same_as<limit_windows>;
 };
 

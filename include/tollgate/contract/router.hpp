@@ -35,8 +35,8 @@ private:
     std::uint16_t bits_ = 0;
 };
 
-/// What a parameter of a route captured: a view of the path. Without an initial value, so that a lookup, which usually captures
-/// little, does not first fill all of them.
+/// The path segment that a parameter of a route captured, as a view. It has no initial value, so that a lookup, which usually captures few,
+/// does not first initialize all of them.
 class path_capture {
 public:
     path_capture() = default;
@@ -58,7 +58,7 @@ struct route_match {
 
     /// Whether the path and the method are known.
     kind result = kind::unknown_path;
-    std::uint16_t route = 0;      ///< found: the row of the table; other_method: of the rows that match the path, the most literal
+    std::uint16_t route = 0;      ///< found: the row of the table; other_method: the most literal row that matches the path
     std::uint8_t captured = 0;    ///< found, other_method: the number of the route's parameters
     method_set allowed;           ///< other_method: the methods that the path supports
     std::array<path_capture, limits::path_parameters_max> captures;  ///< left to right; the first `captured` have a value

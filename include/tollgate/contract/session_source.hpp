@@ -22,11 +22,11 @@ namespace tollgate::inline v0 {
 struct sign_in_attempt {
     std::string_view login;
     std::string_view password;
-    ip_address client;  ///< behind trusted proxies, the one they name
+    ip_address client;  ///< behind trusted proxies, the client that they name
     bool is_known_browser = false;  ///< has signed in with this login before
 };
 
-/// A password that was right. The version is empty if the password source is not a `versioned_password_source`.
+/// A password that matched. The version is empty if the password source is not a `versioned_password_source`.
 struct checked_password {
     user_id user;
     std::string version = {};
@@ -38,8 +38,8 @@ struct checked_password {
 /// Errors: an `error` if the password could not be checked, including unavailable if too many checks are running;
 /// never throws.
 ///
-/// A source that also has `check_password(const sign_in_attempt&)` is called with that instead, so that it can share
-/// its capacity fairly between clients. If it is an `active_user_source`, the sessions of disabled and deleted users end at once.
+/// If a source also has `check_password(const sign_in_attempt&)`, that is called instead, so that it can share its capacity fairly between
+/// clients. If it is an `active_user_source`, the sessions of disabled and deleted users end at once.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
     // The user, or empty if login or password is wrong. Must take as long for an unknown login as for a wrong password.
@@ -53,8 +53,8 @@ concept active_user_source = requires(T& t, user_id user) {
     { t.is_active(user) } -> std::same_as<result<bool>>;
 };
 
-/// A password source that says which password it compared. Optional: with it, a sign-in with the old password that
-/// overlaps with a change leaves no session, and of two simultaneous changes the second is refused.
+/// A password source that says which version of the password it compared. Optional: with it, a sign-in with the old
+/// password that overlaps with a change leaves no session, and the second of two simultaneous changes is refused.
 ///
 /// Exemplar:
 ///
@@ -88,8 +88,8 @@ concept active_user_source = requires(T& t, user_id user) {
 ///     };
 template <class P>
 concept versioned_password_source = password_source<P> && requires(P& p, const sign_in_attempt& attempt, std::string_view login) {
-    // Like check_password(login, password), but also returns the version of the password that was right: a text that
-    // every change replaces, for instance the hash. It is neither stored nor shown.
+    // Like check_password(login, password), but also returns the version of the password that matched: a text that is
+    // different after each change, for instance the hash. It is neither stored nor shown.
     { p.check_password(attempt) } -> std::same_as<result<std::optional<checked_password>>>;
     // The version of this login's password now; empty if there is no such user.
     { p.password_version(login) } -> std::same_as<result<std::string>>;
@@ -98,15 +98,15 @@ concept versioned_password_source = password_source<P> && requires(P& p, const s
 /// A password source whose users can change their passwords. Optional: with it `cookie_sessions` is a `password_changer`.
 template <class P>
 concept password_store = password_source<P> && requires(P& p, const checked_password& current, std::string_view password) {
-    // From now on this is the user's password. It has at least `limits::password_characters_min` characters, and at most
-    // `limits::password_bytes_max` bytes.
-    // not_found if there is no such user. conflict, and nothing is changed, if the source has versions and `current` is not
-    // the current one.
+    // Sets the user's password, which has at least `limits::password_characters_min` characters, and at most `limits::password_bytes_max`
+    // bytes. not_found if there is no such user. conflict, and nothing is changed, if the source has versions and `current` is not the
+    // current one.
     { p.set_password(current, password) } -> std::same_as<result<void>>;
 };
 
 /// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
-/// is an `active_user_source`, token introspection and the token endpoint call that: disabled users get no tokens.
+/// is an `active_user_source`, token introspection and the token endpoint call its `is_active`: disabled users get no
+/// tokens.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
 /// Errors: an `error`; never throws.
@@ -155,8 +155,8 @@ template <class S>
 concept sign_in_source = session_source<S> && requires(S& s, const http::request& request, const sign_in_attempt& attempt,
                                                        instant now, http::response& response) {
     // Checks the password, ends the session that the request came with, if any, and starts a new one, whose Set-Cookie
-    // is added to `response`. Adds nothing unless the result is `signed_in`. The caller has checked that the form came
-    // from this site.
+    // is added to `response`. Adds nothing to `response` unless the result is `signed_in`. The calling code has checked
+    // that the form came from this site.
     { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_response>>;
     // Ends the session that the request came with, if any, and clears the cookie.
     { s.sign_out(request, now, response) } -> std::same_as<result<void>>;
@@ -171,7 +171,7 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
                                                         instant now) {
     // The sessions of this user, most recently used first, including the request's.
     { s.sessions_of(request, session, now) } -> std::same_as<result<std::vector<listed_session>>>;
-    // Ends the session of this user that `listed_session::id` names; whether there was one.
+    // Ends the session of this user with this `listed_session::id`; returns whether there was one.
     { s.end_session(session, id) } -> std::same_as<result<bool>>;
     // Ends all sessions of this user except that of the request.
     { s.end_other_sessions(request, session) } -> std::same_as<result<void>>;
@@ -181,7 +181,7 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
 struct password_change {
     std::string_view current;
     std::string_view new_password;  ///< at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes
-    ip_address client;              ///< behind trusted proxies, the one they name
+    ip_address client;              ///< behind trusted proxies, the client that they name
 };
 
 /// The result of a password change.
@@ -204,8 +204,8 @@ template <class S>
 concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& session,
                                                          const password_change& change, instant now,
                                                          http::response& response) {
-    // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of
-    // the user, since any of them may be an attacker's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing
+    // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of the user,
+    // because any of them may be an attacker's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing to `response`
     // unless the result is `changed`.
     { s.change_password(request, session, change, now, response) } -> std::same_as<result<password_change_response>>;
 };
@@ -226,10 +226,10 @@ concept session_store = requires(S& s, const stored_session& session, const dige
     { s.create_session(session) } -> std::same_as<result<void>>;
     // Empty if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
-    // Sets when the session was last used to `now`, also if that is earlier than before: the clock may have been set back. Not an
-    // error if it does not exist.
+    // Sets the time of the session's last use to `now`, even if that is earlier than before: the clock may have been set back. Not an error
+    // if the session does not exist.
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
-    // Whether there was one. It is invalid as soon as this returns.
+    // Ends a session, which is invalid as soon as this returns; returns whether there was one.
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
     // The user's sessions, most recently used first; none if there is no such user. Expired ones are listed until a
     // sweep.

@@ -18,8 +18,8 @@ namespace tollgate::inline v0 {
 ///     };
 template <class C>
 concept time_source = requires(const C& c) {
-    // UTC. Called at the start of each request, or once for requests that the server answers in one pass without waiting, from many
-    // threads at once. May go backwards, as system clocks do.
+    // UTC. Called from many threads at once, at the start of each request, or once for all requests that the server answers in one pass
+    // without waiting. May go backwards, as system clocks do.
     { c.now() } noexcept -> std::same_as<instant>;
 };
 

@@ -27,8 +27,8 @@ concept target_rule = requires(const R& r, const http::url& target, const ip_add
     // Checks a URL by its text alone, when a hook is created or changed and before each attempt. A refusal is
     // error_kind::invalid with a message that names `target_url`; pages show it in all languages.
     { r.check(target) } -> std::same_as<result<void>>;
-    // Checks an address before each connection, after the name was resolved: a name may resolve to a private address
-    // later.
+    // Checks a resolved address before each connection, because a name that was allowed may later resolve to a private
+    // address.
     { r.allows(address) } noexcept -> std::same_as<bool>;
 };
 

@@ -15,15 +15,15 @@ namespace tollgate::inline v0 {
 /// Looks up the credentials of requests. This is all that authentication needs of a store.
 ///
 /// A store in the same database as the directory may return the owner's quota and balance with the credential
-/// (`token_credential::owner`): the values that `quota_of` and `balance_of` would return, which are then not called. For a
-/// user that no longer exists it returns no owner, so that the directory is called and reports it.
+/// (`token_credential::owner`): the values that `quota_of` and `balance_of` would return, which are then not called. For a user that no
+/// longer exists, the store returns no owner, so that the directory is called and reports this.
 ///
 /// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
 /// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); never throws.
 template <class S>
 concept credential_source = requires(S& s, std::string_view username, const digest& token) {
-    // The personal token with this username, compared byte for byte; empty if there is none or it was revoked. Clients send
-    // any username of 0 to 32 bytes; no stored one is empty.
+    // The personal token with this username, compared byte for byte; empty if there is none or it was revoked. Clients may send any
+    // username of 0 to 32 bytes; stored usernames are never empty.
     { s.find_personal_token(username) } -> std::same_as<result<std::optional<token_credential>>>;
     // The access token with this digest, expired or not; empty if there is none or it was revoked.
     { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
@@ -55,20 +55,20 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
-    // Whether the user has such a token. Replaces its secret, `created_at` and `expires_at`; username, description, scopes and last
-    // use stay. The old secret is invalid as soon as this returns.
+    // Replaces a token's secret, `created_at` and `expires_at`, and keeps its username, description, scopes and last use. Returns whether
+    // the user has such a token. The old secret is invalid as soon as this returns.
     { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
-    // Whether there was such a token. It is invalid as soon as this returns.
+    // Revokes a token, which is invalid as soon as this returns; returns whether there was one.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
     // error_kind::conflict if the digest exists.
     { s.create_access_token(access) } -> std::same_as<result<void>>;
-    // Whether there was such a token.
+    // Returns whether there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
 };
 
 /// Records when a credential was last used, for its owner to see. Optional.
 ///
-/// Called about once an hour for one credential and about once a second in all, so each call may write to disk. An
+/// Called about once an hour for one credential and about once a second in total, so each call may write to disk. An
 /// error does not affect the request.
 template <class S>
 concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now, std::string_view from) {

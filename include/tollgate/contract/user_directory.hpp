@@ -17,8 +17,8 @@ namespace tollgate::inline v0 {
 /// The integrator's users.
 ///
 /// Thread rule: every function may be called from many threads at once. Blocking: allowed if the directory declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; `error_kind::not_found` for a user that does not exist
-/// any more, whose credentials are then invalid. Never throws.
+/// `static constexpr bool blocking = true`. Errors: an `error`; `error_kind::not_found` for a user that no longer
+/// exists, whose credentials are then invalid. Never throws.
 ///
 /// Exemplar:
 ///
@@ -46,7 +46,7 @@ concept user_directory = requires(D& d, user_id user, std::string_view service) 
 /// Never blocks; called on I/O threads, from many at once.
 template <class D>
 concept quota_cache = user_directory<D> && requires(const D& d, user_id user) {
-    // What `quota_of` would return now. A miss is a user that does not exist any more; for unknown, `quota_of` is called on a worker.
+    // What `quota_of` would return now. A miss is a user that no longer exists; for unknown, `quota_of` is called on a worker.
     { d.cached_quota_of(user) } noexcept -> std::same_as<lookup<std::optional<quota>>>;
 };
 
@@ -68,7 +68,7 @@ concept account_checker = user_directory<D> && requires(D& d, user_id user, cons
     { d.has_account(user, account) } -> std::same_as<result<bool>>;
 };
 
-/// What the directory has cached of a user's quota; unknown if it caches none.
+/// The user's quota, if the directory has cached it; unknown if it caches none.
 template <user_directory D>
 [[nodiscard]] lookup<std::optional<quota>> cached_quota_of(const D& directory, user_id user) noexcept {
     if constexpr (quota_cache<D>)
@@ -102,7 +102,7 @@ template <user_directory D>
 /// page of recent activity.
 template <class D>
 concept activity_source = user_directory<D> && requires(D& d, user_id user, std::size_t rows_max) {
-    // What was done to the user's account, newest first, at most `rows_max`.
+    // The changes to the user's account, newest first, at most `rows_max`.
     { d.activity_of(user, rows_max) } -> std::same_as<result<std::vector<activity>>>;
 };
 
