@@ -5595,8 +5595,9 @@ struct key_capacity {
 ///
 /// **Memory** is bounded and never grows. Users and addresses have separate tables, so a flood of addresses evicts no
 /// user. A table consists of sets of eight keys; a keyed hash selects the set. When a set is full, a new key replaces
-/// one whose window has ended, else the one with the fewest requests, and of equals the oldest. The evicted key starts
-/// a new window, so overflow can only admit too much, never too little, and keys close to their limit stay counted.
+/// one whose window has ended, or otherwise the one with the fewest requests; of several with equally few, the oldest.
+/// The evicted key starts a new window, so overflow can only admit too many requests, never too few, and keys close to
+/// their limit are kept.
 ///
 /// **Time** may go backwards: a window then ends at most one length after the present and keeps its count. A new quota,
 /// including its window length, applies from the next call.
@@ -5608,8 +5609,8 @@ public:
     /// bytes.
     TOLLGATE_DECL window_limiter();
     TOLLGATE_DECL explicit window_limiter(const key_capacity& capacity);
-    /// `seed` is the hash key and must be secret, or clients could choose addresses that evict others. A fixed one is
-    /// for tests.
+    /// `seed` is the hash key and must be secret; otherwise, clients could choose addresses that evict others. Use a
+    /// fixed one only in tests.
     TOLLGATE_DECL window_limiter(const key_capacity& capacity, const siphash_key& seed);
 
     /// A moved-from limiter may only be destroyed or assigned to.
@@ -5633,8 +5634,8 @@ private:
 
 static_assert(rate_limiter<window_limiter>);
 
-/// Admits everything, for an API behind a gateway that already limits. The response fields show the whole quota as
-/// remaining.
+/// Admits every request, for an API behind a gateway that already limits requests. The response fields show the whole
+/// quota as remaining.
 struct unlimited {
     [[nodiscard]] constexpr limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         return peek(key, allowed, now);
@@ -5894,11 +5895,11 @@ inline constexpr std::string_view target_is_private = "target_url must point to 
 ///
 /// Refuses user information, fragments, names that only a local network resolves (a single label, `localhost`,
 /// `.local`, `.localdomain`, `.internal`, `.home.arpa`), and every address that is not globally reachable (IANA's
-/// special-purpose registries, RFC 6890), also inside IPv6, NAT64, 6to4, Teredo and ISATAP addresses. This includes the
-/// metadata services of clouds: 169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16.
+/// special-purpose registries, RFC 6890), even if it is embedded in an IPv6, NAT64, 6to4, Teredo or ISATAP address.
+/// This includes the metadata services of clouds: 169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16.
 struct public_targets {
     /// Allows any host and address; user information and fragments are still refused. For development, and for services
-    /// whose users are all on the private network.
+    /// whose users are all on the same private network.
     bool private_allowed = false;
 
     /// Implements `target_rule`. Error (invalid) with a message about `target_url`. Any thread; never blocks.
@@ -5956,8 +5957,8 @@ struct signed_webhook {
     std::string_view body;       ///< byte for byte as it is sent
 };
 
-/// The key in `whsec_<base64>`: 24 to 64 bytes, by the Standard Webhooks specification. Error (internal) for any other `secret`, without
-/// quoting it.
+/// The key in `whsec_<base64>`: 24 to 64 bytes, as the Standard Webhooks specification requires. Error (internal) for any other `secret`,
+/// without quoting it.
 [[nodiscard]] TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret);
 
 namespace detail {
@@ -5970,9 +5971,10 @@ namespace detail {
 
 /// Implements the Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body `{"type": event,
 /// "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and the fields `webhook-id`,
-/// `webhook-timestamp` and `webhook-signature`. While a replaced secret is valid, both secrets sign.
+/// `webhook-timestamp` and `webhook-signature`. While a replaced secret is valid, the webhook is signed with both
+/// secrets.
 ///
-/// The timestamp in the body is the event's, the one in the header the attempt's.
+/// The timestamp in the body is that of the event; the timestamp in the header is that of the attempt.
 struct standard_webhook {
     /// Implements `payload_format`. Error (internal) for a secret that `webhook_key` refuses. Any thread; never blocks.
     TOLLGATE_DECL result<void> write(const due_delivery& sent, instant now, http::field_block& fields,
@@ -6032,8 +6034,8 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Records the
-/// use of a token, throttled, if the store supports it. Thread rule: any thread.
+/// `Authorization: Basic` with a personal token: its username as the user-id, and its secret as the password (RFC
+/// 7617). Records the use of a token, throttled, if the store supports it. Thread rule: any thread.
 class basic_token {
 public:
     /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
@@ -6160,7 +6162,7 @@ static_assert(time_source<system_clock>);
 static_assert(random_source<system_random>);
 
 /// A scope covers itself and every scope that begins with it and a colon: `sitesmaker` covers `sitesmaker:read`. The
-/// reverse does not hold, and no scope covers one of another service.
+/// reverse is not true, and no scope covers a scope of another service.
 struct prefix_scopes {
     [[nodiscard]] constexpr bool covers(const scope_set& granted, std::string_view required) const noexcept {
         return !granted.for_each([required](std::string_view held) {
@@ -6187,7 +6189,7 @@ struct default_policy_set
     default_policy_set() : policy_set{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}} {}
 };
 
-/// The default policies. `with_x` replaces one.
+/// The default policies. `with_x` returns them with the policy `x` replaced.
 [[nodiscard]] inline default_policy_set default_policies() { return {}; }
 
 }  // namespace tollgate
@@ -6220,13 +6222,12 @@ template <random_source Random>
 
 namespace tollgate::inline v0 {
 
-/// How long a replaced secret still signs in addition to the new one.
+/// How long webhooks are still signed with a replaced secret in addition to the new one.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
 /// Succeeds if the account belongs to the user.
 ///
-/// Errors: not_found if it does not, whether the account exists or not, and those of the directory. Any thread; blocks as the
-/// directory does.
+/// Errors: not_found if it does not, even if the account exists; and those of the directory. Any thread; blocks as the directory does.
 template <user_directory Users>
 [[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& account) {
     const auto owned = has_account(users, user, account);
@@ -6235,10 +6236,11 @@ template <user_directory Users>
     return {};
 }
 
-/// Whether hooks may be sent there. `issue_hook` checks it; a program that calls the store's `update_hook` does so itself.
+/// Succeeds if webhooks may be sent to this target. `issue_hook` calls this; a program that calls the store's `update_hook` must call it
+/// itself.
 ///
-/// Errors: invalid, with a message that names `target_url`, for what is not a URL and for more than
-/// `limits::target_url_bytes_max` bytes, and those of the rule. Any thread; never blocks.
+/// Errors: invalid, with a message that names `target_url`, for a text that is not a URL or has more than
+/// `limits::target_url_bytes_max` bytes; and those of the rule. Any thread; never blocks.
 template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
     if (target_url.size() > limits::target_url_bytes_max)
@@ -6252,7 +6254,7 @@ template <target_rule Rule>
 
 /// A hook to create.
 struct webhook_request {
-    account_ref account;     ///< the caller checks that it is the user's: `require_account`
+    account_ref account;     ///< the calling code checks that it belongs to the user: `require_account`
     std::string event;       ///< one of the account's service
     std::string target_url;  ///< at most `limits::target_url_bytes_max` bytes, and allowed by the target rule
     hook_source source = hook_source::api;
@@ -6266,7 +6268,7 @@ struct issued_hook {
 
 namespace detail {
 
-/// Whether the service has this event; otherwise invalid, with a message that names `event`.
+/// Succeeds if the service has this event. Error (invalid) otherwise, with a message that names `event`.
 [[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
     if (!service.has_event(event)) return invalid("event is not an event of this service.");
     return {};
@@ -6298,7 +6300,7 @@ template <hook_store Hooks, random_source Random>
 
 }  // namespace detail
 
-/// Creates a hook for future events. Pass the rule of the program's policies, if it has one of its own.
+/// Creates a hook for future events. If the program's policies have their own target rule, pass it.
 ///
 /// Errors: invalid for a service or an event that is not in the catalog, for a target as `check_hook_target` says, and if the
 /// account has `hooks_per_event_max` hooks for this event; internal if the random source fails; and those of the store's
@@ -6314,8 +6316,8 @@ template <hook_store Hooks, target_rule Rule = public_targets, random_source Ran
     return detail::issue_checked_hook(hooks, std::move(request), now, random, hooks_per_event_max);
 }
 
-/// Replaces the secret of a hook of the account; empty if the account has no such hook. The old one still signs for
-/// `hook_secret_overlap`.
+/// Replaces the secret of one of the account's hooks; empty if the account has no such hook. Webhooks are also signed
+/// with the old secret for another `hook_secret_overlap`.
 ///
 /// Errors: internal if the random source fails, and those of the store's `replace_hook_secret`. Any thread; blocks as the store
 /// does.
@@ -6357,7 +6359,7 @@ struct issued_personal_token {
     }
 };
 
-/// Creates a token that `basic_token` accepts from now on. The caller checks that the scopes exist.
+/// Creates a token that `basic_token` accepts from now on. The calling code must check that the scopes exist.
 ///
 /// Errors: invalid for a description over `limits::token_description_bytes_max` or with control or invisible characters, and if the
 /// user has `tokens_per_user_max` tokens; internal if the random source fails; and those of the store's `create_personal_token`. Any
@@ -6387,7 +6389,7 @@ template <token_store Store, random_source Random = system_random>
 
 namespace detail {
 
-/// The end of a token that begins `now` and is valid for as long as from `created_at` to `expires_at`; at most instant::max().
+/// When a token expires that is created `now` and is valid for the time from `created_at` to `expires_at`; at most instant::max().
 [[nodiscard]] constexpr instant renewed_expiry(instant created_at, instant expires_at, instant now) noexcept {
     const milliseconds later = now - created_at;
     constexpr milliseconds none{0};
@@ -6396,8 +6398,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// A new secret for a token of this user, valid for as long as the token was when it was created, or until instant::max() if that
-/// comes first. Empty if the user has no such token.
+/// Creates a new secret for a token of this user. The token is then valid for the same length of time as when it was created, or until
+/// instant::max() if that comes first. Empty if the user has no such token.
 ///
 /// Errors: internal if the random source fails, and those of the store's `personal_tokens_of` and `renew_personal_token`. Any
 /// thread; blocks as the store does.
@@ -6451,7 +6453,7 @@ struct field_fault {
     std::string_view field;  ///< `name`, `website`, `description` or `redirect_url`
     std::string message;     ///< a sentence that begins with the field's name
     field_error kind = field_error::malformed;
-    std::size_t index = 0;  ///< which of several redirect URLs
+    std::size_t index = 0;  ///< index of the redirect URL, if there are several
 };
 
 namespace detail {
@@ -6461,7 +6463,7 @@ namespace detail {
 /// valid.
 [[nodiscard]] TOLLGATE_DECL std::string normalized_url(std::string_view text);
 
-/// Redirect URLs as they are stored, in the same order; of several that are equal, the first. Precondition: they are valid.
+/// Redirect URLs as they are stored, in the same order; of several equal ones, only the first. Precondition: they are valid.
 [[nodiscard]] TOLLGATE_DECL std::vector<std::string> normalized_redirect_urls(const std::vector<std::string>& texts);
 
 }  // namespace detail
@@ -6478,7 +6480,7 @@ struct registered_application {
 
 /// Registers an OAuth client (RFC 6749 section 2).
 ///
-/// Errors: invalid for the first of its faults, and if the user has `applications_per_user_max` applications; internal if the
+/// Errors: invalid for the first of the request's faults, and if the user has `applications_per_user_max` applications; internal if the
 /// random source fails; and those of the store's `create_application`. Any thread; blocks as the store does.
 template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
@@ -6506,10 +6508,11 @@ template <application_store Store, random_source Random = system_random>
     return registered_application{*id, *client_id, *secret};
 }
 
-/// Changes what users see of an application, and its redirect URLs. False if the owner has no such application. `request.type`
-/// must be the application's.
+/// Changes an application's redirect URLs and the fields that users see. False if the owner has no such application. `request.type` must be
+/// the application's.
 ///
-/// Errors: invalid for the first of its faults, and those of the store's `update_application`. Any thread; blocks as the store does.
+/// Errors: invalid for the first of the request's faults, and those of the store's `update_application`. Any thread; blocks as the store
+/// does.
 template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
@@ -10379,12 +10382,13 @@ struct attempt_report {
 
 namespace tollgate::inline v0 {
 
-/// Settings of the client that posts webhooks, each default with its reason. Bounds: `hook_dispatch_settings`.
+/// Settings of the client that posts webhooks; comments give the reasons for the defaults. For their bounds, see
+/// `hook_dispatch_settings`.
 struct hook_client_settings {
     std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
 
     milliseconds attempt_timeout = default_attempt_timeout;  ///< for the whole attempt: 15 s
-    /// for the name; the system's resolver tries a second server after 5 s
+    /// for looking up the name; the system's resolver tries a second server after 5 s
     milliseconds lookup_timeout = seconds{5};
     milliseconds connect_timeout = seconds{5};   ///< for connecting, over all addresses together
     milliseconds handshake_timeout = seconds{5};  ///< for the TLS handshake: two round trips
@@ -10395,10 +10399,11 @@ struct hook_client_settings {
     /// PEM of the trusted certificate authorities; empty: the system's.
     std::string authorities_file = {};
     name_lookup look_up = {};              ///< empty: `system_lookup`
-    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once; below 2 counts as 2
+    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once; 0 and 1 count as 2
     std::size_t addresses_max = 8;         ///< addresses of a host that are tried
 
-    /// Kept for reuse; 16 MB if all of them use TLS. Each connection is used once if this or one of the next three is 0.
+    /// Idle connections kept for reuse; 16 MB if all of them use TLS. If this or one of the next three is 0, each connection is used only
+    /// once.
     std::size_t idle_connections_max = 256;
     std::size_t idle_per_host_max = 8;       ///< as many as attempts at once
     milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
@@ -10407,10 +10412,11 @@ struct hook_client_settings {
     http::response_settings response = {};  ///< bounds of a response
 };
 
-/// Settings of a dispatcher, each default with its reason. Bounds are per dispatcher unless they say otherwise.
+/// Settings of a dispatcher; comments give the reasons for the defaults. Bounds are per dispatcher unless a comment
+/// says otherwise.
 ///
-/// `hook_dispatcher::start` refuses settings out of bounds: timeouts, intervals and the margin are 1 ms to 24 hours, other
-/// times at most 36,500 days, and counts 1 to 1,000,000. A comment says what 0 means where it is allowed.
+/// `hook_dispatcher::start` refuses settings outside their bounds: timeouts, intervals and the margin are 1 ms to 24 hours, other times at
+/// most 36,500 days, and counts 1 to 1,000,000. A comment says what 0 means where it is allowed.
 struct hook_dispatch_settings {
     retry_schedule retry = {};
     hook_client_settings client = {};
@@ -10419,24 +10425,25 @@ struct hook_dispatch_settings {
     std::size_t attempts_max = 2048;
     std::size_t slow_attempts_max = 1024;  ///< of these, to webhooks whose last attempt took a second or longer
     std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
-    /// Of these, to the webhooks of one account whose last attempt took a second or longer, or that had none yet; and one more
-    /// to a webhook that has no attempt in progress.
+    /// Of these, to the slow or new webhooks of one account (last attempt took a second or longer, or no attempt yet); and one more to a
+    /// webhook that has no attempt in progress.
     std::size_t per_slow_host_max = 2;
-    /// Attempts that one hook gets in a minute, which begins with the first of them; further attempts wait for the next
-    /// minute. 0: no bound, the default, because a bound also delays receivers that keep up. `per_host_max` already
-    /// limits how much a receiver gets at once, and a receiver that wants less responds with 429 or 503 and
-    /// `Retry-After`.
+    /// Attempts that one hook gets in a minute. The minute begins with the first of these attempts; further attempts
+    /// wait for the next minute. 0: no bound, the default, because a bound also delays receivers that keep up.
+    /// `per_host_max` already limits how much a receiver gets at once, and a receiver that wants less can respond with
+    /// 429 or 503 and `Retry-After`.
     std::size_t per_hook_minute_max = 0;
-    /// Of the data of all deliveries in flight. Less than the largest event, or 0: one delivery at a time.
+    /// Bound on the data of all deliveries in flight. If this is 0, or less than the largest event: one delivery at a
+    /// time.
     std::size_t data_bytes_max = 64 * 1024 * 1024;
     std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
 
-    /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and the way to
-    /// the socket, the rest to record the result, which is more than `sqlite_store` waits for other writers
-    /// (`sqlite_settings::busy_wait_max`). When a process dies, its leased deliveries are sent again when their lease has ended.
+    /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and for reaching the socket, the
+    /// rest to record the result. The rest is longer than `sqlite_store` waits for other writers (`sqlite_settings::busy_wait_max`). When a
+    /// process dies, its leased deliveries are sent again when their lease has ended.
     milliseconds lease_margin = seconds{15};
-    /// How often to check what another process may have appended: in a store that detects it cheaply (`shared_outbox`),
-    /// and in any other one. Events published through the dispatcher are sent at once.
+    /// How often to check whether another process has appended events: in a store that detects it cheaply
+    /// (`shared_outbox`), and in any other store. Events published through the dispatcher are sent at once.
     milliseconds poll_interval{50};
     milliseconds claim_interval = seconds{1};
     /// How long ended deliveries and their attempts are kept. 0: until the next sweep, which runs once a minute.
@@ -10449,14 +10456,14 @@ struct hook_dispatch_settings {
 
 namespace tollgate::inline v0 {
 
-/// Checks an event: its service is in `services` and has an event of this name, and its data are one JSON value (RFC
-/// 8259) in UTF-8 of at most `limits::event_data_bytes_max`, parsed as strictly as a request body (`http::check_json`).
-/// error_kind::invalid otherwise, with a message that begins with the member's name.
+/// Checks an event: its service must be in `services` and have an event of this name, and its data must be one JSON
+/// value (RFC 8259) in UTF-8 of at most `limits::event_data_bytes_max`, parsed as strictly as a request body
+/// (`http::check_json`). error_kind::invalid otherwise, with a message that begins with the member's name.
 [[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& reported, const service_catalog& services);
 
 /// Publishes an event of an account: the outbox gets one delivery for each of the account's webhooks for that event,
-/// or, with an error, none. Returns how many. When this returns, they are on disk if the store has one; a dispatcher of
-/// this process or another sends them.
+/// or, with an error, none. Returns the number of deliveries. When this returns, they are on disk if the store is
+/// persistent; a dispatcher in this process or another one sends them.
 ///
 ///     const auto deliveries = tollgate::publish(
 ///         dispatcher, services,
@@ -10466,7 +10473,7 @@ namespace tollgate::inline v0 {
 ///
 /// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds the event shortly after; or a
 /// `sqlite_own_transaction` or `postgres_own_transaction`, which commits the event together with the change that it
-/// reports. With the others, a process that dies between its own commit and this call loses the event.
+/// reports. With a dispatcher or a store, a process that dies between its own commit and this call loses the event.
 ///
 /// Errors: invalid for an event that `check_event` refuses, internal if the random source fails, and those of the
 /// outbox: unavailable, for instance on a full disk, means that nothing was written and that a retry may succeed. Any
@@ -10492,7 +10499,8 @@ struct webhook_headers {
     std::string_view timestamp;  ///< `webhook-timestamp`
     std::string_view signature;  ///< `webhook-signature`
 
-    /// Reads them from a request's fields; a field that is missing or repeated is empty. Views of `fields`.
+    /// Reads them from a request's fields; a field that is missing or repeated results in an empty text. Views of
+    /// `fields`.
     [[nodiscard]] static TOLLGATE_DECL webhook_headers from(const http::field_lines& fields) noexcept;
 };
 
@@ -10500,17 +10508,17 @@ struct webhook_headers {
 /// could be replayed.
 inline constexpr seconds webhook_tolerance{300};
 
-/// Verifies that a webhook was signed with `secret` (`whsec_...`), by any one of its signatures, and that its timestamp
-/// is within `tolerance` of `now`. Respond with 2xx only then.
+/// Verifies that a webhook was signed with `secret` (`whsec_...`), as shown by any one of its signatures, and that its
+/// timestamp is within `tolerance` of `now`. Respond with 2xx only if both are true.
 ///
 ///     const auto genuine = tollgate::verify_webhook(secret, tollgate::webhook_headers::from(request.fields), request.body,
 ///                                                   now);
 ///     if (!genuine) return refuse(401);
 ///
-/// error_kind::unauthorized with a message that names the field for anything else, including malformed fields; internal
-/// for an invalid `secret`. Compares in constant time. Any thread. Never throws.
+/// Otherwise, and also for malformed fields: error_kind::unauthorized with a message that names the field.
+/// error_kind::internal for an invalid `secret`. Compares in constant time. Any thread. Never throws.
 ///
-/// `body` must be the bytes as received: JSON that was parsed and written again differs.
+/// `body` must be the bytes as received: JSON that was parsed and written again may differ.
 [[nodiscard]] TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook_headers& headers,
                                                          std::string_view body, instant now,
                                                          seconds tolerance = webhook_tolerance) noexcept;
@@ -35553,8 +35561,8 @@ namespace tollgate::inline v0 {
 ///
 /// It has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
 /// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, even in several processes, may work
-/// on one store. Everything but construction and destruction may be called from any thread at any time; a policy that
-/// it calls may stop it, but not destroy it.
+/// on one store. Everything except construction and destruction may be called from any thread at any time. A policy
+/// that the dispatcher calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>
 class hook_dispatcher {
     static_assert(shared_outbox<Store> || !detail::names_changes_seen<Store>,
@@ -35593,11 +35601,11 @@ public:
     /// Starts the threads. An error names the invalid setting. Can be called once, and not after `stop`.
     result<void> start() { return worker_.start(); }
 
-    /// Leases nothing more, lets attempts end, records them, and returns. After `deadline` the remaining attempts are
-    /// cut off: those already sent are recorded, and all are due again at once for the next dispatcher. If the store's
-    /// last call failed, it is not called again, and they are due again when their lease ends. Without a deadline: as long as
-    /// an attempt may take (`hook_client_settings::attempt_timeout`). Called from a policy, it returns at once and stops in
-    /// the background. May be called repeatedly.
+    /// Leases no more deliveries, lets attempts end, records them, and returns. After `deadline`, the remaining attempts are cut off: those
+    /// already sent are recorded, and all their deliveries are due again at once for the next dispatcher. If the last call of the store
+    /// failed, the store is not called again, and the deliveries are due again when their lease ends. The default deadline is the time that
+    /// an attempt may take (`hook_client_settings::attempt_timeout`). If a policy calls this, it returns at once, and the dispatcher stops
+    /// in the background. May be called repeatedly.
     void stop(std::optional<milliseconds> deadline = {}) { worker_.stop(deadline); }
 
     /// Checks for due deliveries at once.
@@ -46232,21 +46240,21 @@ TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id>
 
 namespace tollgate::inline v0 {
 
-/// What happens to requests while Redis is unavailable.
+/// How requests are decided while Redis is unavailable.
 enum class without_redis : std::uint8_t {
     count_here,  ///< each node counts requests separately, in a `window_limiter`: N nodes admit up to N times the quota
     admit,       ///< all are admitted and nothing is counted
-    refuse,      ///< all are refused with 429 and a reset in one second, a limiter's only way to refuse
+    refuse,      ///< all are refused with 429 and a reset in one second: a limiter cannot refuse in any other way
 };
 
 /// Settings of a `redis_limiter`.
 struct redis_limiter_settings {
     /// Prefix of every key. Limiters with the same prefix share windows.
     std::string prefix = "tollgate:";
-    /// Units of a key that a node may count in advance and then use without a round trip. With 1, the default, each
-    /// request is counted by itself and no unit of a window stays unused. 1 to 1,000,000.
+    /// Units of a key that a node may count in advance and then use without a round trip. From 1 to 1,000,000. With 1,
+    /// the default, each request is counted separately, and no unit of a window stays unused.
     std::uint32_t lease = 1;
-    /// Keys with leases at a time; other keys take each unit by itself.
+    /// The number of keys that may have leases at a time; other keys need a round trip for each unit.
     std::size_t leased_keys_max = std::size_t{1} << 16;
     without_redis when_down = without_redis::count_here;
     /// The capacity of `count_here`.
@@ -46257,8 +46265,8 @@ struct redis_limiter_settings {
     milliseconds response_wait_max{100};
     /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
     std::string authorities_file{};
-    /// Called once when Redis becomes unavailable and once when it is available again; also when it is unavailable from
-    /// the start. Runs on the thread that noticed. Must return quickly and must not call the limiter.
+    /// Called once when Redis becomes unavailable (also if it is unavailable from the start), and once when it is
+    /// available again. Runs on the thread that noticed the change. Must return quickly and must not call the limiter.
     std::function<void(bool up, std::string_view reason)> on_state{};
 };
 
@@ -46268,19 +46276,20 @@ struct redis_limiter_settings {
 /// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
 /// the quota. Requests that arrive while a round trip is in progress share the next one, and its command, unless the
 /// server refuses several keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units
-/// are counted before they are used, so never more than the quota is admitted; fewer may be: a node that stops, or gets
-/// no more requests, keeps up to `lease - 1` units of a key. A node leases at most an eighth of what remains, so the
-/// last units of a window are available to every node, and it returns unused units with its other requests.
+/// are counted before they are used, so no more requests than the quota are ever admitted, but fewer may be: a node
+/// that stops, or gets no more requests, keeps up to `lease - 1` units of a key. A node leases at most an eighth of
+/// what remains, so the last units of a window are available to every node, and it returns unused units with its other
+/// requests.
 ///
 /// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
 /// every node. Windows expire by themselves.
 ///
-/// **A changed quota** applies at once. A window that has ended under its last quota stays ended, because its key is
-/// gone. (`window_limiter` may still have it, and reopens it under a longer quota.)
+/// **A changed quota** applies at once. A window that has ended stays ended even if the new quota's window is longer,
+/// because its key is gone. (`window_limiter` may still have the key, and then continues the window.)
 ///
-/// **Without Redis** nothing fails and nothing waits: the first request that fails marks Redis unavailable, further
-/// requests are decided by `when_down`, and one at a time probes: after 100 ms at first, at most every 2 s later. If a
-/// key holds a value of another type (WRONGTYPE), `when_down` decides for that key alone.
+/// **Without Redis** nothing fails and nothing waits: the first call to Redis that fails marks it unavailable. From
+/// then on, `when_down` decides requests, and one request at a time probes Redis: after 100 ms at first, later every 2
+/// s at most. If a key holds a value of another type (WRONGTYPE), `when_down` decides for that key alone.
 ///
 /// Redis 5 or later, with `maxmemory-policy noeviction`: an evicted key is a window that starts again.
 ///
@@ -46291,9 +46300,8 @@ public:
     static constexpr bool blocking = true;
 
     /// Parses `redis://[user[:password]@]host[:port][/database]`, or `rediss://` for TLS; an IPv6 address is in
-    /// brackets, and user and password are percent-encoded. Does not connect. Error (invalid) for another URL, or an
-    /// `authorities_file` that cannot be read, or a time limit out of bounds; the message never quotes the URL, which may
-    /// contain a password.
+    /// brackets, and user and password are percent-encoded. Does not connect. Error (invalid) for any other URL, for an `authorities_file`
+    /// that cannot be read, and for a time limit outside its bounds; the message never quotes the URL, which may contain a password.
     [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
                                                                   const redis_limiter_settings& settings = {});
 
@@ -46313,14 +46321,14 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Tests Redis with one count under a key of its own. For the start, so that `on_state` reports a Redis that is down, and for health
-    /// checks: a Redis that refuses writes fails, too. Returns whether it counted. Waits for `connect_wait_max` and `response_wait_max` at
-    /// most.
+    /// Tests Redis by counting once under a separate key; returns whether that succeeded. Call it at the start, so that `on_state` reports
+    /// a Redis that is down, and in health checks. It also fails if Redis refuses writes. Waits at most for `connect_wait_max` plus
+    /// `response_wait_max`.
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
-    /// What its connections were used for, and how many windows of requests were decided by `when_down`: calls of `take`, and
-    /// calls of `peek` that were refused, because no `take` follows.
+    /// How its connections were used, and for how many windows of requests `when_down` decided. Each call of `take` counts, and each
+    /// refused call of `peek`, because no `take` follows it.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:

@@ -23,13 +23,12 @@
 
 namespace tollgate::inline v0 {
 
-/// How long a replaced secret still signs in addition to the new one.
+/// How long webhooks are still signed with a replaced secret in addition to the new one.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
 /// Succeeds if the account belongs to the user.
 ///
-/// Errors: not_found if it does not, whether the account exists or not, and those of the directory. Any thread; blocks as the
-/// directory does.
+/// Errors: not_found if it does not, even if the account exists; and those of the directory. Any thread; blocks as the directory does.
 template <user_directory Users>
 [[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& account) {
     const auto owned = has_account(users, user, account);
@@ -38,10 +37,11 @@ template <user_directory Users>
     return {};
 }
 
-/// Whether hooks may be sent there. `issue_hook` checks it; a program that calls the store's `update_hook` does so itself.
+/// Succeeds if webhooks may be sent to this target. `issue_hook` calls this; a program that calls the store's `update_hook` must call it
+/// itself.
 ///
-/// Errors: invalid, with a message that names `target_url`, for what is not a URL and for more than
-/// `limits::target_url_bytes_max` bytes, and those of the rule. Any thread; never blocks.
+/// Errors: invalid, with a message that names `target_url`, for a text that is not a URL or has more than
+/// `limits::target_url_bytes_max` bytes; and those of the rule. Any thread; never blocks.
 template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
     if (target_url.size() > limits::target_url_bytes_max)
@@ -55,7 +55,7 @@ template <target_rule Rule>
 
 /// A hook to create.
 struct webhook_request {
-    account_ref account;     ///< the caller checks that it is the user's: `require_account`
+    account_ref account;     ///< the calling code checks that it belongs to the user: `require_account`
     std::string event;       ///< one of the account's service
     std::string target_url;  ///< at most `limits::target_url_bytes_max` bytes, and allowed by the target rule
     hook_source source = hook_source::api;
@@ -69,7 +69,7 @@ struct issued_hook {
 
 namespace detail {
 
-/// Whether the service has this event; otherwise invalid, with a message that names `event`.
+/// Succeeds if the service has this event. Error (invalid) otherwise, with a message that names `event`.
 [[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
     if (!service.has_event(event)) return invalid("event is not an event of this service.");
     return {};
@@ -101,7 +101,7 @@ template <hook_store Hooks, random_source Random>
 
 }  // namespace detail
 
-/// Creates a hook for future events. Pass the rule of the program's policies, if it has one of its own.
+/// Creates a hook for future events. If the program's policies have their own target rule, pass it.
 ///
 /// Errors: invalid for a service or an event that is not in the catalog, for a target as `check_hook_target` says, and if the
 /// account has `hooks_per_event_max` hooks for this event; internal if the random source fails; and those of the store's
@@ -117,8 +117,8 @@ template <hook_store Hooks, target_rule Rule = public_targets, random_source Ran
     return detail::issue_checked_hook(hooks, std::move(request), now, random, hooks_per_event_max);
 }
 
-/// Replaces the secret of a hook of the account; empty if the account has no such hook. The old one still signs for
-/// `hook_secret_overlap`.
+/// Replaces the secret of one of the account's hooks; empty if the account has no such hook. Webhooks are also signed
+/// with the old secret for another `hook_secret_overlap`.
 ///
 /// Errors: internal if the random source fails, and those of the store's `replace_hook_secret`. Any thread; blocks as the store
 /// does.

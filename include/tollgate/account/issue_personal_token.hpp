@@ -38,7 +38,7 @@ struct issued_personal_token {
     }
 };
 
-/// Creates a token that `basic_token` accepts from now on. The caller checks that the scopes exist.
+/// Creates a token that `basic_token` accepts from now on. The calling code must check that the scopes exist.
 ///
 /// Errors: invalid for a description over `limits::token_description_bytes_max` or with control or invisible characters, and if the
 /// user has `tokens_per_user_max` tokens; internal if the random source fails; and those of the store's `create_personal_token`. Any
@@ -68,7 +68,7 @@ template <token_store Store, random_source Random = system_random>
 
 namespace detail {
 
-/// The end of a token that begins `now` and is valid for as long as from `created_at` to `expires_at`; at most instant::max().
+/// When a token expires that is created `now` and is valid for the time from `created_at` to `expires_at`; at most instant::max().
 [[nodiscard]] constexpr instant renewed_expiry(instant created_at, instant expires_at, instant now) noexcept {
     const milliseconds later = now - created_at;
     constexpr milliseconds none{0};
@@ -77,8 +77,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// A new secret for a token of this user, valid for as long as the token was when it was created, or until instant::max() if that
-/// comes first. Empty if the user has no such token.
+/// Creates a new secret for a token of this user. The token is then valid for the same length of time as when it was created, or until
+/// instant::max() if that comes first. Empty if the user has no such token.
 ///
 /// Errors: internal if the random source fails, and those of the store's `personal_tokens_of` and `renew_personal_token`. Any
 /// thread; blocks as the store does.

@@ -43,7 +43,7 @@ struct field_fault {
     std::string_view field;  ///< `name`, `website`, `description` or `redirect_url`
     std::string message;     ///< a sentence that begins with the field's name
     field_error kind = field_error::malformed;
-    std::size_t index = 0;  ///< which of several redirect URLs
+    std::size_t index = 0;  ///< index of the redirect URL, if there are several
 };
 
 namespace detail {
@@ -53,7 +53,7 @@ namespace detail {
 /// valid.
 [[nodiscard]] TOLLGATE_DECL std::string normalized_url(std::string_view text);
 
-/// Redirect URLs as they are stored, in the same order; of several that are equal, the first. Precondition: they are valid.
+/// Redirect URLs as they are stored, in the same order; of several equal ones, only the first. Precondition: they are valid.
 [[nodiscard]] TOLLGATE_DECL std::vector<std::string> normalized_redirect_urls(const std::vector<std::string>& texts);
 
 }  // namespace detail
@@ -70,7 +70,7 @@ struct registered_application {
 
 /// Registers an OAuth client (RFC 6749 section 2).
 ///
-/// Errors: invalid for the first of its faults, and if the user has `applications_per_user_max` applications; internal if the
+/// Errors: invalid for the first of the request's faults, and if the user has `applications_per_user_max` applications; internal if the
 /// random source fails; and those of the store's `create_application`. Any thread; blocks as the store does.
 template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
@@ -98,10 +98,11 @@ template <application_store Store, random_source Random = system_random>
     return registered_application{*id, *client_id, *secret};
 }
 
-/// Changes what users see of an application, and its redirect URLs. False if the owner has no such application. `request.type`
-/// must be the application's.
+/// Changes an application's redirect URLs and the fields that users see. False if the owner has no such application. `request.type` must be
+/// the application's.
 ///
-/// Errors: invalid for the first of its faults, and those of the store's `update_application`. Any thread; blocks as the store does.
+/// Errors: invalid for the first of the request's faults, and those of the store's `update_application`. Any thread; blocks as the store
+/// does.
 template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {

@@ -16,21 +16,21 @@
 
 namespace tollgate::inline v0 {
 
-/// What happens to requests while Redis is unavailable.
+/// How requests are decided while Redis is unavailable.
 enum class without_redis : std::uint8_t {
     count_here,  ///< each node counts requests separately, in a `window_limiter`: N nodes admit up to N times the quota
     admit,       ///< all are admitted and nothing is counted
-    refuse,      ///< all are refused with 429 and a reset in one second, a limiter's only way to refuse
+    refuse,      ///< all are refused with 429 and a reset in one second: a limiter cannot refuse in any other way
 };
 
 /// Settings of a `redis_limiter`.
 struct redis_limiter_settings {
     /// Prefix of every key. Limiters with the same prefix share windows.
     std::string prefix = "tollgate:";
-    /// Units of a key that a node may count in advance and then use without a round trip. With 1, the default, each
-    /// request is counted by itself and no unit of a window stays unused. 1 to 1,000,000.
+    /// Units of a key that a node may count in advance and then use without a round trip. From 1 to 1,000,000. With 1,
+    /// the default, each request is counted separately, and no unit of a window stays unused.
     std::uint32_t lease = 1;
-    /// Keys with leases at a time; other keys take each unit by itself.
+    /// The number of keys that may have leases at a time; other keys need a round trip for each unit.
     std::size_t leased_keys_max = std::size_t{1} << 16;
     without_redis when_down = without_redis::count_here;
     /// The capacity of `count_here`.
@@ -41,8 +41,8 @@ struct redis_limiter_settings {
     milliseconds response_wait_max{100};
     /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
     std::string authorities_file{};
-    /// Called once when Redis becomes unavailable and once when it is available again; also when it is unavailable from
-    /// the start. Runs on the thread that noticed. Must return quickly and must not call the limiter.
+    /// Called once when Redis becomes unavailable (also if it is unavailable from the start), and once when it is
+    /// available again. Runs on the thread that noticed the change. Must return quickly and must not call the limiter.
     std::function<void(bool up, std::string_view reason)> on_state{};
 };
 
@@ -52,19 +52,20 @@ struct redis_limiter_settings {
 /// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
 /// the quota. Requests that arrive while a round trip is in progress share the next one, and its command, unless the
 /// server refuses several keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units
-/// are counted before they are used, so never more than the quota is admitted; fewer may be: a node that stops, or gets
-/// no more requests, keeps up to `lease - 1` units of a key. A node leases at most an eighth of what remains, so the
-/// last units of a window are available to every node, and it returns unused units with its other requests.
+/// are counted before they are used, so no more requests than the quota are ever admitted, but fewer may be: a node
+/// that stops, or gets no more requests, keeps up to `lease - 1` units of a key. A node leases at most an eighth of
+/// what remains, so the last units of a window are available to every node, and it returns unused units with its other
+/// requests.
 ///
 /// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
 /// every node. Windows expire by themselves.
 ///
-/// **A changed quota** applies at once. A window that has ended under its last quota stays ended, because its key is
-/// gone. (`window_limiter` may still have it, and reopens it under a longer quota.)
+/// **A changed quota** applies at once. A window that has ended stays ended even if the new quota's window is longer,
+/// because its key is gone. (`window_limiter` may still have the key, and then continues the window.)
 ///
-/// **Without Redis** nothing fails and nothing waits: the first request that fails marks Redis unavailable, further
-/// requests are decided by `when_down`, and one at a time probes: after 100 ms at first, at most every 2 s later. If a
-/// key holds a value of another type (WRONGTYPE), `when_down` decides for that key alone.
+/// **Without Redis** nothing fails and nothing waits: the first call to Redis that fails marks it unavailable. From
+/// then on, `when_down` decides requests, and one request at a time probes Redis: after 100 ms at first, later every 2
+/// s at most. If a key holds a value of another type (WRONGTYPE), `when_down` decides for that key alone.
 ///
 /// Redis 5 or later, with `maxmemory-policy noeviction`: an evicted key is a window that starts again.
 ///
@@ -75,9 +76,8 @@ public:
     static constexpr bool blocking = true;
 
     /// Parses `redis://[user[:password]@]host[:port][/database]`, or `rediss://` for TLS; an IPv6 address is in
-    /// brackets, and user and password are percent-encoded. Does not connect. Error (invalid) for another URL, or an
-    /// `authorities_file` that cannot be read, or a time limit out of bounds; the message never quotes the URL, which may
-    /// contain a password.
+    /// brackets, and user and password are percent-encoded. Does not connect. Error (invalid) for any other URL, for an `authorities_file`
+    /// that cannot be read, and for a time limit outside its bounds; the message never quotes the URL, which may contain a password.
     [[nodiscard]] static TOLLGATE_DECL result<redis_limiter> open(std::string_view url,
                                                                   const redis_limiter_settings& settings = {});
 
@@ -97,14 +97,14 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Tests Redis with one count under a key of its own. For the start, so that `on_state` reports a Redis that is down, and for health
-    /// checks: a Redis that refuses writes fails, too. Returns whether it counted. Waits for `connect_wait_max` and `response_wait_max` at
-    /// most.
+    /// Tests Redis by counting once under a separate key; returns whether that succeeded. Call it at the start, so that `on_state` reports
+    /// a Redis that is down, and in health checks. It also fails if Redis refuses writes. Waits at most for `connect_wait_max` plus
+    /// `response_wait_max`.
     TOLLGATE_DECL bool try_now() noexcept;
     /// Whether the last contact with Redis succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
-    /// What its connections were used for, and how many windows of requests were decided by `when_down`: calls of `take`, and
-    /// calls of `peek` that were refused, because no `take` follows.
+    /// How its connections were used, and for how many windows of requests `when_down` decided. Each call of `take` counts, and each
+    /// refused call of `peek`, because no `take` follows it.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:

@@ -22,8 +22,9 @@ struct key_capacity {
 ///
 /// **Memory** is bounded and never grows. Users and addresses have separate tables, so a flood of addresses evicts no
 /// user. A table consists of sets of eight keys; a keyed hash selects the set. When a set is full, a new key replaces
-/// one whose window has ended, else the one with the fewest requests, and of equals the oldest. The evicted key starts
-/// a new window, so overflow can only admit too much, never too little, and keys close to their limit stay counted.
+/// one whose window has ended, or otherwise the one with the fewest requests; of several with equally few, the oldest.
+/// The evicted key starts a new window, so overflow can only admit too many requests, never too few, and keys close to
+/// their limit are kept.
 ///
 /// **Time** may go backwards: a window then ends at most one length after the present and keeps its count. A new quota,
 /// including its window length, applies from the next call.
@@ -35,8 +36,8 @@ public:
     /// bytes.
     TOLLGATE_DECL window_limiter();
     TOLLGATE_DECL explicit window_limiter(const key_capacity& capacity);
-    /// `seed` is the hash key and must be secret, or clients could choose addresses that evict others. A fixed one is
-    /// for tests.
+    /// `seed` is the hash key and must be secret; otherwise, clients could choose addresses that evict others. Use a
+    /// fixed one only in tests.
     TOLLGATE_DECL window_limiter(const key_capacity& capacity, const siphash_key& seed);
 
     /// A moved-from limiter may only be destroyed or assigned to.
@@ -60,8 +61,8 @@ private:
 
 static_assert(rate_limiter<window_limiter>);
 
-/// Admits everything, for an API behind a gateway that already limits. The response fields show the whole quota as
-/// remaining.
+/// Admits every request, for an API behind a gateway that already limits requests. The response fields show the whole
+/// quota as remaining.
 struct unlimited {
     [[nodiscard]] constexpr limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         return peek(key, allowed, now);

@@ -29,7 +29,7 @@ static_assert(time_source<system_clock>);
 static_assert(random_source<system_random>);
 
 /// A scope covers itself and every scope that begins with it and a colon: `sitesmaker` covers `sitesmaker:read`. The
-/// reverse does not hold, and no scope covers one of another service.
+/// reverse is not true, and no scope covers a scope of another service.
 struct prefix_scopes {
     [[nodiscard]] constexpr bool covers(const scope_set& granted, std::string_view required) const noexcept {
         return !granted.for_each([required](std::string_view held) {
@@ -56,7 +56,7 @@ struct default_policy_set
     default_policy_set() : policy_set{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}} {}
 };
 
-/// The default policies. `with_x` replaces one.
+/// The default policies. `with_x` returns them with the policy `x` replaced.
 [[nodiscard]] inline default_policy_set default_policies() { return {}; }
 
 }  // namespace tollgate

@@ -20,11 +20,11 @@ inline constexpr std::string_view target_is_private = "target_url must point to 
 ///
 /// Refuses user information, fragments, names that only a local network resolves (a single label, `localhost`,
 /// `.local`, `.localdomain`, `.internal`, `.home.arpa`), and every address that is not globally reachable (IANA's
-/// special-purpose registries, RFC 6890), also inside IPv6, NAT64, 6to4, Teredo and ISATAP addresses. This includes the
-/// metadata services of clouds: 169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16.
+/// special-purpose registries, RFC 6890), even if it is embedded in an IPv6, NAT64, 6to4, Teredo or ISATAP address.
+/// This includes the metadata services of clouds: 169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16.
 struct public_targets {
     /// Allows any host and address; user information and fragments are still refused. For development, and for services
-    /// whose users are all on the private network.
+    /// whose users are all on the same private network.
     bool private_allowed = false;
 
     /// Implements `target_rule`. Error (invalid) with a message about `target_url`. Any thread; never blocks.

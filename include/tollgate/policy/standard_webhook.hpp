@@ -17,8 +17,8 @@ struct signed_webhook {
     std::string_view body;       ///< byte for byte as it is sent
 };
 
-/// The key in `whsec_<base64>`: 24 to 64 bytes, by the Standard Webhooks specification. Error (internal) for any other `secret`, without
-/// quoting it.
+/// The key in `whsec_<base64>`: 24 to 64 bytes, as the Standard Webhooks specification requires. Error (internal) for any other `secret`,
+/// without quoting it.
 [[nodiscard]] TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret);
 
 namespace detail {
@@ -31,9 +31,10 @@ namespace detail {
 
 /// Implements the Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body `{"type": event,
 /// "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and the fields `webhook-id`,
-/// `webhook-timestamp` and `webhook-signature`. While a replaced secret is valid, both secrets sign.
+/// `webhook-timestamp` and `webhook-signature`. While a replaced secret is valid, the webhook is signed with both
+/// secrets.
 ///
-/// The timestamp in the body is the event's, the one in the header the attempt's.
+/// The timestamp in the body is that of the event; the timestamp in the header is that of the attempt.
 struct standard_webhook {
     /// Implements `payload_format`. Error (internal) for a secret that `webhook_key` refuses. Any thread; never blocks.
     TOLLGATE_DECL result<void> write(const due_delivery& sent, instant now, http::field_block& fields,

@@ -14,8 +14,8 @@
 
 namespace tollgate::inline v0 {
 
-/// `Authorization: Basic` with a personal token: its username, and its secret as the password (RFC 7617). Records the
-/// use of a token, throttled, if the store supports it. Thread rule: any thread.
+/// `Authorization: Basic` with a personal token: its username as the user-id, and its secret as the password (RFC
+/// 7617). Records the use of a token, throttled, if the store supports it. Thread rule: any thread.
 class basic_token {
 public:
     /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).

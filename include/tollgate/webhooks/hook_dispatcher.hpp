@@ -35,8 +35,8 @@ namespace tollgate::inline v0 {
 ///
 /// It has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
 /// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, even in several processes, may work
-/// on one store. Everything but construction and destruction may be called from any thread at any time; a policy that
-/// it calls may stop it, but not destroy it.
+/// on one store. Everything except construction and destruction may be called from any thread at any time. A policy
+/// that the dispatcher calls may stop it, but not destroy it.
 template <outbox Store, class Policies = decltype(default_policies())>
 class hook_dispatcher {
     static_assert(shared_outbox<Store> || !detail::names_changes_seen<Store>,
@@ -75,11 +75,11 @@ public:
     /// Starts the threads. An error names the invalid setting. Can be called once, and not after `stop`.
     result<void> start() { return worker_.start(); }
 
-    /// Leases nothing more, lets attempts end, records them, and returns. After `deadline` the remaining attempts are
-    /// cut off: those already sent are recorded, and all are due again at once for the next dispatcher. If the store's
-    /// last call failed, it is not called again, and they are due again when their lease ends. Without a deadline: as long as
-    /// an attempt may take (`hook_client_settings::attempt_timeout`). Called from a policy, it returns at once and stops in
-    /// the background. May be called repeatedly.
+    /// Leases no more deliveries, lets attempts end, records them, and returns. After `deadline`, the remaining attempts are cut off: those
+    /// already sent are recorded, and all their deliveries are due again at once for the next dispatcher. If the last call of the store
+    /// failed, the store is not called again, and the deliveries are due again when their lease ends. The default deadline is the time that
+    /// an attempt may take (`hook_client_settings::attempt_timeout`). If a policy calls this, it returns at once, and the dispatcher stops
+    /// in the background. May be called repeatedly.
     void stop(std::optional<milliseconds> deadline = {}) { worker_.stop(deadline); }
 
     /// Checks for due deliveries at once.

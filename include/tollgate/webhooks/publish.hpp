@@ -15,14 +15,14 @@
 
 namespace tollgate::inline v0 {
 
-/// Checks an event: its service is in `services` and has an event of this name, and its data are one JSON value (RFC
-/// 8259) in UTF-8 of at most `limits::event_data_bytes_max`, parsed as strictly as a request body (`http::check_json`).
-/// error_kind::invalid otherwise, with a message that begins with the member's name.
+/// Checks an event: its service must be in `services` and have an event of this name, and its data must be one JSON
+/// value (RFC 8259) in UTF-8 of at most `limits::event_data_bytes_max`, parsed as strictly as a request body
+/// (`http::check_json`). error_kind::invalid otherwise, with a message that begins with the member's name.
 [[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& reported, const service_catalog& services);
 
 /// Publishes an event of an account: the outbox gets one delivery for each of the account's webhooks for that event,
-/// or, with an error, none. Returns how many. When this returns, they are on disk if the store has one; a dispatcher of
-/// this process or another sends them.
+/// or, with an error, none. Returns the number of deliveries. When this returns, they are on disk if the store is
+/// persistent; a dispatcher in this process or another one sends them.
 ///
 ///     const auto deliveries = tollgate::publish(
 ///         dispatcher, services,
@@ -32,7 +32,7 @@ namespace tollgate::inline v0 {
 ///
 /// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds the event shortly after; or a
 /// `sqlite_own_transaction` or `postgres_own_transaction`, which commits the event together with the change that it
-/// reports. With the others, a process that dies between its own commit and this call loses the event.
+/// reports. With a dispatcher or a store, a process that dies between its own commit and this call loses the event.
 ///
 /// Errors: invalid for an event that `check_event` refuses, internal if the random source fails, and those of the
 /// outbox: unavailable, for instance on a full disk, means that nothing was written and that a retry may succeed. Any

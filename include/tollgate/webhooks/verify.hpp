@@ -16,7 +16,8 @@ struct webhook_headers {
     std::string_view timestamp;  ///< `webhook-timestamp`
     std::string_view signature;  ///< `webhook-signature`
 
-    /// Reads them from a request's fields; a field that is missing or repeated is empty. Views of `fields`.
+    /// Reads them from a request's fields; a field that is missing or repeated results in an empty text. Views of
+    /// `fields`.
     [[nodiscard]] static TOLLGATE_DECL webhook_headers from(const http::field_lines& fields) noexcept;
 };
 
@@ -24,17 +25,17 @@ struct webhook_headers {
 /// could be replayed.
 inline constexpr seconds webhook_tolerance{300};
 
-/// Verifies that a webhook was signed with `secret` (`whsec_...`), by any one of its signatures, and that its timestamp
-/// is within `tolerance` of `now`. Respond with 2xx only then.
+/// Verifies that a webhook was signed with `secret` (`whsec_...`), as shown by any one of its signatures, and that its
+/// timestamp is within `tolerance` of `now`. Respond with 2xx only if both are true.
 ///
 ///     const auto genuine = tollgate::verify_webhook(secret, tollgate::webhook_headers::from(request.fields), request.body,
 ///                                                   now);
 ///     if (!genuine) return refuse(401);
 ///
-/// error_kind::unauthorized with a message that names the field for anything else, including malformed fields; internal
-/// for an invalid `secret`. Compares in constant time. Any thread. Never throws.
+/// Otherwise, and also for malformed fields: error_kind::unauthorized with a message that names the field.
+/// error_kind::internal for an invalid `secret`. Compares in constant time. Any thread. Never throws.
 ///
-/// `body` must be the bytes as received: JSON that was parsed and written again differs.
+/// `body` must be the bytes as received: JSON that was parsed and written again may differ.
 [[nodiscard]] TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook_headers& headers,
                                                          std::string_view body, instant now,
                                                          seconds tolerance = webhook_tolerance) noexcept;
